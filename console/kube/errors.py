@@ -1,0 +1,98 @@
+"""What kube-apiserver answers when it does not do what was asked, as exceptions.
+
+Every failure of a call is an `ApiError`: an HTTP status with the `Status` object of the answer, or
+`Unavailable` when there was no answer. Nothing of a request (headers, token, body) is kept in one.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+Status = Mapping[str, Any]
+
+
+class ApiError(Exception):
+    """An answer of 400 or above.
+
+    `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: the
+    server's sentence, for people. `status`: the whole `Status` object, empty if there was none.
+    `retry_after`: seconds the server asked to wait, or None.
+    """
+
+    default_reason: ClassVar[str] = "Unknown"
+
+    def __init__(
+        self, code: int, message: str, *, status: Status | None = None, retry_after: float | None = None
+    ) -> None:
+        self.code = code
+        self.status: Status = status or {}
+        self.reason = str(self.status.get("reason") or self.default_reason)
+        self.message = str(self.status.get("message") or message)
+        self.retry_after = retry_after
+        super().__init__(f"{code} {self.reason}: {self.message}")
+
+
+class BadRequest(ApiError):
+    default_reason = "BadRequest"
+
+
+class Unauthorized(ApiError):
+    default_reason = "Unauthorized"
+
+
+class Forbidden(ApiError):
+    default_reason = "Forbidden"
+
+
+class NotFound(ApiError):
+    default_reason = "NotFound"
+
+
+class Conflict(ApiError):
+    default_reason = "Conflict"
+
+
+class Gone(ApiError):
+    """410: the resourceVersion or the continue token is older than the server remembers."""
+
+    default_reason = "Expired"
+
+
+class Invalid(ApiError):
+    default_reason = "Invalid"
+
+
+class TooManyRequests(ApiError):
+    default_reason = "TooManyRequests"
+
+
+class ServerError(ApiError):
+    """500 and above."""
+
+    default_reason = "InternalError"
+
+
+class Unavailable(ApiError):
+    """No answer: connection refused, reset, timed out, or not TLS that we trust."""
+
+    default_reason = "ServiceUnavailable"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(503, message)
+
+
+_BY_CODE: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    422: Invalid,
+    429: TooManyRequests,
+}
+
+
+def error_from_status(code: int, status: Status, *, retry_after: float | None = None) -> ApiError:
+    """The exception for an answer; also for the `Status` object inside a watch's ERROR event."""
+    kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
+    return kind(code, f"kube-apiserver answered {code}", status=status, retry_after=retry_after)

@@ -1,0 +1,40 @@
+"""Whom a request to kube-apiserver is made as.
+
+An `Identity` can only be made of names that reach the server unchanged and that are nobody's but a
+person's: kube-apiserver trims header values and treats an empty `Impersonate-User` as no
+impersonation at all, so empty, padded, non-ASCII and `system:` names are refused here, once.
+"""
+
+from dataclasses import dataclass
+
+AUTHENTICATED_GROUP = "system:authenticated"
+
+
+class InvalidIdentity(ValueError):
+    """A name that must not be impersonated."""
+
+
+def _check(name: str, what: str) -> None:
+    if not name or name != name.strip() or not name.isascii() or not name.isprintable():
+        raise InvalidIdentity(f"{what} {name!r} is empty, padded or not printable ASCII")
+    if name.startswith("system:"):
+        raise InvalidIdentity(f"{what} {name!r} is reserved for Kubernetes itself")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A person: `name`, and `groups` without `system:authenticated`, which is always added."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check(self.name, "user")
+        for group in self.groups:
+            _check(group, "group")
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Impersonation headers, see
+        https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/."""
+        groups = (*self.groups, AUTHENTICATED_GROUP)
+        return [("Impersonate-User", self.name), *(("Impersonate-Group", g) for g in groups)]

@@ -1,0 +1,41 @@
+"""What the viewer may do, as views, live pages and the gateway know it.
+
+They ask nothing else about permissions. The implementation comes from `rbac` through middleware; a
+request or a socket without an `Access` is refused (`require_access`).
+"""
+
+from typing import Protocol, runtime_checkable
+
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+
+
+class NoAccess(Exception):
+    """Nobody decided what this viewer may do, so nothing is allowed."""
+
+
+@runtime_checkable
+class Access(Protocol):
+    """One viewer's rights, answered from memory. Each call decides anew: never keep an answer."""
+
+    @property
+    def identity(self) -> Identity:
+        """Whom writes are made as."""
+        ...
+
+    def can(
+        self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
+        """True if the viewer may do `verb`; an empty namespace means in all of them. Never raises."""
+        ...
+
+    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+        """The namespaces in which the viewer may do `verb`; None means in every one."""
+        ...
+
+
+def require_access(value: object) -> Access:
+    """The Access, or `NoAccess` for None and for anything that is not one."""
+    if isinstance(value, Access):
+        return value
+    raise NoAccess
