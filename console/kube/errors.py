@@ -21,7 +21,12 @@ class ApiError(Exception):
     default_reason: ClassVar[str] = "Unknown"
 
     def __init__(
-        self, code: int, message: str, *, status: Status | None = None, retry_after: float | None = None
+        self,
+        code: int,
+        message: str,
+        *,
+        status: Status | None = None,
+        retry_after: float | None = None,
     ) -> None:
         self.code = code
         self.status: Status = status or {}

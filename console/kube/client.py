@@ -1,0 +1,447 @@
+"""HTTP to kube-apiserver: credentials, raw bytes in and out, typed errors.
+
+Three clients, three identities (see `manifests/identities.yaml`):
+
+- `ReaderClient` lists and watches, nothing else. It feeds the shared cache.
+- `UserClient` does what a person asked for. It cannot be made without an `Identity` and sends it as
+  impersonation headers with every request; its credential may do nothing but impersonate, so a
+  request that lost the headers is refused by kube-apiserver.
+- `ConsoleClient` acts as the console itself, for controllers and named use cases.
+
+A kubeconfig with contexts called `reader`, `writer` and `console` gives each its own credential; with
+any other kubeconfig, and in a cluster, all three use the one that is there.
+
+Promises: redirects are never followed; no call is retried, but once after a 401, with the credentials
+read anew; failures are `ApiError`s. Calls run on the caller's event loop: a client keeps one HTTP
+session for each loop that uses it.
+"""
+
+import asyncio
+import os
+import ssl
+import time
+import weakref
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+from kubernetes import client as official
+from kubernetes import config as official_config
+from multidict import CIMultiDict
+
+from console.kube.errors import ApiError, ServerError, Unauthorized, Unavailable, error_from_status
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+
+READER, WRITER, CONSOLE = "reader", "writer", "console"
+FIELD_MANAGER = "quarterdeck"
+#: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
+CALL_TIMEOUT = 4.5
+#: Credentials are read anew at most this often (seconds), however many calls answer 401.
+RELOAD_INTERVAL = 5.0
+
+JSON = "application/json"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+class NoCluster(Exception):
+    """There is neither a kubeconfig nor a service account to work with. `str()` says what to set."""
+
+
+class Credentials:
+    """One identity's way to the server, kept by the official package's loaders.
+
+    Those run exec plugins, refresh their tokens before they expire and re-read a pod's own token; a
+    `tokenFile` they read once, which is why a 401 makes us load everything anew.
+    """
+
+    def __init__(self, role: str, kubeconfig: str | None = None) -> None:
+        self.role = role
+        self._kubeconfig = kubeconfig
+        self._lock = Lock()
+        self._loaded_at = 0.0
+        self._configuration = self._load()
+
+    def _load(self) -> official.Configuration:
+        configuration = official.Configuration()
+        path = self._kubeconfig or os.environ.get("KUBECONFIG") or _default_kubeconfig()
+        try:
+            if path:
+                contexts, _ = official_config.list_kube_config_contexts(path)
+                names = {context["name"] for context in contexts}
+                context = self.role if self.role in names else None
+                official_config.load_kube_config(
+                    path, context, client_configuration=configuration, persist_config=False
+                )
+            else:
+                official_config.load_incluster_config(configuration)
+        except (official_config.ConfigException, OSError) as error:
+            raise NoCluster(
+                f"No cluster found: set KUBECONFIG to a kubeconfig file ({error})"
+            ) from error
+        self._loaded_at = time.monotonic()
+        return configuration
+
+    def reload(self) -> bool:
+        """Loads everything again, unless that happened a moment ago. True if it did."""
+        with self._lock:
+            if time.monotonic() - self._loaded_at < RELOAD_INTERVAL:
+                return False
+            self._configuration = self._load()
+            return True
+
+    @property
+    def host(self) -> str:
+        return str(self._configuration.host)
+
+    @property
+    def proxy(self) -> str | None:
+        return self._configuration.proxy or None
+
+    @property
+    def tls_server_name(self) -> str | None:
+        return self._configuration.tls_server_name or None
+
+    def authorization(self) -> str | None:
+        """The Authorization header, refreshed if need be. May run a program: not on an event loop."""
+        with self._lock:
+            value = self._configuration.get_api_key_with_prefix("BearerToken")
+        return str(value) if value else None
+
+    def ssl_context(self) -> ssl.SSLContext | bool:
+        c = self._configuration
+        context = ssl.create_default_context(
+            cafile=c.ssl_ca_cert or None, cadata=c.ca_cert_data or None
+        )
+        # Certificates of many clusters lack the key-usage extensions that Python's strict mode wants.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        if not c.verify_ssl:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if c.cert_file:
+            context.load_cert_chain(c.cert_file, c.key_file)
+        return context
+
+
+def _default_kubeconfig() -> str | None:
+    path = Path("~/.kube/config").expanduser()
+    return str(path) if path.exists() else None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    code: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Transport:
+    """Requests with one credential. Knows nothing of objects."""
+
+    def __init__(self, credentials: Credentials, *, user_agent: str = "quarterdeck") -> None:
+        self.credentials = credentials
+        self._user_agent = user_agent
+        self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession]
+        self._sessions = weakref.WeakKeyDictionary()
+
+    def _session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        session = self._sessions.get(loop)
+        if session is None or session.closed:
+            connector = aiohttp.TCPConnector(
+                ssl=self.credentials.ssl_context(), limit=0, keepalive_timeout=30
+            )
+            session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+                # identity: compressing megabytes on loopback or in a cluster costs more than it saves.
+                headers={"User-Agent": self._user_agent, "Accept-Encoding": "identity"},
+            )
+            self._sessions[loop] = session
+        return session
+
+    async def close(self) -> None:
+        """Closes the running loop's connections."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.close()
+
+    @asynccontextmanager
+    async def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Sequence[tuple[str, str]] = (),
+        headers: Sequence[tuple[str, str]] = (),
+        body: bytes | None = None,
+        total_timeout: float | None = CALL_TIMEOUT,
+        read_timeout: float | None = None,
+    ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
+        """The response once its headers are there; `ApiError` for 300 and above, or for none at all.
+
+        `total_timeout` and `read_timeout` (between two reads) are seconds; None is no limit.
+        """
+        timeout = aiohttp.ClientTimeout(
+            total=total_timeout, sock_connect=CALL_TIMEOUT, sock_read=read_timeout
+        )
+        try:
+            sent: CIMultiDict[str] = CIMultiDict([("Accept", JSON), *headers])
+            authorization = await asyncio.to_thread(self.credentials.authorization)
+            if authorization:
+                sent["Authorization"] = authorization
+            async with self._session().request(
+                method,
+                self.credentials.host + path,
+                params=list(params),
+                headers=sent,
+                data=body,
+                timeout=timeout,
+                allow_redirects=False,
+                proxy=self.credentials.proxy,
+                server_hostname=self.credentials.tls_server_name,
+            ) as response:
+                if response.status >= 300:
+                    raise await _error(response)
+                yield response
+        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
+            raise Unavailable(f"No answer from the Kubernetes API: {_plain(error)}") from error
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Sequence[tuple[str, str]] = (),
+        headers: Sequence[tuple[str, str]] = (),
+        body: bytes | None = None,
+        timeout: float = CALL_TIMEOUT,
+    ) -> Answer:
+        """The whole answer; a first 401 makes the credentials be read anew and the call repeated."""
+        try:
+            return await self._request(method, path, params, headers, body, timeout)
+        except Unauthorized:
+            if not await self.reload():
+                raise
+            return await self._request(method, path, params, headers, body, timeout)
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        params: Sequence[tuple[str, str]],
+        headers: Sequence[tuple[str, str]],
+        body: bytes | None,
+        timeout: float,
+    ) -> Answer:
+        async with self.open(
+            method, path, params=params, headers=headers, body=body, total_timeout=timeout
+        ) as response:
+            return Answer(response.status, await response.read(), response.headers)
+
+    async def reload(self) -> bool:
+        """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
+        try:
+            if not await asyncio.to_thread(self.credentials.reload):
+                return False
+        except NoCluster:
+            return False
+        await self.close()
+        return True
+
+
+async def _error(response: aiohttp.ClientResponse) -> ApiError:
+    """The ApiError of an answer of 300 and above. Bodies are read up to 64 KiB."""
+    if response.status < 400:
+        return ServerError(502, "kube-apiserver answered with a redirect, which is never followed")
+    raw = await response.content.read(64 * 1024)
+    try:
+        status = msgspec.json.decode(raw, type=dict[str, Any])
+    except msgspec.DecodeError:
+        status = {}
+    retry_after = response.headers.get("Retry-After", "")
+    seconds = float(retry_after) if retry_after.isdigit() else None
+    return error_from_status(response.status, status, retry_after=seconds)
+
+
+def _plain(error: BaseException) -> str:
+    """A sentence without addresses of memory, keys or headers."""
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "its certificate is not trusted"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"{error.host}:{error.port} refused the connection"
+    return type(error).__name__
+
+
+class ReaderClient:
+    """Lists and watches as the reader."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list_page(self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]]) -> bytes:
+        """One page of a list, as JSON. A minute is what kube-apiserver itself allows."""
+        return (
+            await self._transport.request("GET", gvr.path(namespace), params=params, timeout=60)
+        ).body
+
+    @asynccontextmanager
+    async def watch(
+        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
+    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+        """The bytes of a watch, from when the server has accepted it."""
+        async with self._transport.open(
+            "GET",
+            gvr.path(namespace),
+            params=[("watch", "true"), *params],
+            total_timeout=None,
+            read_timeout=read_timeout,
+        ) as response:
+            yield response.content
+
+    async def ready(self) -> None:
+        """Proof of life: returns if /readyz answers 200 within 4 s, else raises `ApiError`."""
+        await self._transport.request("GET", "/readyz", timeout=4)
+
+    async def reload(self) -> None:
+        await self._transport.reload()
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self._transport.credentials.host).netloc
+
+
+class ObjectClient:
+    """Reads and writes single objects as JSON dictionaries."""
+
+    def __init__(self, transport: Transport, headers: Sequence[tuple[str, str]] = ()) -> None:
+        self._transport = transport
+        self._headers = tuple(headers)
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        content_type: str = JSON,
+        params: Sequence[tuple[str, str]] = (),
+        audit_id: str = "",
+    ) -> dict[str, Any]:
+        headers = [*self._headers]
+        data = None
+        if body is not None:
+            data = msgspec.json.encode(body)
+            headers.append(("Content-Type", content_type))
+        if audit_id:
+            headers.append(("Audit-ID", audit_id))
+        answer = await self._transport.request(
+            method, path, params=params, headers=headers, body=data
+        )
+        return msgspec.json.decode(answer.body, type=dict[str, Any])
+
+    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> dict[str, Any]:
+        return await self._call("GET", gvr.path(namespace, name))
+
+    async def create(
+        self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", audit_id: str = ""
+    ) -> dict[str, Any]:
+        return await self._call(
+            "POST", gvr.path(namespace), body=body, params=_writing(), audit_id=audit_id
+        )
+
+    async def replace(
+        self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> dict[str, Any]:
+        """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
+        path = gvr.path(namespace, name)
+        return await self._call("PUT", path, body=body, params=_writing(), audit_id=audit_id)
+
+    async def patch(
+        self,
+        gvr: GVR,
+        body: Any,
+        *,
+        namespace: str = "",
+        name: str,
+        content_type: str = MERGE_PATCH,
+        subresource: str = "",
+        audit_id: str = "",
+    ) -> dict[str, Any]:
+        path = gvr.path(namespace, name, subresource)
+        return await self._call(
+            "PATCH",
+            path,
+            body=body,
+            content_type=content_type,
+            params=_writing(),
+            audit_id=audit_id,
+        )
+
+    async def apply(self, gvr: GVR, body: dict[str, Any], *, audit_id: str = "") -> dict[str, Any]:
+        """Server-side apply of `body`, taking fields that another manager owns.
+
+        https://kubernetes.io/docs/reference/using-api/server-side-apply/
+        """
+        metadata = body["metadata"]
+        path = gvr.path(metadata.get("namespace", ""), metadata["name"])
+        return await self._call(
+            "PATCH",
+            path,
+            body=body,
+            content_type=APPLY_PATCH,
+            params=[*_writing(), ("force", "true")],
+            audit_id=audit_id,
+        )
+
+    async def delete(
+        self,
+        gvr: GVR,
+        *,
+        namespace: str = "",
+        name: str,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        dry_run: bool = False,
+        audit_id: str = "",
+    ) -> dict[str, Any]:
+        """Deletes the object if it still is the one with `uid` and `resource_version`."""
+        given = {"uid": uid, "resourceVersion": resource_version}
+        options: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {field: value for field, value in given.items() if value},
+        }
+        if dry_run:
+            options["dryRun"] = ["All"]
+        return await self._call(
+            "DELETE", gvr.path(namespace, name), body=options, audit_id=audit_id
+        )
+
+
+class UserClient(ObjectClient):
+    """Acts as a person."""
+
+    def __init__(self, transport: Transport, identity: Identity) -> None:
+        if not isinstance(identity, Identity):
+            raise TypeError("a UserClient needs an Identity")
+        super().__init__(transport, identity.headers())
+        self.identity = identity
+
+
+class ConsoleClient(ObjectClient):
+    """Acts as the console itself."""
+
+
+def _writing() -> list[tuple[str, str]]:
+    return [("fieldManager", FIELD_MANAGER), ("fieldValidation", "Strict")]

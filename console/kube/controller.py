@@ -1,0 +1,107 @@
+"""Controllers: level-triggered loops that make the world match what objects say.
+
+A reconciler gets a name, reads the world from the cache, compares and acts; it is called again for
+every change of the object, after failures with a doubling delay, and at start for every object. It
+must be idempotent and must not assume to be alone. See
+https://kubernetes.io/docs/concepts/architecture/controller/.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from console.kube.errors import ApiError
+from console.kube.gvr import GVR, Key
+from console.kube.workqueue import WorkQueue
+
+if TYPE_CHECKING:
+    from console.kube.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which object to look at; it may be gone."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`requeue_after`: look again after that many seconds, whatever happens."""
+
+    requeue_after: float | None = None
+
+
+class TerminalError(Exception):
+    """Trying again without a change of the object is useless."""
+
+
+class Reconciler(Protocol):
+    name: str
+    gvr: GVR
+
+    async def reconcile(self, request: Request) -> Result:
+        """Any exception means: again later; a `TerminalError` means: not before the next change."""
+        ...
+
+
+Factory = Callable[["Runtime"], Reconciler]
+_factories: list[Factory] = []
+
+
+def register(factory: Factory) -> None:
+    """Adds a controller to those that `run_all` runs. Called while Django starts."""
+    _factories.append(factory)
+
+
+async def run_all(runtime: "Runtime") -> None:
+    """Runs every registered controller until cancelled. On the core's loop."""
+    async with asyncio.TaskGroup() as tasks:
+        for factory in _factories:
+            tasks.create_task(run(runtime, factory(runtime)))
+
+
+async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -> None:
+    """Feeds one reconciler until cancelled."""
+    queue: WorkQueue[Request] = WorkQueue(clock=runtime.clock)
+    informer = runtime.informer(reconciler.gvr)
+
+    def changed(key: Key) -> None:
+        queue.add(Request(key.namespace, key.name))
+
+    remove = informer.add_listener(changed)
+    for key in informer.store.snapshot().entries:
+        changed(key)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(workers):
+                tasks.create_task(_work(queue, reconciler))
+    finally:
+        remove()
+        queue.shut_down()
+
+
+async def _work(queue: WorkQueue[Request], reconciler: Reconciler) -> None:
+    while (request := await queue.get()) is not None:
+        try:
+            result = await reconciler.reconcile(request)
+        except TerminalError as error:
+            log.warning("%s %s: %s", reconciler.name, request.name, error)
+            queue.forget(request)
+        except ApiError as error:
+            delay = queue.add_rate_limited(request)
+            log.info("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
+        except Exception:
+            delay = queue.add_rate_limited(request)
+            log.exception("%s %s failed; again in %.1f s", reconciler.name, request.name, delay)
+        else:
+            queue.forget(request)
+            if result.requeue_after is not None:
+                queue.add_after(request, result.requeue_after)
+        finally:
+            queue.done(request)

@@ -1,0 +1,207 @@
+"""A store that follows the server, and whoever wants to know when it changes.
+
+Promises:
+- One reflector, so one list and one watch, whatever the number of listeners and readers.
+- Per key, listeners hear of changes in order and after the store has them. A key says that something
+  changed, not what: read the store.
+- A listener that raises is logged and dropped; the store and the other listeners go on.
+- `freshness` is true at all times: since when the store may differ from the server, and why.
+
+Listeners run on the core's thread. They must only mark and return; work belongs to a queue of theirs.
+`add_listener` may be called from any thread; keys that changed before it are not repeated.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from console.kube.clock import Clock, SystemClock
+from console.kube.gvr import GVR, Key
+from console.kube.listwatch import Source, WatchEvent
+from console.kube.projections import DECODERS
+from console.kube.reflector import Reflector
+from console.kube.store import Decode, Projected, Store
+
+log = logging.getLogger(__name__)
+
+P = TypeVar("P", bound=Projected)
+OnChange = Callable[[Key], None]
+OnState = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """`synced`: a list has arrived. `stale_since` (UTC): the last moment that the store is known to
+    have followed the server; None while it does. `problem`: the server's sentence, or ""."""
+
+    synced: bool = False
+    stale_since: datetime | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Listener:
+    on_change: OnChange
+    on_state: OnState | None
+
+
+class Informer(Generic[P]):
+    def __init__(self, gvr: GVR, decode: Decode[P], *, clock: Clock | None = None) -> None:
+        self.gvr = gvr
+        self.store: Store[P] = Store(decode)
+        self.freshness = Freshness()
+        self._clock = clock or SystemClock()
+        self._lock = Lock()
+        self._listeners: tuple[_Listener, ...] = ()
+        self._connected = False
+        self._doubt: datetime | None = None
+        self._reflector: Reflector | None = None
+        self.events = 0
+
+    @property
+    def reflector(self) -> Reflector | None:
+        return self._reflector
+
+    async def run(self, source: Source) -> None:
+        """Follows `source` until cancelled."""
+        self._reflector = Reflector(self.gvr.qualified, source, self, clock=self._clock)
+        await self._reflector.run()
+
+    def wake(self) -> None:
+        """The server may be back: try now. On the core's loop."""
+        if self._reflector is not None and not self._connected:
+            self._reflector.wake()
+
+    def doubt(self, since: datetime | None) -> None:
+        """The server has not answered a probe since then, though the watch is open; None: it has."""
+        if since != self._doubt:
+            self._doubt = since
+            self._restate()
+
+    def add_listener(
+        self, on_change: OnChange, on_state: OnState | None = None
+    ) -> Callable[[], None]:
+        """Calls `on_change(key)` for every change and `on_state()` when `freshness` changes.
+
+        Returns a function that removes the listener; calling it twice is harmless.
+        """
+        listener = _Listener(on_change, on_state)
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def remove() -> None:
+            with self._lock:
+                self._listeners = tuple(item for item in self._listeners if item is not listener)
+
+        return remove
+
+    # The reflector's sink.
+
+    def replace(self, objects: Sequence[msgspec.Raw], resource_version: str) -> None:
+        changed = self.store.replace(objects, resource_version)
+        self._restate(synced=True)
+        for key in changed:
+            self._changed(key)
+
+    def event(self, event: WatchEvent) -> None:
+        self.events += 1
+        key = self.store.apply(event.type, event.object)
+        if key is not None:
+            self._changed(key)
+
+    def bookmark(self, resource_version: str) -> None:
+        self.store.bookmark(resource_version)
+
+    def connected(self) -> None:
+        self._connected = True
+        self._restate()
+
+    def disconnected(self, problem: str) -> None:
+        self._connected = False
+        self._restate(problem=problem)
+
+    def _restate(self, *, synced: bool = False, problem: str = "") -> None:
+        """Works out `freshness` anew and tells the listeners if it changed."""
+        old = self.freshness
+        stale_since = None
+        if not self._connected and (old.synced or problem):
+            stale_since = old.stale_since or self._doubt or self._clock.now()
+            problem = problem or old.problem
+        elif self._doubt is not None:
+            stale_since = self._doubt
+            problem = problem or "The Kubernetes API does not answer"
+        # Between the first list and its watch the store is as fresh as it gets.
+        if synced and not old.synced:
+            stale_since, problem = None, ""
+        self.freshness = Freshness(synced or old.synced, stale_since, problem)
+        if self.freshness != old:
+            for listener in self._listeners:
+                if listener.on_state is not None:
+                    self._call(listener, listener.on_state)
+
+    def _changed(self, key: Key) -> None:
+        for listener in self._listeners:
+            self._call(listener, lambda listener=listener: listener.on_change(key))  # type: ignore[misc]
+
+    def _call(self, listener: _Listener, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            log.exception("A listener of %s failed and is dropped", self.gvr.qualified)
+            with self._lock:
+                self._listeners = tuple(item for item in self._listeners if item is not listener)
+
+    # Without a server.
+
+    @classmethod
+    def preloaded(cls, gvr: GVR, objects: Sequence[dict[str, Any]] = ()) -> "Informer[Any]":
+        """A synced informer of these objects, for tests of whatever reads one."""
+        informer: Informer[Any] = Informer(gvr, DECODERS[gvr])
+        informer.replace([_raw(item) for item in objects], "1")
+        informer.connected()
+        return informer
+
+    def apply(self, item: dict[str, Any]) -> None:
+        """As if the watch had brought this object."""
+        self.event(WatchEvent("MODIFIED", _raw(item)))
+
+    def remove(self, item: dict[str, Any]) -> None:
+        """As if the watch had brought this object's end."""
+        self.event(WatchEvent("DELETED", _raw(item)))
+
+    def set_stale(self, since: datetime | None, problem: str = "") -> None:
+        """As if the connection had been lost, or was back."""
+        self._connected = since is None
+        self.freshness = Freshness(self.freshness.synced, self.freshness.stale_since, problem)
+        self._doubt = since
+        self._restate(problem=problem)
+
+
+def _raw(item: dict[str, Any]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(item))
+
+
+class ChangeSignal:
+    """Waits on one loop for an informer that lives on another. Use as a context manager."""
+
+    def __init__(self, informer: Informer[Any], loop: asyncio.AbstractEventLoop) -> None:
+        self._event = asyncio.Event()
+        self._loop = loop
+        self._informer = informer
+        self._remove: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> asyncio.Event:
+        def signal() -> None:
+            self._loop.call_soon_threadsafe(self._event.set)
+
+        self._remove = self._informer.add_listener(lambda _key: signal(), signal)
+        return self._event
+
+    def __exit__(self, *_: object) -> None:
+        self._remove()

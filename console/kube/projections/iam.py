@@ -1,0 +1,106 @@
+"""Users and their platform roles (group iam.kubesphere.io)."""
+
+from datetime import datetime
+
+import msgspec
+
+from console.kube.projections.meta import ObjectMeta, utc
+
+
+class User(msgspec.Struct, frozen=True):
+    """`groups` is what the object says, which grants nothing. The password hash is not in here."""
+
+    name: str
+    uid: str
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
+    email: str
+    groups: tuple[str, ...]
+    state: str
+    has_password: bool
+    namespace: str = ""
+
+
+class Subject(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+    api_group: str = msgspec.field(name="apiGroup", default="")
+
+
+class GlobalRoleBinding(msgspec.Struct, frozen=True):
+    name: str
+    uid: str
+    labels: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
+    role: str
+    role_kind: str
+    subjects: tuple[Subject, ...]
+    namespace: str = ""
+
+
+class _UserSpec(msgspec.Struct):
+    email: str = ""
+    groups: tuple[str, ...] | None = None
+    password: str = ""
+
+
+class _UserStatus(msgspec.Struct):
+    state: str | None = None
+
+
+class _User(msgspec.Struct):
+    metadata: ObjectMeta
+    spec: _UserSpec | None = None
+    status: _UserStatus | None = None
+
+
+class _RoleRef(msgspec.Struct):
+    kind: str = ""
+    name: str = ""
+
+
+class _Binding(msgspec.Struct):
+    metadata: ObjectMeta
+    roleRef: _RoleRef
+    subjects: tuple[Subject, ...] | None = None
+
+
+_user_decoder = msgspec.json.Decoder(_User)
+_binding_decoder = msgspec.json.Decoder(_Binding)
+
+
+def decode_user(raw: bytes | msgspec.Raw) -> tuple[User, str]:
+    value = _user_decoder.decode(raw)
+    meta, spec = value.metadata, value.spec or _UserSpec()
+    projection = User(
+        name=meta.name,
+        uid=meta.uid,
+        labels=meta.labels or {},
+        annotations=meta.annotations or {},
+        created=utc(meta.creationTimestamp),
+        deleted=utc(meta.deletionTimestamp),
+        email=spec.email,
+        groups=spec.groups or (),
+        state=(value.status and value.status.state) or "",
+        has_password=bool(spec.password),
+    )
+    return projection, meta.resourceVersion
+
+
+def decode_binding(raw: bytes | msgspec.Raw) -> tuple[GlobalRoleBinding, str]:
+    value = _binding_decoder.decode(raw)
+    meta = value.metadata
+    projection = GlobalRoleBinding(
+        name=meta.name,
+        uid=meta.uid,
+        labels=meta.labels or {},
+        created=utc(meta.creationTimestamp),
+        deleted=utc(meta.deletionTimestamp),
+        role=value.roleRef.name,
+        role_kind=value.roleRef.kind,
+        subjects=value.subjects or (),
+    )
+    return projection, meta.resourceVersion

@@ -1,0 +1,39 @@
+"""The part of `metadata` that projections are made from."""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+
+class OwnerReference(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(msgspec.Struct):
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+    creationTimestamp: datetime | None = None
+    deletionTimestamp: datetime | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    ownerReferences: tuple[OwnerReference, ...] | None = None
+
+
+def owner_of(meta: ObjectMeta) -> str:
+    """`Kind/name` of the controlling owner, or ""."""
+    for owner in meta.ownerReferences or ():
+        if owner.controller:
+            return f"{owner.kind}/{owner.name}"
+    return ""
+
+
+def utc(value: datetime | None) -> datetime | None:
+    """Kubernetes writes UTC; what has no zone is taken as such."""
+    if value is None or value.tzinfo is not None:
+        return value
+    return value.replace(tzinfo=UTC)

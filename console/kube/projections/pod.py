@@ -1,0 +1,250 @@
+"""What lists need of a pod, and the one word that says how it is.
+
+The word follows what `kubectl get pods` prints in STATUS (printPod in Kubernetes' printers), put into
+plain English; the reason keeps Kubernetes' own text.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from console.kube.projections.meta import ObjectMeta, owner_of, utc
+from console.kube.status import Severity, Status
+
+
+class Pod(msgspec.Struct, frozen=True):
+    """`ready` of `containers` are ready; `restarts` is their sum, init containers included."""
+
+    namespace: str
+    name: str
+    uid: str
+    labels: dict[str, str]
+    created: datetime | None
+    deleted: datetime | None
+    status: Status
+    ready: int
+    containers: int
+    restarts: int
+    last_restart: datetime | None
+    node: str
+    ip: str
+    images: tuple[str, ...]
+    owner: str
+
+
+class _Terminated(msgspec.Struct):
+    exitCode: int = 0
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    finishedAt: datetime | None = None
+
+
+class _Waiting(msgspec.Struct):
+    reason: str = ""
+    message: str = ""
+
+
+class _Running(msgspec.Struct):
+    startedAt: datetime | None = None
+
+
+class _State(msgspec.Struct):
+    waiting: _Waiting | None = None
+    running: _Running | None = None
+    terminated: _Terminated | None = None
+
+
+class _ContainerStatus(msgspec.Struct):
+    name: str = ""
+    ready: bool = False
+    started: bool | None = None
+    restartCount: int = 0
+    state: _State = msgspec.field(default_factory=_State)
+    lastState: _State = msgspec.field(default_factory=_State)
+
+
+class _Condition(msgspec.Struct):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class _Container(msgspec.Struct):
+    name: str = ""
+    image: str = ""
+    restartPolicy: str = ""
+
+
+class _Spec(msgspec.Struct):
+    nodeName: str = ""
+    containers: tuple[_Container, ...] | None = None
+    initContainers: tuple[_Container, ...] | None = None
+
+
+class _PodStatus(msgspec.Struct):
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    podIP: str = ""
+    conditions: tuple[_Condition, ...] | None = None
+    containerStatuses: tuple[_ContainerStatus, ...] | None = None
+    initContainerStatuses: tuple[_ContainerStatus, ...] | None = None
+
+
+class _Pod(msgspec.Struct):
+    metadata: ObjectMeta
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _PodStatus = msgspec.field(default_factory=_PodStatus)
+
+
+_decoder = msgspec.json.Decoder(_Pod)
+
+_IMAGE_REASONS = frozenset(
+    {
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
+    }
+)
+_PROGRESS_REASONS = frozenset({"", "ContainerCreating", "PodInitializing"})
+
+
+def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str]:
+    pod = _decoder.decode(raw)
+    meta, spec = pod.metadata, pod.spec
+    statuses = pod.status.containerStatuses or ()
+    everything = (*statuses, *(pod.status.initContainerStatuses or ()))
+    restarted = [
+        when
+        for s in everything
+        if s.lastState.terminated and (when := s.lastState.terminated.finishedAt)
+    ]
+    projection = Pod(
+        namespace=meta.namespace,
+        name=meta.name,
+        uid=meta.uid,
+        labels=meta.labels or {},
+        created=utc(meta.creationTimestamp),
+        deleted=utc(meta.deletionTimestamp),
+        status=_status(pod),
+        ready=sum(s.ready for s in statuses),
+        containers=len(spec.containers or ()),
+        restarts=sum(s.restartCount for s in everything),
+        last_restart=utc(max(restarted, default=None)),
+        node=spec.nodeName,
+        ip=pod.status.podIP,
+        images=tuple(c.image for c in (*(spec.containers or ()), *(spec.initContainers or ()))),
+        owner=owner_of(meta),
+    )
+    return projection, meta.resourceVersion
+
+
+def _status(pod: _Pod) -> Status:
+    if pod.status.reason == "NodeLost":
+        return Status(Severity.UNKNOWN, "Unknown", "NodeLost")
+    if pod.metadata.deletionTimestamp is not None:
+        return Status(Severity.ENDING, "Terminating")
+    if pod.status.phase == "Succeeded":
+        return Status(Severity.DONE, "Completed")
+    if pod.status.phase == "Failed":
+        return _failed(pod)
+    return _initializing(pod) or _containers(pod) or _phase(pod)
+
+
+def _failed(pod: _Pod) -> Status:
+    if pod.status.reason == "Evicted":
+        return Status(Severity.ERROR, "Evicted", pod.status.message)
+    for container in pod.status.containerStatuses or ():
+        terminated = container.state.terminated
+        if terminated is not None and terminated.exitCode != 0:
+            return _terminated(terminated)
+    return Status(Severity.ERROR, "Failed", _joined(pod.status.reason, pod.status.message))
+
+
+def _initializing(pod: _Pod) -> Status | None:
+    """The first init container that is not done, unless it is a sidecar that has started."""
+    specs = {c.name: c for c in pod.spec.initContainers or ()}
+    statuses = pod.status.initContainerStatuses or ()
+    for index, container in enumerate(statuses):
+        spec = specs.get(container.name)
+        if spec is not None and spec.restartPolicy == "Always" and container.started:
+            continue
+        terminated, waiting = container.state.terminated, container.state.waiting
+        if terminated is not None and terminated.exitCode == 0:
+            continue
+        if terminated is not None:
+            reason = f"Init:{terminated.reason or 'Error'}, exit {terminated.exitCode}"
+            return Status(Severity.ERROR, "Init failed", reason)
+        if waiting is not None and waiting.reason not in _PROGRESS_REASONS:
+            status = _waiting(container)
+            return Status(status.severity, status.word, f"Init:{status.reason}")
+        return Status(Severity.PROGRESS, "Initializing", f"Init:{index}/{len(specs)}")
+    return None
+
+
+def _containers(pod: _Pod) -> Status | None:
+    """What the worst container says, or None if none says anything special."""
+    found: Status | None = None
+    for container in pod.status.containerStatuses or ():
+        terminated, waiting = container.state.terminated, container.state.waiting
+        status: Status | None = None
+        if waiting is not None and waiting.reason:
+            status = _waiting(container)
+        elif terminated is not None and (terminated.exitCode or terminated.signal):
+            status = _terminated(terminated)
+        if status and (found is None or status.severity.rank < found.severity.rank):
+            found = status
+    return found
+
+
+def _waiting(container: _ContainerStatus) -> Status:
+    waiting = container.state.waiting or _Waiting()
+    if waiting.reason in _PROGRESS_REASONS:
+        return Status(Severity.PROGRESS, "Creating", waiting.reason)
+    if waiting.reason == "CrashLoopBackOff":
+        last = container.lastState.terminated
+        return Status(Severity.ERROR, "Crash loop", _exit_text(last) if last else waiting.reason)
+    if waiting.reason in _IMAGE_REASONS:
+        return Status(Severity.ERROR, "Image pull failed", _joined(waiting.reason, waiting.message))
+    if "Config" in waiting.reason:
+        return Status(Severity.ERROR, "Config error", _joined(waiting.reason, waiting.message))
+    return Status(Severity.ERROR, "Failed", _joined(waiting.reason, waiting.message))
+
+
+def _terminated(terminated: _Terminated) -> Status:
+    word = "Killed for memory" if terminated.reason == "OOMKilled" else "Failed"
+    return Status(Severity.ERROR, word, _exit_text(terminated))
+
+
+def _exit_text(terminated: _Terminated) -> str:
+    how = f"signal {terminated.signal}" if terminated.signal else f"exit {terminated.exitCode}"
+    return _joined(how, "" if terminated.reason == "Error" else terminated.reason, sep=", ")
+
+
+def _phase(pod: _Pod) -> Status:
+    conditions = {c.type: c for c in pod.status.conditions or ()}
+    scheduled = conditions.get("PodScheduled")
+    if pod.status.phase == "Pending" and scheduled is not None and scheduled.status == "False":
+        if scheduled.reason == "SchedulingGated":
+            return Status(Severity.PAUSED, "Waiting", scheduled.reason)
+        return Status(Severity.WARN, "Unschedulable", scheduled.message or scheduled.reason)
+    if pod.status.phase == "Pending" or not pod.status.phase:
+        return Status(Severity.PROGRESS, "Creating" if pod.spec.nodeName else "Waiting")
+    if pod.status.phase != "Running":
+        return Status(Severity.UNKNOWN, "Unknown", pod.status.reason)
+    ready = conditions.get("Ready")
+    if ready is not None and ready.status == "True":
+        return Status(Severity.OK, "Running")
+    if ready is None and all(c.ready for c in pod.status.containerStatuses or ()):
+        return Status(Severity.OK, "Running")
+    return Status(Severity.WARN, "Not ready", (ready.message or ready.reason) if ready else "")
+
+
+def _joined(first: str, second: str, *, sep: str = ": ") -> str:
+    return sep.join(part for part in (first, second) if part)

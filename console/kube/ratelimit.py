@@ -1,0 +1,25 @@
+"""How long to wait before trying again."""
+
+from random import Random
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Backoff:
+    """Doubling delays with jitter, as client-go's reflector has them: 0.8 s to 30 s by default.
+
+    `next()` is in seconds and lies between the step and twice the step, so that many clients that
+    failed together do not return together; `reset()` starts over after a success.
+    """
+
+    first: float = 0.8
+    limit: float = 30.0
+    random: Random = field(default_factory=Random)
+    _step: float = 0.0
+
+    def next(self) -> float:
+        self._step = min(self.limit, self._step * 2 or self.first)
+        return min(self.limit, self._step * (1 + self.random.random()))
+
+    def reset(self) -> None:
+        self._step = 0.0

@@ -1,0 +1,135 @@
+"""Settings of the web and controller processes, from the environment alone.
+
+| variable | meaning |
+|---|---|
+| `BASE_URL` | the one address browsers use, e.g. `https://console.example.com` |
+| `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
+| `DATABASE_URL` | sessions and the audit trail; SQLite in `STATE_DIR` by default |
+| `ALLOWED_HOSTS` | host names that requests may carry, comma separated; that of `BASE_URL` by default |
+| `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated; none by default |
+| `KUBECONFIG` | the cluster, unless the process runs in one |
+| `CLUSTER_NAME` | how the console calls the cluster on its pages |
+| `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
+"""
+
+import os
+import secrets
+from ipaddress import ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.utils.translation import gettext_lazy as _
+
+from accounts.session_settings import cookie_settings
+
+
+def _list(name: str) -> list[str]:
+    return [item.strip() for item in os.environ.get(name, "").split(",") if item.strip()]
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
+
+BASE_URL = os.environ.get("BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+_base = urlsplit(BASE_URL)
+SECURE = _base.scheme == "https"
+#: Origins that sockets and unsafe methods may come from, compared exactly.
+ORIGINS = frozenset({f"{_base.scheme}://{_base.netloc}", *_list("EXTRA_ORIGINS")})
+ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or [_base.hostname or "localhost"]
+TRUSTED_PROXIES = tuple(ip_network(item) for item in _list("TRUSTED_PROXIES"))
+
+DEBUG = False
+# Without one, a process makes its own and forgets it; `serve` refuses to start that way.
+SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(48)
+
+CLUSTER_NAME = os.environ.get("CLUSTER_NAME", "host")
+AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
+
+INSTALLED_APPS = [
+    "channels",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "console",
+    "console.audit",
+    "rbac",
+    "accounts",
+]
+
+MIDDLEWARE = [
+    "console.middleware.SecurityHeadersMiddleware",
+    "console.middleware.OriginGateMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "accounts.middleware.AccountMiddleware",
+    "rbac.middleware.AccessMiddleware",
+]
+
+ROOT_URLCONF = "console.urls"
+ASGI_APPLICATION = "console.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.messages.context_processors.messages",
+                "console.ui.shell.shell",
+            ],
+        },
+    },
+]
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        os.environ.get("DATABASE_URL", f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}"),
+        conn_max_age=0,
+    )
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 10,
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+globals().update(cookie_settings(BASE_URL))
+CSRF_FAILURE_VIEW = "console.views.errors.csrf_failure"
+MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "build" / "static"))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    # Requests are counted by /metrics and writes recorded by the audit trail.
+    "loggers": {name: {"level": "WARNING"} for name in ("daphne", "aiohttp", "asyncio", "twisted")},
+}

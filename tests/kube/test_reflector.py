@@ -1,0 +1,205 @@
+"""The reflector against a scripted server: what client-go's own reflector tests cover."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from console.kube.errors import (
+    ApiError,
+    Forbidden,
+    Gone,
+    ServerError,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
+from console.kube.gvr import GVR, Key
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from tests.kube.fakes import FakeClock, FakeServer
+
+THINGS = GVR("", "v1", "things")
+
+
+class World:
+    def __init__(self) -> None:
+        self.server = FakeServer()
+        self.clock = FakeClock()
+        self.informer = Informer(THINGS, generic.decode, clock=self.clock)
+        self.seen: list[str] = []
+        self.states: list[str] = []
+        self.informer.add_listener(
+            lambda key: self.seen.append(key.name),
+            lambda: self.states.append(self.informer.freshness.problem),
+        )
+
+    def names(self) -> set[str]:
+        return {key.name for key in self.informer.store.snapshot().entries}
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[None]:
+        """Runs the reflector until the server has told everything and the script is used up."""
+        task = asyncio.create_task(self.informer.run(self.server))
+        try:
+            await self.settled()
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(5):
+            while self.server.endings or self.server.list_errors:
+                await asyncio.sleep(0)
+            await self.server.idle.wait()
+
+
+@pytest.fixture
+async def world() -> World:
+    return World()
+
+
+async def it_lists_in_pages_and_then_follows(world: World) -> None:
+    for name in "abcde":
+        world.server.put(name)
+    async with world.following():
+        assert world.names() == set("abcde")
+        assert world.server.lists == ["", "2", "4"]
+        world.server.put("f")
+        world.server.drop("a")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == set("bcdef")
+        assert world.server.watches == ["5"]
+        assert world.informer.freshness.stale_since is None
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        None,
+        Unavailable("reset"),
+        ServerError(500, "broken"),
+        TooManyRequests(429, "slow down", retry_after=7.0),
+        Forbidden(403, "no"),
+    ],
+)
+async def it_resumes_a_watch_where_it_ended(world: World, ending: ApiError | None) -> None:
+    world.server.put("a")
+    world.server.endings = [ending]
+    async with world.following():
+        world.server.put("b")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a", "b"}
+        assert world.server.lists == [""]
+        assert world.server.watches == ["1", "1"]
+        assert world.informer.freshness.stale_since is None
+
+
+async def it_counts_bookmarks(world: World) -> None:
+    world.server.put("a")
+    world.server.version = 90
+    world.server.bookmark()
+    world.server.history[:1] = []
+    world.server.version = 1
+    world.server.objects["a"]["metadata"]["resourceVersion"] = "1"
+    world.server.endings = [None]
+    async with world.following():
+        assert world.server.watches == ["1", "90"]
+
+
+async def it_lists_again_after_410(world: World) -> None:
+    world.server.put("a")
+    world.server.put("b")
+    world.server.endings = [Gone(410, "expired")]
+    async with world.following():
+        assert world.server.lists == ["", ""]
+        assert world.names() == {"a", "b"}
+
+
+async def it_sees_what_was_deleted_while_the_history_was_lost(world: World) -> None:
+    world.server.put("a")
+    world.server.put("b")
+    async with world.following():
+        pass
+    world.server.drop("a")
+    world.server.compact()
+    world.server.idle.clear()
+    world.seen.clear()
+    async with world.following():
+        assert world.names() == {"b"}
+        assert "a" in world.seen
+
+
+async def it_waits_as_long_as_the_server_asks(world: World) -> None:
+    world.server.endings = [TooManyRequests(429, "slow down", retry_after=70.0)]
+    async with world.following():
+        assert max(world.clock.sleeps) == 70.0
+
+
+async def it_backs_off_with_a_cap(world: World) -> None:
+    world.server.list_errors = [Forbidden(403, "no") for _ in range(12)]
+    async with world.following():
+        pass
+    assert len(world.clock.sleeps) == 12
+    assert all(0.8 <= seconds <= 30 for seconds in world.clock.sleeps)
+    assert sum(world.clock.sleeps[:5]) > 12
+    assert min(world.clock.sleeps[-3:]) == 30
+
+
+async def it_does_not_spin_on_watches_that_end_at_once(world: World) -> None:
+    world.server.endings = [None] * 10
+    async with world.following():
+        pass
+    assert sum(world.clock.sleeps) > 60
+
+
+async def it_reads_the_credentials_anew_after_401(world: World) -> None:
+    world.server.endings = [Unauthorized(401, "expired token")]
+    async with world.following():
+        assert world.server.reloads == 1
+
+
+async def it_says_since_when_it_is_stale_and_why(world: World) -> None:
+    world.server.put("a")
+    world.server.endings = [Unavailable("gone away")] * 2
+    async with world.following():
+        assert "gone away" in world.states
+        assert world.states[-1] == ""
+        assert world.informer.freshness.synced
+
+
+async def it_ignores_an_older_version_of_an_object(world: World) -> None:
+    world.server.put("a", spec={"n": 1})
+    world.server.put("a", spec={"n": 2})
+    async with world.following():
+        old = {"metadata": {"name": "a", "namespace": "default", "resourceVersion": "1"}}
+        world.informer.apply(old)
+        entry = world.informer.store.get(Key("default", "a"))
+        assert entry is not None
+        assert entry.resource_version == "2"
+
+
+async def it_drops_a_listener_that_raises_and_keeps_the_others(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[Key] = []
+
+    def broken(key: Key) -> None:
+        calls.append(key)
+        raise RuntimeError("listener bug")
+
+    world.informer.add_listener(broken)
+    heard: list[str] = []
+    world.informer.add_listener(lambda key: heard.append(key.name))
+    async with world.following():
+        for name in "abc":
+            world.server.put(name)
+        await asyncio.sleep(0)
+        await world.settled()
+    assert len(calls) == 1
+    assert heard == ["a", "b", "c"]
+    assert "listener bug" in caplog.text
