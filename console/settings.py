@@ -3,10 +3,12 @@
 | variable | meaning |
 |---|---|
 | `BASE_URL` | the one address browsers use, e.g. `https://console.example.com` |
+| `PORT` | the port to listen on, 8000 by default |
+| `STATE_DIR` | where the SQLite file is, `.quarterdeck` by default |
 | `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
 | `DATABASE_URL` | sessions and the audit trail; SQLite in `STATE_DIR` by default |
 | `ALLOWED_HOSTS` | host names that requests may carry, comma separated; that of `BASE_URL` by default |
-| `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated; none by default |
+| `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated |
 | `KUBECONFIG` | the cluster, unless the process runs in one |
 | `CLUSTER_NAME` | how the console calls the cluster on its pages |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
@@ -31,12 +33,17 @@ def _list(name: str) -> list[str]:
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
 
-BASE_URL = os.environ.get("BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+PORT = int(os.environ.get("PORT", "8000"))
+BASE_URL = os.environ.get("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 _base = urlsplit(BASE_URL)
 SECURE = _base.scheme == "https"
 #: Origins that sockets and unsafe methods may come from, compared exactly.
-ORIGINS = frozenset({f"{_base.scheme}://{_base.netloc}", *_list("EXTRA_ORIGINS")})
+ORIGINS = frozenset({f"{_base.scheme}://{_base.netloc}"})
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or [_base.hostname or "localhost"]
+if _base.hostname == "127.0.0.1":
+    # The same machine by its other name: no other host can be reached by it.
+    ORIGINS |= {f"{_base.scheme}://localhost:{_base.port or 80}"}
+    ALLOWED_HOSTS += ["localhost"]
 TRUSTED_PROXIES = tuple(ip_network(item) for item in _list("TRUSTED_PROXIES"))
 
 DEBUG = False

@@ -1,7 +1,7 @@
 """How long to wait before trying again."""
 
-from random import Random
 from dataclasses import dataclass, field
+from random import Random
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ wakes what waits for a server that is back.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Event, Lock, Thread
 from typing import Any, Protocol, TypeVar
@@ -62,6 +62,8 @@ class Runtime:
         self._reader = ReaderClient(self._transports[READER])
         self.console = ConsoleClient(self._transports[CONSOLE])
         self._informers: dict[GVR, Informer[Any]] = {}
+        #: What must have synced before this process is ready.
+        self.required: tuple[GVR, ...] = ()
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
@@ -103,6 +105,12 @@ class Runtime:
                 source = ListWatch(self._reader, gvr)
                 self.spawn(informer.run(source))
         return informer
+
+    def require(self, gvrs: Sequence[GVR]) -> None:
+        """Starts these now; the process is ready once they have synced."""
+        self.required = tuple(gvrs)
+        for gvr in gvrs:
+            self.informer(gvr)
 
     def informers(self) -> Mapping[GVR, Informer[Any]]:
         """Those in use."""
@@ -213,6 +221,7 @@ class StaticRuntime:
         user_client: Callable[[Identity], UserClient] | None = None,
     ) -> None:
         self._informers = dict(informers)
+        self.required = tuple(informers)
         self._user_client = user_client
 
     def informer(self, gvr: GVR) -> Informer[Any]:
@@ -234,6 +243,8 @@ class StaticRuntime:
 
 
 class CurrentRuntime(Reads, Protocol):
+    @property
+    def required(self) -> tuple[GVR, ...]: ...
     def informers(self) -> Mapping[GVR, Informer[Any]]: ...
     def as_user(self, identity: Identity) -> UserClient: ...
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...

@@ -13,7 +13,12 @@ from console.kube.listwatch import ListMeta, ListPage, WatchEvent
 
 
 def obj(name: str, version: int, **fields: Any) -> dict[str, Any]:
-    meta = {"name": name, "namespace": "default", "uid": f"u-{name}", "resourceVersion": str(version)}
+    meta = {
+        "name": name,
+        "namespace": "default",
+        "uid": f"u-{name}",
+        "resourceVersion": str(version),
+    }
     return {"metadata": meta, **fields}
 
 

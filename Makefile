@@ -1,0 +1,33 @@
+# Every target installs what it needs; see scripts/setup.sh.
+.PHONY: demo test check bench vendor messages clean
+.SILENT:
+
+PY := .venv/bin/python
+export PORT ?= 8000
+
+demo:
+	sh scripts/setup.sh base
+	$(if $(RESET),rm -rf .quarterdeck)
+	exec $(PY) manage.py demo --port $(PORT)
+
+test:
+	sh scripts/setup.sh dev
+	sh scripts/debian.sh chromium gettext
+	$(PY) -m pytest $(ARGS)
+
+check:
+	sh scripts/setup.sh dev
+	sh scripts/check.sh
+
+# Fetches the front-end files again, at the versions that static/vendor/manifest.json names.
+vendor:
+	$(PY) scripts/vendor.py
+
+# Collects the strings to translate and compiles the translations.
+messages:
+	sh scripts/debian.sh gettext
+	$(PY) manage.py makemessages --all --no-location --ignore=.venv --ignore=build
+	$(PY) manage.py compilemessages --ignore=.venv --ignore=build
+
+clean:
+	rm -rf .venv build .quarterdeck

@@ -1,0 +1,43 @@
+"""The composition root of the web process: starts the cluster core once and wires the protocols.
+
+Importing this module connects to the cluster that the environment names; it raises `NoCluster` when
+there is none.
+"""
+
+import os
+
+from channels.routing import ProtocolTypeRouter
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+django_application = get_asgi_application()
+
+from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from console.kube import gvr  # noqa: E402
+from console.kube.runtime import Runtime, set_runtime  # noqa: E402
+from console.live.routing import websocket_application  # noqa: E402
+from console.server import harden  # noqa: E402
+
+#: Followed from the start: without these nobody can sign in, or the first page would wait.
+REQUIRED = (
+    gvr.USERS,
+    gvr.GLOBAL_ROLES,
+    gvr.GLOBAL_ROLE_BINDINGS,
+    gvr.NAMESPACES,
+    gvr.NODES,
+    gvr.PODS,
+)
+
+runtime = Runtime()
+runtime.start()
+runtime.require(REQUIRED)
+set_runtime(runtime)
+
+application = harden(
+    ProtocolTypeRouter(
+        {
+            "http": django_application,
+            "websocket": SessionAuthMiddleware(websocket_application),
+        }
+    )
+)

@@ -1,0 +1,43 @@
+"""What `serve` and `demo` share: refusing to start wrongly, and running the web process."""
+
+import logging
+from collections.abc import Callable
+
+from channels.routing import get_default_application
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError
+
+from console import server
+from console.kube.client import NoCluster
+from console.kube.runtime import Runtime, get_runtime
+
+log = logging.getLogger(__name__)
+
+
+def prepare_database() -> None:
+    """Creates or migrates the tables."""
+    try:
+        settings.STATE_DIR.mkdir(parents=True, exist_ok=True)
+        call_command("migrate", interactive=False, verbosity=0)
+    except (DatabaseError, OSError) as error:
+        raise CommandError(f"The database cannot be used: {error}") from error
+
+
+def check_static_files() -> None:
+    if not (settings.STATIC_ROOT / "staticfiles.json").exists():
+        raise CommandError("Run `python manage.py collectstatic` first: there are no static files")
+
+
+def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
+    """Serves until SIGINT or SIGTERM. `ready` is called once, when the port is open."""
+    try:
+        application = get_default_application()
+    except NoCluster as error:
+        raise CommandError(str(error)) from error
+    runtime = get_runtime()
+    assert isinstance(runtime, Runtime)  # noqa: S101  console.asgi makes no other
+    try:
+        server.run(application, host, port, lambda: ready(runtime))
+    finally:
+        runtime.stop()

@@ -1,0 +1,107 @@
+"""`manage.py demo`: the whole product in one process, on an embedded cluster with a sample world."""
+
+import asyncio
+import os
+import secrets
+import socket
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from accounts.bootstrap import bootstrap
+from console.kube import controller
+from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.kubeconfig import write_console_kubeconfig
+from console.kube.runtime import Runtime
+from console.management.commands._web import check_static_files, prepare_database, run_web
+from devcluster.server import DevCluster, DevClusterError
+
+#: Known to everybody, which is why the demo listens on loopback only.
+PASSWORD = "P@88w0rd"  # noqa: S105
+
+
+class Command(BaseCommand):
+    help = "Run Quarterdeck on an embedded cluster with a small, changing sample world."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=settings.PORT)
+
+    def handle(self, *args: Any, port: int, **options: Any) -> None:
+        if port != settings.PORT:
+            raise CommandError(f"Give the port as PORT={port}: the console's address depends on it")
+        check_port(port)
+        check_static_files()
+        state = prepare_state_dir()
+        # A key that outlives the process, so that a restart leaves people signed in.
+        settings.SECRET_KEY = kept_secret(state / "secret_key")
+        prepare_database()
+        cluster = DevCluster(state / "cluster", world=True)
+        try:
+            cluster.start()
+            cluster.write_kubeconfig(state / "kubeconfig")
+        except DevClusterError as error:
+            raise CommandError(str(error)) from error
+        try:
+            self.connect(cluster, state)
+            run_web("127.0.0.1", port, self.ready)
+        finally:
+            cluster.stop()
+
+    def connect(self, cluster: DevCluster, state: Path) -> None:
+        """Brings in the users and roles and gives the console its three identities."""
+        admin = Transport(Credentials("admin", str(state / "kubeconfig")))
+
+        async def run() -> None:
+            try:
+                await bootstrap(ConsoleClient(admin), admin_password=PASSWORD)
+            finally:
+                await admin.close()
+
+        asyncio.run(run())
+        path = state / "console.kubeconfig"
+        write_console_kubeconfig(path, cluster.url, cluster.ca_file, cluster.issue_token)
+        os.environ["KUBECONFIG"] = str(path)
+
+    def ready(self, runtime: Runtime) -> None:
+        async def announce() -> None:
+            for gvr in runtime.required:
+                await runtime.wait_synced(gvr, timeout=60)
+            self.stdout.write(
+                f"Quarterdeck is ready at http://127.0.0.1:{settings.PORT} (admin / {PASSWORD})"
+            )
+            self.stdout.flush()
+
+        runtime.spawn(controller.run_all(runtime))
+        runtime.spawn(announce())
+
+
+def check_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise CommandError(
+                f"Port {port} cannot be used ({error.strerror}): choose another with PORT=…"
+            ) from error
+
+
+def prepare_state_dir() -> Path:
+    state: Path = settings.STATE_DIR
+    try:
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (state / ".writable").touch()
+        (state / ".writable").unlink()
+    except OSError as error:
+        raise CommandError(f"Cannot write to {state}: {error.strerror}") from error
+    return state
+
+
+def kept_secret(path: Path) -> str:
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(48))
+    return path.read_text()

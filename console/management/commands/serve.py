@@ -1,0 +1,29 @@
+"""`manage.py serve`: the web process of a real installation."""
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from console.management.commands._web import check_static_files, prepare_database, run_web
+
+
+class Command(BaseCommand):
+    help = "Serve the console for the cluster that KUBECONFIG or the pod's service account names."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="0.0.0.0", help="address to listen on")  # noqa: S104
+        parser.add_argument("--port", type=int, default=settings.PORT)
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        if len(os.environ.get("SECRET_KEY", "")) < 32:
+            raise CommandError("Set SECRET_KEY to a random text of at least 32 characters")
+        check_static_files()
+        prepare_database()
+        run_web(host, port, lambda _runtime: self.announce())
+
+    def announce(self) -> None:
+        self.stdout.write(f"Quarterdeck serves {settings.BASE_URL}")
+        self.stdout.flush()

@@ -1,0 +1,13 @@
+"""Every address of the console."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("accounts.urls")),
+    path("", include("console.views.urls")),
+]
+
+handler400 = "console.views.errors.bad_request"
+handler403 = "console.views.errors.permission_denied"
+handler404 = "console.views.errors.page_not_found"
+handler500 = "console.views.errors.server_error"

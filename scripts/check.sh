@@ -1,0 +1,17 @@
+#!/bin/sh
+# Everything that can be said of the code without running it. Stops at the first that is not so.
+set -eu
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+
+step() { printf '%s\n' "== $*"; "$@"; }
+
+step $bin/ruff check .
+step $bin/ruff format --check --quiet .
+step $bin/mypy
+step $bin/lint-imports --no-logo
+step $bin/python manage.py check --fail-level WARNING
+step $bin/python manage.py makemigrations --check --dry-run
+step sh -c "find templates -name '*.html' | xargs $bin/djhtml --check --quiet"
+step $bin/python scripts/vendor.py --check
+echo '== checked'

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Makes .venv, installs the locked dependencies into it and collects the static files.
+# Usage: scripts/setup.sh base|dev. Does nothing when all that is done. One line says what is wrong.
+set -eu
+cd "$(dirname "$0")/.."
+set_name=$1
+lock=requirements/$set_name.txt
+
+fail() { printf 'quarterdeck: %s\n' "$1" >&2; exit 1; }
+
+[ -w . ] || fail "cannot write to $(pwd): choose a folder that is yours"
+command -v python3 >/dev/null || fail "python3 is missing: install Python 3.11 or later"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  fail "Python 3.11 or later is needed, this is $(python3 -V 2>&1)"
+
+if [ ! -x .venv/bin/pip ]; then
+  python3 -c 'import ensurepip, venv' 2>/dev/null || sh scripts/debian.sh python3-venv
+  echo 'Making .venv'
+  python3 -m venv .venv >/dev/null 2>&1 ||
+    fail "could not make .venv: is the python3-venv package installed, and is there space?"
+fi
+
+# dev contains all of base.
+for stamp in ".venv/.$set_name" .venv/.dev; do
+  if [ -f "$stamp" ] && cmp -s "$stamp" "requirements/$(basename "$stamp" | tr -d .).txt"; then
+    installed=yes
+  fi
+done
+if [ -z "${installed:-}" ]; then
+  echo "Installing what requirements/$set_name.txt lists; the first time takes a minute or two"
+  log=.venv/install.log
+  .venv/bin/pip install --disable-pip-version-check --quiet --require-hashes -r "$lock" >"$log" 2>&1 ||
+    fail "could not install the packages: $(grep -m1 -i error "$log" || tail -n 1 "$log"). Is a package index reachable?"
+  cp "$lock" ".venv/.$set_name"
+fi
+
+if [ ! -f build/static/staticfiles.json ] || [ -n "$(find static -newer build/static/staticfiles.json -print -quit)" ]; then
+  rm -rf build/static
+  .venv/bin/python manage.py collectstatic --noinput --verbosity 0 ||
+    fail 'could not collect the static files'
+fi

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Brings the front-end files of other projects into static/vendor/, or checks those that are there.
+
+    vendor.py           fetch the packages pinned in vendor.toml, copy the used files, write the manifest
+    vendor.py --check   compare the files on disk with the manifest; needs no network
+
+A package whose bytes differ from its pinned integrity is refused. Run it with the interpreter of the
+virtual environment: some files come from installed Python packages.
+"""
+
+import argparse
+import base64
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "static" / "vendor"
+MANIFEST = "manifest.json"
+
+
+class VendorError(Exception):
+    """What stops the run, in one sentence."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare files with the manifest")
+    check = parser.parse_args().check
+    try:
+        problems = problems_in(TARGET) if check else []
+        if not check:
+            vendor()
+    except VendorError as error:
+        problems = [str(error)]
+    for problem in problems:
+        print(f"vendor: {problem}", file=sys.stderr)  # noqa: T201
+    return 1 if problems else 0
+
+
+def vendor() -> None:
+    """Replaces static/vendor/ as a whole, and only once everything has been fetched and verified."""
+    plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
+    with tempfile.TemporaryDirectory(prefix="vendor-") as temporary:
+        work = Path(temporary)
+        fresh = work / "out"
+        unpacked = {p["name"]: fetch(p, work) for p in plan["package"]}
+        entries = [entry for p in plan["package"] for entry in copy(p, unpacked[p["name"]], fresh)]
+        entries.append(sprite(plan, unpacked, fresh))
+        entries += [entry for p in plan["installed"] for entry in copy_installed(p, fresh)]
+        entries.sort(key=lambda entry: str(entry["file"]))
+        (fresh / MANIFEST).write_text(json.dumps({"files": entries}, indent=2) + "\n")
+        shutil.rmtree(TARGET, ignore_errors=True)
+        shutil.copytree(fresh, TARGET)
+
+
+def fetch(package: dict[str, Any], work: Path) -> Path:
+    """The folder of an unpacked npm package whose bytes are the pinned ones."""
+    wanted = f"{package['name']}@{package['version']}"
+    npm = shutil.which("npm")
+    if npm is None:
+        raise VendorError("npm is not installed; it fetches the packages")
+    into = work / re.sub(r"\W", "-", wanted)
+    into.mkdir()
+    command = [npm, "pack", wanted, "--silent", "--pack-destination", str(into)]
+    if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode:  # noqa: S603
+        raise VendorError(f"npm could not fetch {wanted}")
+    archive = next(into.glob("*.tgz"))
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    if f"sha512-{digest}" != package["integrity"]:
+        raise VendorError(f"{wanted} is not what was pinned: sha512-{digest}")
+    with tarfile.open(archive) as tar:
+        tar.extractall(into, filter="data")
+    return into / "package"
+
+
+def copy(package: dict[str, Any], source: Path, fresh: Path) -> list[dict[str, str]]:
+    entries = []
+    for path, name in package["files"].items():
+        target = fresh / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((source / path).read_bytes())
+        entries.append(entry_for(package, name, target))
+    return entries
+
+
+def copy_installed(package: dict[str, Any], fresh: Path) -> list[dict[str, str]]:
+    spec = importlib.util.find_spec(package["module"])
+    if spec is None or not spec.submodule_search_locations:
+        raise VendorError(f"{package['name']} is not installed for {sys.executable}")
+    version = importlib.metadata.version(package["name"])
+    return copy({**package, "version": version}, Path(spec.submodule_search_locations[0]), fresh)
+
+
+def sprite(plan: dict[str, Any], unpacked: dict[str, Path], fresh: Path) -> dict[str, str]:
+    """One file of `<symbol>`s. Colour and stroke are left to the stylesheet."""
+    spec = plan["sprite"]
+    package = next(p for p in plan["package"] if p["name"] == spec["package"])
+    folder = unpacked[spec["package"]] / spec["from"]
+    symbols = [symbol(name, (folder / f"{name}.svg").read_text()) for name in spec["icons"]]
+    target = fresh / spec["to"]
+    head = f"<!-- {package['name']} {package['version']}, {package['licence']}; see LICENSE -->"
+    svg = '<svg xmlns="http://www.w3.org/2000/svg">'
+    target.write_text("\n".join([head, svg, *symbols, "</svg>", ""]))
+    return entry_for(package, spec["to"], target)
+
+
+def symbol(name: str, svg: str) -> str:
+    body = re.search(r"<svg[^>]*>(.*)</svg>", svg, re.DOTALL)
+    if body is None:
+        raise VendorError(f"icon {name} is not the SVG that was expected")
+    shapes = re.sub(r"\s+", " ", body.group(1)).replace("> <", "><").replace(" />", "/>").strip()
+    return f'<symbol id="{name}" viewBox="0 0 24 24">{shapes}</symbol>'
+
+
+def entry_for(package: dict[str, Any], name: str, path: Path) -> dict[str, str]:
+    return {
+        "file": name,
+        "package": package["name"],
+        "version": package["version"],
+        "licence": package["licence"],
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+    }
+
+
+def problems_in(folder: Path) -> list[str]:
+    """What differs between the manifest and the files: changed, missing, and unlisted ones."""
+    try:
+        entries = json.loads((folder / MANIFEST).read_text())["files"]
+    except FileNotFoundError:
+        return [f"{folder / MANIFEST} is missing; run `make vendor`"]
+    listed = {entry["file"]: entry["sha256"] for entry in entries}
+    found = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != MANIFEST
+    }
+    problems = [f"{name} is missing" for name in sorted(listed.keys() - found.keys())]
+    problems += [f"{name} is not in the manifest" for name in sorted(found.keys() - listed.keys())]
+    both = sorted(listed.keys() & found.keys())
+    return problems + [f"{name} was changed" for name in both if listed[name] != found[name]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

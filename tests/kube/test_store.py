@@ -1,0 +1,73 @@
+"""The store: what readers may rely on."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import Key
+from console.kube.projections import generic
+from console.kube.store import Store
+from tests.kube.fakes import obj, raw
+
+
+@pytest.fixture
+def store() -> Store[Any]:
+    store: Store[Any] = Store(generic.decode)
+    store.replace([raw(obj("a", 1)), raw(obj("b", 2))], "2")
+    return store
+
+
+def it_gives_snapshots_that_never_change(store: Store[Any]) -> None:
+    before = store.snapshot()
+    store.apply("ADDED", raw(obj("c", 3)))
+    store.apply("DELETED", raw(obj("a", 4)))
+    assert {key.name for key in before.entries} == {"a", "b"}
+    assert before.resource_version == "2"
+    after = store.snapshot()
+    assert {key.name for key in after.entries} == {"b", "c"}
+    assert after.resource_version == "4"
+    with pytest.raises(TypeError):
+        after.entries[Key("x", "y")] = None  # type: ignore[index]
+
+
+def it_copies_only_when_something_changed(store: Store[Any]) -> None:
+    assert store.snapshot() is store.snapshot()
+
+
+def it_tells_what_a_new_list_changed(store: Store[Any]) -> None:
+    changed = store.replace([raw(obj("b", 2)), raw(obj("c", 9))], "9")
+    assert sorted(key.name for key in changed) == ["a", "c"]
+
+
+def it_gives_back_the_original_without_managed_fields(store: Store[Any]) -> None:
+    item = obj("a", 5, spec={"x": [1, "é", None]})
+    item["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    store.apply("MODIFIED", raw(item))
+    entry = store.get(Key("default", "a"))
+    assert entry is not None
+    assert entry.original()["spec"] == {"x": [1, "é", None]}
+    assert "managedFields" not in entry.original()["metadata"]
+    entry.original()["spec"]["x"] = "changed"
+    assert entry.original()["spec"]["x"] == [1, "é", None]
+
+
+@pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
+def it_ignores_what_is_older(store: Store[Any], kind: str) -> None:
+    store.apply("MODIFIED", raw(obj("a", 10)))
+    assert store.apply(kind, raw(obj("a", 9))) is None
+    entry = store.get(Key("default", "a"))
+    assert entry is not None
+    assert entry.resource_version == "10"
+
+
+def it_leaves_out_what_it_cannot_read(store: Store[Any]) -> None:
+    broken = {"metadata": {"name": 5, "resourceVersion": "7"}}
+    assert store.apply("ADDED", raw(broken)) is None
+    assert store.undecodable == 1
+    assert len(store) == 2
+
+
+def it_knows_how_much_it_holds(store: Store[Any]) -> None:
+    for key in list(store.snapshot().entries):
+        store.apply("DELETED", raw(obj(key.name, 50)))
+    assert store.bytes_packed == 0
