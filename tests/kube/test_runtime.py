@@ -1,0 +1,251 @@
+"""The cluster core against a real kube-apiserver, through what breaks it."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.kube.client import NoCluster
+from console.kube.errors import Conflict, Forbidden, NotFound
+from console.kube.gvr import GVR, NAMESPACES, NODES, PODS, USERS, Key
+from console.kube.identity import Identity
+from console.kube.runtime import Runtime, UnknownKind
+from tests.controlplane.cluster import ControlPlane
+
+CONFIGMAPS = GVR("", "v1", "configmaps")
+
+
+def eventually(check: Callable[[], Any], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+def namespaces(runtime: Runtime) -> set[str]:
+    return {key.name for key in runtime.informer(NAMESPACES).store.snapshot().entries}
+
+
+def listed(cluster: ControlPlane) -> dict[str, str]:
+    """Name to resourceVersion, as a fresh list has them."""
+    items = json.loads(cluster.kubectl("get", "namespaces", "-o", "json").stdout)["items"]
+    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
+
+
+def held(runtime: Runtime) -> dict[str, str]:
+    entries = runtime.informer(NAMESPACES).store.snapshot().entries
+    return {key.name: entry.resource_version for key, entry in entries.items()}
+
+
+def synced(runtime: Runtime) -> bool:
+    freshness = runtime.informer(NAMESPACES).freshness
+    return freshness.synced and freshness.stale_since is None
+
+
+@pytest.fixture
+def runtime(control_plane: ControlPlane) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(control_plane.kubeconfig))
+    runtime.start()
+    yield runtime
+    runtime.stop()
+
+
+def it_follows_what_happens(runtime: Runtime, control_plane: ControlPlane) -> None:
+    runtime.informer(NAMESPACES)
+    eventually(lambda: synced(runtime))
+    seen: list[str] = []
+    runtime.informer(NAMESPACES).add_listener(lambda key: seen.append(key.name))
+    control_plane.kubectl("create", "namespace", "followed")
+    eventually(lambda: "followed" in namespaces(runtime))
+    control_plane.kubectl("delete", "namespace", "followed")
+    eventually(lambda: "followed" not in namespaces(runtime))
+    assert seen[0] == "followed"
+    assert held(runtime) == listed(control_plane)
+
+
+def it_lists_once_and_watches_once_whatever_the_number_of_readers(
+    runtime: Runtime, control_plane: ControlPlane
+) -> None:
+    mark = control_plane.audit_mark()
+    for _ in range(20):
+        runtime.informer(PODS).add_listener(lambda _key: None)
+        runtime.informer(NODES).store.snapshot()
+    eventually(lambda: runtime.informer(PODS).freshness.synced)
+    eventually(lambda: runtime.informer(NODES).freshness.synced)
+
+    def calls(verb: str) -> list[str]:
+        events = control_plane.audit_events(mark, verb=verb, user_agent="quarterdeck")
+        return sorted(e.resource for e in events if e.resource in ("pods", "nodes"))
+
+    eventually(lambda: calls("watch") == ["nodes", "pods"])
+    assert calls("list") == ["nodes", "pods"]
+
+
+def it_waits_for_a_type_that_is_not_defined_yet(runtime: Runtime) -> None:
+    users = runtime.informer(USERS)
+    eventually(lambda: users.freshness.problem)
+    assert not users.freshness.synced
+    with pytest.raises(UnknownKind):
+        runtime.informer(CONFIGMAPS)
+
+
+def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
+    control_plane.kubectl("create", "namespace", "team")
+    control_plane.kubectl(
+        "create", "rolebinding", "kate", "-n", "team", "--clusterrole=edit", "--user=kate"
+    )
+    kate = runtime.as_user(Identity("kate"))
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+
+    async def run() -> None:
+        made = await kate.create(CONFIGMAPS, body, namespace="team", audit_id="a1")
+        with pytest.raises(Forbidden, match='User "kate" cannot create'):
+            await kate.create(CONFIGMAPS, body, namespace="default")
+        with pytest.raises(Conflict):
+            await kate.delete(CONFIGMAPS, namespace="team", name="c", uid="another")
+        uid = made["metadata"]["uid"]
+        await kate.delete(CONFIGMAPS, namespace="team", name="c", uid=uid)
+        with pytest.raises(NotFound):
+            await kate.get(CONFIGMAPS, namespace="team", name="c")
+
+    mark = control_plane.audit_mark()
+    runtime.spawn(run()).result(timeout=30)
+
+    def recorded() -> list[str]:
+        events = control_plane.audit_events(mark, impersonated="kate", resource="configmaps")
+        return [event.verb for event in events]
+
+    eventually(lambda: recorded().count("delete") == 2)
+    assert recorded().count("create") == 2
+
+
+def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]) -> None:
+    cluster = fresh_control_plane(with_controllers=False)
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    try:
+        runtime.informer(NAMESPACES)
+        eventually(lambda: synced(runtime))
+        cluster.kill()
+        eventually(lambda: runtime.informer(NAMESPACES).freshness.stale_since)
+        assert "default" in namespaces(runtime)
+        assert runtime.informer(NAMESPACES).freshness.problem
+        cluster.restart()
+        cluster.kubectl("create", "namespace", "after")
+        eventually(lambda: "after" in namespaces(runtime))
+        eventually(lambda: synced(runtime))
+        assert held(runtime) == listed(cluster)
+    finally:
+        runtime.stop()
+
+
+def it_notices_a_frozen_server_and_a_compacted_history(
+    fresh_control_plane: Callable[..., ControlPlane],
+) -> None:
+    cluster = fresh_control_plane(with_controllers=False)
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    try:
+        informer = runtime.informer(NAMESPACES)
+        eventually(lambda: synced(runtime))
+        cluster.freeze()
+        eventually(lambda: informer.freshness.stale_since, 15)
+        cluster.thaw()
+        eventually(lambda: synced(runtime))
+        cluster.kill()
+        eventually(lambda: informer.freshness.stale_since)
+        cluster.compact()
+        cluster.restart()
+        cluster.kubectl("create", "namespace", "later")
+        eventually(lambda: "later" in namespaces(runtime))
+        assert held(runtime) == listed(cluster)
+    finally:
+        runtime.stop()
+
+
+def it_reads_a_token_file_again_when_the_token_is_refused(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    control_plane.kubectl("create", "serviceaccount", "rotating", "-n", "default")
+    control_plane.kubectl(
+        "create", "clusterrolebinding", "rotating", "--clusterrole=view",
+        "--serviceaccount=default:rotating",
+    )  # fmt: skip
+    token = tmp_path / "token"
+    token.write_text("revoked")
+    path = _kubeconfig(tmp_path, control_plane, {"tokenFile": str(token)})
+    runtime = Runtime(kubeconfig=str(path))
+    runtime.start()
+    try:
+        informer = runtime.informer(NAMESPACES)
+        eventually(lambda: informer.freshness.problem)
+        made = control_plane.kubectl("create", "token", "rotating", "-n", "default")
+        token.write_text(made.stdout.strip())
+        eventually(lambda: synced(runtime), 30)
+    finally:
+        runtime.stop()
+
+
+def it_runs_exec_plugins(control_plane: ControlPlane, tmp_path: Path) -> None:
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": control_plane.token("stranger")},
+    }
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "echo",
+        "args": [json.dumps(credential)],
+        "interactiveMode": "Never",
+    }
+    runtime = Runtime(kubeconfig=str(_kubeconfig(tmp_path, control_plane, {"exec": plugin})))
+    runtime.start()
+    try:
+        with pytest.raises(Forbidden, match='User "stranger"'):
+            runtime.spawn(runtime.console.get(NAMESPACES, name="default")).result(timeout=20)
+    finally:
+        runtime.stop()
+
+
+def it_says_what_to_set_when_there_is_no_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    with pytest.raises(NoCluster, match="set KUBECONFIG"):
+        Runtime()
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with pytest.raises(NoCluster, match="set KUBECONFIG"):
+        Runtime()
+
+
+def _kubeconfig(folder: Path, cluster: ControlPlane, user: dict[str, Any]) -> Path:
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {
+                "name": "c",
+                "cluster": {
+                    "server": cluster.url,
+                    "certificate-authority": str(cluster.ca_file),
+                },
+            }
+        ],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def it_keeps_what_it_knows_by_key() -> None:
+    assert str(Key("ns", "name")) == "ns/name"
+    assert str(Key("", "name")) == "name"
+    assert PODS.path("ns", "a/b") == "/api/v1/namespaces/ns/pods/a%2Fb"
+    assert USERS.path("", "x") == "/apis/iam.kubesphere.io/v1alpha2/users/x"
