@@ -1,0 +1,228 @@
+"""Builds the programs of the control plane once, into a cache outside the repository.
+
+The versions are pinned by the Go modules under `tools/`. A cache folder's name holds a hash of
+everything that decides what is built, so a change of a pin never meets an old binary, and two
+checkouts with the same pins share one build. A binary appears under its name only when it is
+complete, and one lock per module makes a second process wait for the first instead of building
+the same thing beside it.
+
+    python -m tests.controlplane.build [NAME ...]
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["TOOLS", "BuildError", "Report", "ensure", "find", "version_of"]
+
+TOOLS_FOLDER = Path(__file__).parent / "tools"
+
+#: Takes pieces of progress text; newlines are part of the text.
+Report = Callable[[str], None]
+
+
+class BuildError(Exception):
+    """A program can be neither found nor built; the message is one line for a person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One program, and where its source is pinned."""
+
+    name: str
+    #: The folder under `tools/` whose go.mod pins it.
+    module: str
+    #: The Go package of its `main`.
+    package: str
+    #: The Go module whose version is the program's version.
+    pinned: str
+
+
+def _kubernetes(name: str) -> Tool:
+    return Tool(
+        name=name,
+        module="kubernetes",
+        package=f"k8s.io/kubernetes/cmd/{name}",
+        pinned="k8s.io/kubernetes",
+    )
+
+
+_ALL = (
+    Tool(
+        name="etcd",
+        module="etcd",
+        package="go.etcd.io/etcd/server/v3",
+        pinned="go.etcd.io/etcd/server/v3",
+    ),
+    _kubernetes("kube-apiserver"),
+    _kubernetes("kube-controller-manager"),
+    _kubernetes("kube-scheduler"),
+    _kubernetes("kubectl"),
+    Tool(
+        name="kwok",
+        module="kwok",
+        package="sigs.k8s.io/kwok/cmd/kwok",
+        pinned="sigs.k8s.io/kwok",
+    ),
+)
+TOOLS = {tool.name: tool for tool in _ALL}
+
+_FLAGS = (
+    "-trimpath",
+    "-buildvcs=false",
+    "-mod=readonly",
+    # Two packages at a time, which bounds the memory that compilers and linker take.
+    "-p=2",
+    # The linker drops debug tables anyway; not making them saves an eighth of the time.
+    "-gcflags=all=-dwarf=false",
+)
+# Without cgo the programs are static, and no C compiler is needed.
+_ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
+
+
+def version_of(tool: Tool) -> str:
+    """The pinned version, read from go.mod so that it is written in one place only."""
+    text = (TOOLS_FOLDER / tool.module / "go.mod").read_text()
+    found = re.search(rf"^(?:require)?\s+{re.escape(tool.pinned)} (v\S+)", text, re.MULTILINE)
+    if found is None:
+        raise BuildError(f"tools/{tool.module}/go.mod does not pin {tool.pinned}")
+    return found.group(1)
+
+
+def _linker_flags(tool: Tool) -> str:
+    """No debug tables, and the version that the official builds stamp in."""
+    version = version_of(tool)
+    stamps: dict[str, str] = {}
+    if tool.module == "kubernetes":
+        major, minor = version.removeprefix("v").split(".")[:2]
+        for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
+            stamps[f"{package}.gitVersion"] = version
+            stamps[f"{package}.gitMajor"] = major
+            stamps[f"{package}.gitMinor"] = minor
+            stamps[f"{package}.gitTreeState"] = "clean"
+    elif tool.module == "kwok":
+        stamps["sigs.k8s.io/kwok/pkg/consts.Version"] = version
+    return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in stamps.items())])
+
+
+def _cache_folder(tool: Tool) -> Path:
+    root = os.environ.get("QUARTERDECK_CACHE") or str(Path.home() / ".cache" / "quarterdeck")
+    digest = hashlib.sha256()
+    for name in ("go.mod", "go.sum"):
+        digest.update((TOOLS_FOLDER / tool.module / name).read_bytes())
+    settings = (sys.platform, platform.machine(), *_FLAGS, _linker_flags(tool), str(_ENVIRONMENT))
+    digest.update("\n".join(settings).encode())
+    name = f"{tool.module}-{version_of(tool)}-{digest.hexdigest()[:12]}"
+    return Path(root).absolute() / "controlplane" / name
+
+
+def find(name: str) -> Path | None:
+    """Where the program is, if it need not be built: `KUBEBUILDER_ASSETS` comes first."""
+    tool = TOOLS[name]
+    folders = [_cache_folder(tool)]
+    if assets := os.environ.get("KUBEBUILDER_ASSETS"):
+        folders.insert(0, Path(assets).absolute())
+    for folder in folders:
+        path = folder / name
+        if os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def ensure(names: Iterable[str], report: Report) -> dict[str, Path]:
+    """Where each program is, after building those that are missing."""
+    return {name: find(name) or _build(TOOLS[name], report) for name in names}
+
+
+def _build(tool: Tool, report: Report) -> Path:
+    folder = _cache_folder(tool)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BuildError(f"cannot make the cache folder {folder}: {error.strerror}") from error
+    with _locked(folder / ".lock", report):
+        # Another process may have built it while this one waited.
+        if found := find(tool.name):
+            return found
+        report(f"building {tool.name} {version_of(tool)} ... ")
+        started = time.monotonic()
+        _compile(tool, folder)
+        report(f"{time.monotonic() - started:.0f} s\n")
+    return folder / tool.name
+
+
+@contextmanager
+def _locked(path: Path, report: Report) -> Iterator[None]:
+    """The kernel drops this lock when its holder dies, so a killed build blocks nobody."""
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report(f"waiting for another build in {path.parent}\n")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(tool: Tool, folder: Path) -> None:
+    go = shutil.which("go")
+    if go is None:
+        raise BuildError(f"cannot build {tool.name}: there is no Go on this machine")
+    unfinished = folder / f".{tool.name}.{os.getpid()}"
+    log = folder / f"{tool.name}.log"
+    command = [go, "build", *_FLAGS, f"-ldflags={_linker_flags(tool)}", "-o", str(unfinished)]
+    try:
+        with log.open("w") as output:
+            done = subprocess.run(
+                [*command, tool.package],
+                cwd=TOOLS_FOLDER / tool.module,
+                env={**os.environ, **_ENVIRONMENT},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode != 0:
+            raise BuildError(f"cannot build {tool.name}: {_last_line(log)} (all of it: {log})")
+        unfinished.replace(folder / tool.name)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _last_line(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if line), "go said nothing")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main(names: list[str]) -> int:
+    """Makes sure of the named programs, or of all; exit code 1 with one line if it cannot."""
+    unknown = [name for name in names if name not in TOOLS]
+    if unknown:
+        sys.stderr.write(f"unknown: {' '.join(unknown)}; there are: {' '.join(TOOLS)}\n")
+        return 2
+    try:
+        paths = ensure(names or TOOLS, _say)
+    except BuildError as error:
+        sys.stderr.write(f"\n{error}\n")
+        return 1
+    for name, path in paths.items():
+        _say(f"{name} {path}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

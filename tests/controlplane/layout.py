@@ -1,0 +1,110 @@
+"""Ports, keys and files of one control plane: what stays while its programs come and go."""
+
+import base64
+import csv
+import hashlib
+import json
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.controlplane import audit
+from tests.controlplane.pki import Authority, KeyPair, write_private_key
+
+__all__ = ["MASTERS", "Layout"]
+
+#: The group that may do everything, whatever RBAC says.
+MASTERS = "system:masters"
+
+_LOOPBACK = "127.0.0.1"
+# Below the range from which Linux takes the local ports of outgoing connections. Within it, a
+# client that keeps trying the port of a killed server can end up connected to itself, and then the
+# server cannot have its port back.
+_PORTS = range(20000, 32768)
+_given_out: set[int] = set()
+
+
+class Layout:
+    """Everything that is written before the first program starts."""
+
+    def __init__(self, folder: Path, users: Mapping[str, Sequence[str]]) -> None:
+        self.folder = folder
+        self.etcd_url = f"http://{_LOOPBACK}:{_free_port()}"
+        self.port = _free_port()
+        self.url = f"https://{_LOOPBACK}:{self.port}"
+        self.authority = Authority(folder)
+        self.serving = self.authority.server(
+            "kube-apiserver", hosts=["localhost", "kubernetes.default.svc"], addresses=[_LOOPBACK]
+        )
+        self.admin = self.client("admin", (MASTERS,))
+        self.service_account_key = folder / "service-accounts.key"
+        write_private_key(self.service_account_key)
+        self.tokens = {user: secrets.token_hex(16) for user in users}
+        self.token_file = folder / "tokens.csv"
+        self._write_tokens(users)
+        self.audit_policy = folder / "audit-policy.json"
+        self.audit_policy.write_text(json.dumps(audit.POLICY))
+        self.audit_log = folder / "audit.log"
+
+    def _write_tokens(self, users: Mapping[str, Sequence[str]]) -> None:
+        with self.token_file.open("w", newline="") as file:
+            for user, groups in users.items():
+                csv.writer(file).writerow([self.tokens[user], user, user, ",".join(groups)])
+
+    def client(self, user: str, groups: Sequence[str] = ()) -> KeyPair:
+        """A client certificate in files of its own, since a user's name is not a file name."""
+        return self.authority.client(f"client-{_digest(user, *groups)}", user, groups)
+
+    def kubeconfig(self, user: str, groups: Sequence[str] = ()) -> Path:
+        """A kubeconfig of this user with all keys inside, so that it can be copied elsewhere."""
+        pair = self.client(user, groups)
+        path = self.folder / f"{_digest(user, *groups)}.kubeconfig"
+        identity = {
+            "client-certificate-data": _encoded(pair.certificate),
+            "client-key-data": _encoded(pair.key),
+        }
+        path.touch(mode=0o600)
+        # JSON is YAML too, so no YAML library is needed.
+        path.write_text(json.dumps(self._config(user, identity), indent=1))
+        return path
+
+    def _config(self, user: str, identity: Mapping[str, str]) -> dict[str, Any]:
+        cluster = {
+            "server": self.url,
+            "certificate-authority-data": _encoded(self.authority.certificate),
+        }
+        context = {"cluster": "controlplane", "user": user, "namespace": "default"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "controlplane", "cluster": cluster}],
+            "users": [{"name": user, "user": identity}],
+            "contexts": [{"name": "controlplane", "context": context}],
+            "current-context": "controlplane",
+        }
+
+
+def _free_port() -> int:
+    """A port that nobody listens on, and that no other control plane here was given."""
+    for _ in range(100):
+        port = secrets.choice(_PORTS)
+        if port in _given_out:
+            continue
+        with socket.socket() as probe:
+            try:
+                probe.bind((_LOOPBACK, port))
+            except OSError:
+                continue
+        _given_out.add(port)
+        return port
+    raise OSError("found no free port on loopback")
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _encoded(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()

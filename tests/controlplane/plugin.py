@@ -1,0 +1,94 @@
+"""The pytest fixtures of the real control plane, and the account of what a run left out.
+
+A machine without Go skips what needs a control plane and says so in the last lines of the run.
+With `REQUIRE_REAL_CLUSTER=1` that is a failure instead: a run that is to prove something must not
+pass by leaving out the proof.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tests.controlplane.build import TOOLS, BuildError, ensure, find
+from tests.controlplane.cluster import ControlPlane
+
+__all__ = ["StartControlPlane", "left_out", "real_cluster_required"]
+
+#: Starts a control plane of one test's own, with the arguments of `ControlPlane`.
+StartControlPlane = Callable[..., ControlPlane]
+
+_REQUIRE = "REQUIRE_REAL_CLUSTER"
+_left_out: dict[str, str] = {}
+
+
+def left_out(what: str, why: str) -> None:
+    """Notes for the end of the run that `what` could not be tested here; for any fixture."""
+    _left_out[what] = why
+
+
+def real_cluster_required() -> bool:
+    """Whether a missing control plane fails the run."""
+    return os.environ.get(_REQUIRE, "0") not in ("", "0")
+
+
+@pytest.fixture(scope="session")
+def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
+    """The programs, built if they are missing: once per run, also when that fails."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        if any(find(name) is None for name in TOOLS):
+            # pytest is in the middle of a line of dots.
+            _say("\n")
+        try:
+            return ensure(TOOLS, _say)
+        except BuildError as error:
+            _missing(str(error))
+
+
+@pytest.fixture(scope="session")
+def control_plane(control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
+    """One for all tests that leave it whole: with controllers and scheduler, without nodes."""
+    with ControlPlane() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def fresh_control_plane(
+    control_plane_programs: Mapping[str, Path],
+) -> Iterator[StartControlPlane]:
+    """Starts control planes that the test may break; they end with the test."""
+    with ExitStack() as running:
+
+        def start(**options: object) -> ControlPlane:
+            return running.enter_context(ControlPlane(**options))  # type: ignore[arg-type]
+
+        yield start
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _missing(why: str) -> NoReturn:
+    if real_cluster_required():
+        pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
+    left_out("tests on a real control plane", why)
+    pytest.skip(why)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Around all other summaries, so that this one is the last before the line of counts."""
+    yield
+    if _left_out:
+        terminalreporter.section("left out on this machine")
+        for what, why in _left_out.items():
+            terminalreporter.line(f"{what}: {why}")

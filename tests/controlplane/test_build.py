@@ -1,0 +1,145 @@
+"""The builder, with a `go` that only pretends."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.build import TOOLS, TOOLS_FOLDER, find, version_of
+from tests.controlplane.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+
+# Writes down that it was called, waits until it may go on, and makes the program.
+PRETENDER = """#!/bin/sh
+echo call >> "$SCENE/calls"
+while [ ! -e "$SCENE/go-on" ]; do read -r _ < "$SCENE/gate"; done
+[ -e "$SCENE/broken" ] && { echo "main.go:1: syntax error"; echo; exit 1; }
+while [ "$1" != "-o" ]; do shift; done
+echo program > "$2"
+chmod +x "$2"
+"""
+
+
+class Scene:
+    """A folder with a pretended go and a cache, and builders that see nothing else."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.assets = folder / "assets"
+        go = folder / "bin" / "go"
+        go.parent.mkdir()
+        go.write_text(PRETENDER)
+        go.chmod(0o755)
+        os.mkfifo(folder / "gate")
+        (folder / "go-on").touch()
+
+    def builder(self, *names: str, path: str | None = None) -> subprocess.Popen[str]:
+        environment = {
+            "HOME": str(self.folder),
+            "SCENE": str(self.folder),
+            "QUARTERDECK_CACHE": str(self.cache),
+            "KUBEBUILDER_ASSETS": str(self.assets),
+            "PATH": path or f"{self.folder / 'bin'}:/usr/bin:/bin",
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.controlplane.build", *names],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def build(self, *names: str, path: str | None = None) -> tuple[int, str, str]:
+        process = self.builder(*names, path=path)
+        output, errors = process.communicate(timeout=30)
+        return process.returncode, output, errors
+
+    @property
+    def calls(self) -> int:
+        log = self.folder / "calls"
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+    def built(self) -> list[Path]:
+        return [path for path in self.cache.glob("*/*/*") if os.access(path, os.X_OK)]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def test_it_builds_once(scene: Scene) -> None:
+    code, output, _ = scene.build("etcd")
+    assert (code, scene.calls) == (0, 1)
+    assert re.search(r"building etcd v3\.6\.\d+ \.\.\. \d+ s\n", output)
+    code, output, _ = scene.build("etcd")
+    assert (code, scene.calls) == (0, 1)
+    assert "building" not in output
+
+
+def test_two_at_once_build_one_thing(scene: Scene) -> None:
+    (scene.folder / "go-on").unlink()
+    first = scene.builder("kubectl")
+    eventually(lambda: scene.calls == 1, "the first builder calls go")
+    second = scene.builder("kubectl")
+    assert second.stdout is not None
+    assert "waiting for another build" in second.stdout.readline()
+    assert scene.built() == []
+    (scene.folder / "go-on").touch()
+    (scene.folder / "gate").write_text("go on\n")
+    assert [first.communicate(timeout=30)[1], second.communicate(timeout=30)[1]] == ["", ""]
+    assert scene.calls == 1
+    assert [path.name for path in scene.built()] == ["kubectl"]
+
+
+def test_a_failed_build_is_one_line_and_leaves_no_program(scene: Scene) -> None:
+    (scene.folder / "broken").touch()
+    code, _, errors = scene.build("kwok")
+    assert code == 1
+    assert errors.strip().startswith("cannot build kwok: main.go:1: syntax error")
+    assert len(errors.strip().splitlines()) == 1
+    assert scene.built() == []
+
+
+def test_a_machine_without_go_is_told_so(scene: Scene) -> None:
+    code, _, errors = scene.build("etcd", path="/nowhere")
+    assert code == 1
+    assert errors.strip() == "cannot build etcd: there is no Go on this machine"
+
+
+def test_an_unwritable_cache_is_told_so(scene: Scene) -> None:
+    scene.cache.write_text("not a folder")
+    code, _, errors = scene.build("etcd")
+    assert code == 1
+    assert "cannot make the cache folder" in errors
+
+
+def test_an_unknown_name_is_told_so(scene: Scene) -> None:
+    code, _, errors = scene.build("etcdd")
+    assert code == 2
+    assert errors.startswith("unknown: etcdd; there are: etcd ")
+
+
+def test_assets_of_the_machine_come_before_the_cache(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.assets.mkdir()
+    program = scene.assets / "etcd"
+    program.touch(mode=0o755)
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(scene.assets))
+    monkeypatch.setenv("QUARTERDECK_CACHE", str(scene.cache))
+    assert find("etcd") == program
+    assert find("kubectl") is None
+
+
+def test_the_staging_modules_belong_to_the_pinned_kubernetes() -> None:
+    minor_and_patch = version_of(TOOLS["kube-apiserver"]).removeprefix("v1.")
+    text = (TOOLS_FOLDER / "kubernetes" / "go.mod").read_text()
+    replaced = set(re.findall(r"=> k8s\.io/\S+ (v\S+)", text))
+    assert replaced == {f"v0.{minor_and_patch}"}

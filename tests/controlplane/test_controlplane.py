@@ -1,0 +1,256 @@
+"""The fixture itself: it is a real, strict control plane, and it breaks in the ways it says."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.controlplane.build import TOOLS, version_of
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.component import ComponentError
+from tests.controlplane.plugin import StartControlPlane
+from tests.controlplane.programs import ApiserverOptions
+from tests.controlplane.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+STREAMING_LIST = (
+    "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+)
+
+
+def config_map(name: str, **data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def create(cluster: ControlPlane, name: str) -> str:
+    """Makes a config map and returns its resource version."""
+    answer = cluster.api.request("POST", CONFIG_MAPS, config_map(name))
+    assert answer.status == 201, answer.body
+    return str(answer.json()["metadata"]["resourceVersion"])
+
+
+def change(cluster: ControlPlane, name: str, to: str) -> None:
+    answer = cluster.api.request("PUT", f"{CONFIG_MAPS}/{name}", config_map(name, changed=to))
+    assert answer.status == 200, answer.body
+
+
+def watch_from(cluster: ControlPlane, version: str) -> dict[str, Any]:
+    """The first event after a resource version."""
+    return next(cluster.api.watch(f"{CONFIG_MAPS}?watch=1&resourceVersion={version}", timeout=10))
+
+
+def is_gone(event: dict[str, Any]) -> bool:
+    return (event["type"], event["object"].get("code")) == ("ERROR", 410)
+
+
+def running_pods(cluster: ControlPlane) -> int:
+    pods = cluster.api.get("/api/v1/namespaces/default/pods").json()["items"]
+    return sum(pod["status"]["phase"] == "Running" for pod in pods)
+
+
+def process_runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.skipif("KUBEBUILDER_ASSETS" in os.environ, reason="it is what that folder holds")
+def test_it_says_the_pinned_version(control_plane: ControlPlane) -> None:
+    version = control_plane.api.get("/version").json()["gitVersion"]
+    assert version == version_of(TOOLS["kube-apiserver"])
+
+
+def test_rbac_is_on(control_plane: ControlPlane) -> None:
+    assert control_plane.api_with("not a token").get("/apis").status == 401
+    assert control_plane.api_with(None).get(CONFIG_MAPS).status == 403
+    assert control_plane.api_as("stranger").get(CONFIG_MAPS).status == 403
+    assert control_plane.api_as("stranger").get("/apis").status == 200
+
+
+def test_a_token_has_the_rights_that_are_granted(control_plane: ControlPlane) -> None:
+    control_plane.kubectl("create", "namespace", "granted")
+    grant = ("create", "rolebinding", "w", "--clusterrole=edit", "--user=writer", "-n", "granted")
+    assert control_plane.kubectl(*grant).returncode == 0
+    path = "/api/v1/namespaces/granted/configmaps"
+    writer = control_plane.api_as("writer")
+    eventually(lambda: writer.get(path).status == 200, "the grant reaches the authorizer")
+    assert writer.request("POST", path, config_map("mine")).status == 201
+    assert writer.get(CONFIG_MAPS).status == 403
+
+
+def test_a_kubeconfig_makes_anybody(control_plane: ControlPlane) -> None:
+    config = control_plane.kubeconfig_for("alice/example.org", ["crew", "captains"])
+    who = control_plane.kubectl("auth", "whoami", kubeconfig=config).stdout
+    assert "alice/example.org" in who
+    assert "[crew captains system:authenticated]" in who
+    denied = control_plane.kubectl("get", "pods", kubeconfig=config)
+    assert denied.returncode == 1
+    assert "Forbidden" in denied.stderr
+
+
+def test_kubectl_creates_and_gets(control_plane: ControlPlane) -> None:
+    manifest = "{apiVersion: v1, kind: Namespace, metadata: {name: by-kubectl}}"
+    assert control_plane.kubectl("create", "-f", "-", input=manifest).returncode == 0
+    got = control_plane.kubectl("get", "namespace", "by-kubectl", "-o", "name")
+    assert got.stdout == "namespace/by-kubectl\n"
+
+
+def test_a_streaming_list_ends_with_its_bookmark(control_plane: ControlPlane) -> None:
+    create(control_plane, "streamed")
+    names = []
+    for event in control_plane.api.watch(CONFIG_MAPS + STREAMING_LIST):
+        if event["type"] == "BOOKMARK":
+            annotations = event["object"]["metadata"]["annotations"]
+            assert annotations["k8s.io/initial-events-end"] == "true"
+            break
+        assert event["type"] == "ADDED"
+        names.append(event["object"]["metadata"]["name"])
+    assert "streamed" in names
+
+
+def test_each_request_is_in_the_audit_log_once(control_plane: ControlPlane) -> None:
+    control_plane.kubectl(
+        "create", "clusterrolebinding", "r", "--clusterrole=view", "--user=reader"
+    )
+    reader = control_plane.api_as("reader")
+    eventually(lambda: reader.get("/api/v1/pods").status == 200, "the grant is known")
+    mark = control_plane.audit_mark()
+
+    def asked(verb: str) -> list[int]:
+        events = control_plane.audit_events(mark, user="reader", resource="events", verb=verb)
+        return [event.status for event in events]
+
+    reader.get("/api/v1/events")
+    reader.get("/api/v1/events?limit=5")
+    for _ in reader.watch("/api/v1/events?watch=1&timeoutSeconds=1"):
+        pass
+    control_plane.api_as("stranger").get("/api/v1/events")
+    reader.request("DELETE", "/api/v1/namespaces/default/events/none")
+    # Records are written in order, so with the last one all are there.
+    eventually(lambda: asked("delete") == [403], "the last request is recorded")
+    assert asked("list") == [200, 200]
+    assert asked("watch") == [200]
+
+
+def test_without_controllers_pods_are_admitted_too(fresh_control_plane: StartControlPlane) -> None:
+    cluster = fresh_control_plane(with_controllers=False)
+    assert set(cluster.pids) == {"etcd", "kube-apiserver"}
+    assert cluster.kubectl("run", "alone", "--image=alone").returncode == 0
+
+
+def test_killed_and_restarted_it_has_its_port_and_data(
+    fresh_control_plane: StartControlPlane,
+) -> None:
+    cluster = fresh_control_plane(with_controllers=False)
+    before = create(cluster, "kept")
+    change(cluster, "kept", to="once")
+    assert watch_from(cluster, before)["type"] == "MODIFIED"
+    cluster.kill()
+    with pytest.raises(ConnectionRefusedError):
+        cluster.api.get(CONFIG_MAPS)
+    cluster.restart()
+    assert cluster.api.get(f"{CONFIG_MAPS}/kept").json()["data"] == {"changed": "once"}
+    assert is_gone(watch_from(cluster, before))
+
+
+def test_frozen_it_does_not_answer_and_thawed_it_does(
+    fresh_control_plane: StartControlPlane,
+) -> None:
+    cluster = fresh_control_plane(with_controllers=False)
+    cluster.freeze()
+    with pytest.raises(TimeoutError):
+        cluster.api.get(CONFIG_MAPS, timeout=0.5)
+    cluster.thaw()
+    assert cluster.api.get(CONFIG_MAPS).status == 200
+
+
+def test_compacted_it_has_forgotten_old_versions(fresh_control_plane: StartControlPlane) -> None:
+    options = ApiserverOptions(uncached=["configmaps"])
+    cluster = fresh_control_plane(with_controllers=False, options=options)
+    old = create(cluster, "compacted")
+    change(cluster, "compacted", to="once")
+    assert watch_from(cluster, old)["type"] == "MODIFIED"
+    newest = str(cluster.compact())
+    assert is_gone(watch_from(cluster, old))
+    change(cluster, "compacted", to="twice")
+    assert watch_from(cluster, newest)["type"] == "MODIFIED"
+
+
+def test_a_compaction_leaves_the_watch_cache_its_memory(control_plane: ControlPlane) -> None:
+    old = create(control_plane, "cached")
+    change(control_plane, "cached", to="once")
+    control_plane.compact()
+    assert watch_from(control_plane, old)["type"] == "MODIFIED"
+
+
+def test_a_watch_ends_when_the_test_wants(fresh_control_plane: StartControlPlane) -> None:
+    options = ApiserverOptions(min_request_timeout=1)
+    cluster = fresh_control_plane(with_controllers=False, options=options)
+    for event in cluster.api.watch(f"{CONFIG_MAPS}?watch=1", timeout=10):
+        assert event["type"] == "ADDED"
+
+
+def test_a_deployment_becomes_running_pods_also_after_a_restart(
+    fresh_control_plane: StartControlPlane,
+) -> None:
+    cluster = fresh_control_plane(with_kwok=True)
+    assert cluster.add_nodes(2) == ["node-0001", "node-0002"]
+    cluster.kubectl("create", "deployment", "web", "--image=web", "--replicas=3")
+    eventually(lambda: running_pods(cluster) == 3, "three pods run")
+    cluster.kill()
+    cluster.restart()
+    cluster.kubectl("scale", "deployment", "web", "--replicas=5")
+    eventually(lambda: running_pods(cluster) == 5, "five pods run")
+    cluster.kubectl("create", "job", "once", "--image=once")
+    done = cluster.kubectl("wait", "--for=condition=Complete", "job/once", "--timeout=20s")
+    assert done.returncode == 0, done.stderr
+    # This waits until kwok has ended the pods.
+    assert cluster.kubectl("delete", "pods", "--all", "--timeout=20s").returncode == 0
+
+
+def test_a_program_that_fails_shows_the_end_of_its_log(
+    control_plane_programs: object,
+) -> None:
+    cluster = ControlPlane(options=ApiserverOptions(extra=["--no-such-flag"]))
+    with pytest.raises(ComponentError, match="unknown flag: --no-such-flag"):
+        cluster.start()
+    assert cluster.pids == {}
+
+
+# It starts the programs from a thread that ends at once: that must not end them.
+OWNER = """
+import sys, threading
+from tests.controlplane.cluster import ControlPlane
+cluster = ControlPlane(with_controllers=False)
+starter = threading.Thread(target=cluster.start)
+starter.start()
+starter.join()
+assert cluster.api.get("/readyz").status == 200
+print(*cluster.pids.values(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_nothing_outlives_killed_tests(control_plane_programs: object, tmp_path: Path) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        cwd=ROOT,
+        # What a killed process leaves in its temporary folder is then pytest's to remove.
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with owner:
+        assert owner.stdout is not None
+        pids = [int(pid) for pid in owner.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(process_runs(pid) for pid in pids)
+        owner.kill()
+    eventually(lambda: not any(process_runs(pid) for pid in pids), "its programs end too")

@@ -1,0 +1,66 @@
+"""What a run says and does on a machine that cannot have a control plane."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+SUITE = """
+from tests.controlplane.plugin import left_out
+
+def test_real(control_plane): ...
+
+def test_fresh(fresh_control_plane): ...
+
+def test_other():
+    left_out("browser tests", "there is no Chromium")
+"""
+
+
+def run_without_go(folder: Path, suite: str, **environment: str) -> tuple[int, list[str]]:
+    """Runs pytest on `suite` with an empty cache and no programs on the path."""
+    (folder / "test_suite.py").write_text(suite)
+    command = [sys.executable, "-m", "pytest", "-p", "tests.controlplane.plugin", "-rA"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder)],
+        cwd=folder,
+        env={
+            "PATH": "/nowhere",
+            # Other plugins add lines of their own.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "HOME": str(folder),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+            "QUARTERDECK_CACHE": str(folder / "cache"),
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_what_was_left_out_comes_last(tmp_path: Path) -> None:
+    code, lines = run_without_go(tmp_path, SUITE)
+    assert code == 0
+    assert "left out on this machine" in lines[-4]
+    assert lines[-3:-1] == [
+        "tests on a real control plane: cannot build etcd: there is no Go on this machine",
+        "browser tests: there is no Chromium",
+    ]
+    assert "1 passed, 2 skipped" in lines[-1]
+
+
+def test_a_run_that_left_out_nothing_does_not_mention_it(tmp_path: Path) -> None:
+    code, lines = run_without_go(tmp_path, "def test_other(): ...")
+    assert code == 0
+    assert "left out" not in "\n".join(lines)
+
+
+def test_a_required_control_plane_that_is_missing_fails_the_run(tmp_path: Path) -> None:
+    code, lines = run_without_go(tmp_path, SUITE, REQUIRE_REAL_CLUSTER="1")
+    assert code == 1
+    assert "REQUIRE_REAL_CLUSTER is set, but cannot build etcd" in "\n".join(lines)
+    assert "1 passed, 2 errors" in lines[-1]
