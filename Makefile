@@ -1,5 +1,5 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test check bench vendor messages clean
+.PHONY: demo test check vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python

@@ -43,32 +43,185 @@ def terminated(code: int, reason: str = "Error", **more: Any) -> dict[str, Any]:
     return {"state": {"terminated": {"exitCode": code, "reason": reason}}, **more}
 
 
-RUNNING: dict[str, Any] = {"ready": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
+RUNNING: dict[str, Any] = {
+    "ready": True,
+    "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+}
 READY = {"Ready": {"status": "True"}}
 OOM = {"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
 
 CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
     ("running", pod(containers=(RUNNING,), conditions=READY), Severity.OK, "Running", ""),
-    ("crash loop", pod(containers=(waiting("CrashLoopBackOff", **OOM),)), Severity.ERROR, "Crash loop", "exit 137, OOMKilled"),
-    ("crash loop without history", pod(containers=(waiting("CrashLoopBackOff"),)), Severity.ERROR, "Crash loop", "CrashLoopBackOff"),
-    ("image", pod(phase="Pending", containers=(waiting("ImagePullBackOff", "not found"),)), Severity.ERROR, "Image pull failed", "ImagePullBackOff: not found"),
-    ("config", pod(phase="Pending", containers=(waiting("CreateContainerConfigError", 'secret "x" not found'),)), Severity.ERROR, "Config error", 'CreateContainerConfigError: secret "x" not found'),
-    ("creating", pod(phase="Pending", containers=(waiting("ContainerCreating"),)), Severity.PROGRESS, "Creating", "ContainerCreating"),
-    ("oom now", pod(containers=(terminated(137, "OOMKilled"),)), Severity.ERROR, "Killed for memory", "exit 137, OOMKilled"),
+    (
+        "crash loop",
+        pod(containers=(waiting("CrashLoopBackOff", **OOM),)),
+        Severity.ERROR,
+        "Crash loop",
+        "exit 137, OOMKilled",
+    ),
+    (
+        "crash loop without history",
+        pod(containers=(waiting("CrashLoopBackOff"),)),
+        Severity.ERROR,
+        "Crash loop",
+        "CrashLoopBackOff",
+    ),
+    (
+        "image",
+        pod(phase="Pending", containers=(waiting("ImagePullBackOff", "not found"),)),
+        Severity.ERROR,
+        "Image pull failed",
+        "ImagePullBackOff: not found",
+    ),
+    (
+        "config",
+        pod(
+            phase="Pending",
+            containers=(waiting("CreateContainerConfigError", 'secret "x" not found'),),
+        ),
+        Severity.ERROR,
+        "Config error",
+        'CreateContainerConfigError: secret "x" not found',
+    ),
+    (
+        "creating",
+        pod(phase="Pending", containers=(waiting("ContainerCreating"),)),
+        Severity.PROGRESS,
+        "Creating",
+        "ContainerCreating",
+    ),
+    (
+        "oom now",
+        pod(containers=(terminated(137, "OOMKilled"),)),
+        Severity.ERROR,
+        "Killed for memory",
+        "exit 137, OOMKilled",
+    ),
     ("exit", pod(containers=(RUNNING, terminated(2))), Severity.ERROR, "Failed", "exit 2"),
-    ("worst wins", pod(containers=(waiting("ContainerCreating"), waiting("CrashLoopBackOff"))), Severity.ERROR, "Crash loop", "CrashLoopBackOff"),
-    ("unschedulable", pod(phase="Pending", containers=(), node="", conditions={"PodScheduled": {"status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}}), Severity.WARN, "Unschedulable", "0/3 nodes"),
-    ("gated", pod(phase="Pending", containers=(), node="", conditions={"PodScheduled": {"status": "False", "reason": "SchedulingGated"}}), Severity.PAUSED, "Waiting", "SchedulingGated"),
-    ("waiting for a node", pod(phase="Pending", containers=(), node=""), Severity.PROGRESS, "Waiting", ""),
-    ("not ready", pod(containers=({"ready": False, "state": {"running": {}}},), conditions={"Ready": {"status": "False", "reason": "ContainersNotReady", "message": "containers with unready status: [api]"}}), Severity.WARN, "Not ready", "containers with unready status: [api]"),
-    ("init runs", pod(phase="Pending", containers=(waiting("PodInitializing"),), init=(terminated(0, "Completed"), {"state": {"running": {}}})), Severity.PROGRESS, "Initializing", "Init:1/2"),
-    ("init failed", pod(phase="Pending", containers=(waiting("PodInitializing"),), init=(terminated(1),)), Severity.ERROR, "Init failed", "Init:Error, exit 1"),
-    ("init crash loop", pod(phase="Pending", containers=(waiting("PodInitializing"),), init=(waiting("CrashLoopBackOff", **OOM),)), Severity.ERROR, "Crash loop", "Init:exit 137, OOMKilled"),
-    ("completed", pod(phase="Succeeded", containers=(terminated(0, "Completed"),)), Severity.DONE, "Completed", ""),
-    ("evicted", pod(phase="Failed", containers=(), reason="Evicted", message="low on disk"), Severity.ERROR, "Evicted", "low on disk"),
-    ("failed job pod", pod(phase="Failed", containers=(terminated(3),)), Severity.ERROR, "Failed", "exit 3"),
-    ("terminating", pod(containers=(RUNNING,), conditions=READY, deleted=True), Severity.ENDING, "Terminating", ""),
-    ("node lost", pod(containers=(RUNNING,), deleted=True, reason="NodeLost"), Severity.UNKNOWN, "Unknown", "NodeLost"),
+    (
+        "worst wins",
+        pod(containers=(waiting("ContainerCreating"), waiting("CrashLoopBackOff"))),
+        Severity.ERROR,
+        "Crash loop",
+        "CrashLoopBackOff",
+    ),
+    (
+        "unschedulable",
+        pod(
+            phase="Pending",
+            containers=(),
+            node="",
+            conditions={
+                "PodScheduled": {
+                    "status": "False",
+                    "reason": "Unschedulable",
+                    "message": "0/3 nodes",
+                }
+            },
+        ),
+        Severity.WARN,
+        "Unschedulable",
+        "0/3 nodes",
+    ),
+    (
+        "gated",
+        pod(
+            phase="Pending",
+            containers=(),
+            node="",
+            conditions={"PodScheduled": {"status": "False", "reason": "SchedulingGated"}},
+        ),
+        Severity.PAUSED,
+        "Waiting",
+        "SchedulingGated",
+    ),
+    (
+        "waiting for a node",
+        pod(phase="Pending", containers=(), node=""),
+        Severity.PROGRESS,
+        "Waiting",
+        "",
+    ),
+    (
+        "not ready",
+        pod(
+            containers=({"ready": False, "state": {"running": {}}},),
+            conditions={
+                "Ready": {
+                    "status": "False",
+                    "reason": "ContainersNotReady",
+                    "message": "containers with unready status: [api]",
+                }
+            },
+        ),
+        Severity.WARN,
+        "Not ready",
+        "containers with unready status: [api]",
+    ),
+    (
+        "init runs",
+        pod(
+            phase="Pending",
+            containers=(waiting("PodInitializing"),),
+            init=(terminated(0, "Completed"), {"state": {"running": {}}}),
+        ),
+        Severity.PROGRESS,
+        "Initializing",
+        "Init:1/2",
+    ),
+    (
+        "init failed",
+        pod(phase="Pending", containers=(waiting("PodInitializing"),), init=(terminated(1),)),
+        Severity.ERROR,
+        "Init failed",
+        "Init:Error, exit 1",
+    ),
+    (
+        "init crash loop",
+        pod(
+            phase="Pending",
+            containers=(waiting("PodInitializing"),),
+            init=(waiting("CrashLoopBackOff", **OOM),),
+        ),
+        Severity.ERROR,
+        "Crash loop",
+        "Init:exit 137, OOMKilled",
+    ),
+    (
+        "completed",
+        pod(phase="Succeeded", containers=(terminated(0, "Completed"),)),
+        Severity.DONE,
+        "Completed",
+        "",
+    ),
+    (
+        "evicted",
+        pod(phase="Failed", containers=(), reason="Evicted", message="low on disk"),
+        Severity.ERROR,
+        "Evicted",
+        "low on disk",
+    ),
+    (
+        "failed job pod",
+        pod(phase="Failed", containers=(terminated(3),)),
+        Severity.ERROR,
+        "Failed",
+        "exit 3",
+    ),
+    (
+        "terminating",
+        pod(containers=(RUNNING,), conditions=READY, deleted=True),
+        Severity.ENDING,
+        "Terminating",
+        "",
+    ),
+    (
+        "node lost",
+        pod(containers=(RUNNING,), deleted=True, reason="NodeLost"),
+        Severity.UNKNOWN,
+        "Unknown",
+        "NodeLost",
+    ),
     ("no status yet", {"metadata": {"name": "p"}}, Severity.PROGRESS, "Waiting", ""),
 ]
 

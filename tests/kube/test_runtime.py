@@ -1,7 +1,6 @@
 """The cluster core against a real kube-apiserver, through what breaks it."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,9 @@ from console.kube.gvr import GVR, NAMESPACES, NODES, PODS, USERS, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime, UnknownKind
 from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
 
 CONFIGMAPS = GVR("", "v1", "configmaps")
-
-
-def eventually(check: Callable[[], Any], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 def namespaces(runtime: Runtime) -> set[str]:
@@ -55,13 +48,13 @@ def runtime(control_plane: ControlPlane) -> Iterator[Runtime]:
 
 def it_follows_what_happens(runtime: Runtime, control_plane: ControlPlane) -> None:
     runtime.informer(NAMESPACES)
-    eventually(lambda: synced(runtime))
+    eventually(lambda: synced(runtime), "synced and live")
     seen: list[str] = []
     runtime.informer(NAMESPACES).add_listener(lambda key: seen.append(key.name))
     control_plane.kubectl("create", "namespace", "followed")
-    eventually(lambda: "followed" in namespaces(runtime))
+    eventually(lambda: "followed" in namespaces(runtime), "the new one is held")
     control_plane.kubectl("delete", "namespace", "followed")
-    eventually(lambda: "followed" not in namespaces(runtime))
+    eventually(lambda: "followed" not in namespaces(runtime), "it is gone")
     assert seen[0] == "followed"
     assert held(runtime) == listed(control_plane)
 
@@ -73,20 +66,20 @@ def it_lists_once_and_watches_once_whatever_the_number_of_readers(
     for _ in range(20):
         runtime.informer(PODS).add_listener(lambda _key: None)
         runtime.informer(NODES).store.snapshot()
-    eventually(lambda: runtime.informer(PODS).freshness.synced)
-    eventually(lambda: runtime.informer(NODES).freshness.synced)
+    eventually(lambda: runtime.informer(PODS).freshness.synced, "pods synced")
+    eventually(lambda: runtime.informer(NODES).freshness.synced, "nodes synced")
 
     def calls(verb: str) -> list[str]:
         events = control_plane.audit_events(mark, verb=verb, user_agent="quarterdeck")
         return sorted(e.resource for e in events if e.resource in ("pods", "nodes"))
 
-    eventually(lambda: calls("watch") == ["nodes", "pods"])
+    eventually(lambda: calls("watch") == ["nodes", "pods"], "both watches recorded")
     assert calls("list") == ["nodes", "pods"]
 
 
 def it_waits_for_a_type_that_is_not_defined_yet(runtime: Runtime) -> None:
     users = runtime.informer(USERS)
-    eventually(lambda: users.freshness.problem)
+    eventually(lambda: users.freshness.problem, "a problem is named")
     assert not users.freshness.synced
     with pytest.raises(UnknownKind):
         runtime.informer(CONFIGMAPS)
@@ -118,7 +111,7 @@ def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:
         events = control_plane.audit_events(mark, impersonated="kate", resource="configmaps")
         return [event.verb for event in events]
 
-    eventually(lambda: recorded().count("delete") == 2)
+    eventually(lambda: recorded().count("delete") == 2, "both recorded")
     assert recorded().count("create") == 2
 
 
@@ -128,15 +121,15 @@ def it_survives_a_killed_server(fresh_control_plane: Callable[..., ControlPlane]
     runtime.start()
     try:
         runtime.informer(NAMESPACES)
-        eventually(lambda: synced(runtime))
+        eventually(lambda: synced(runtime), "synced and live")
         cluster.kill()
-        eventually(lambda: runtime.informer(NAMESPACES).freshness.stale_since)
+        eventually(lambda: runtime.informer(NAMESPACES).freshness.stale_since, "stale")
         assert "default" in namespaces(runtime)
         assert runtime.informer(NAMESPACES).freshness.problem
         cluster.restart()
         cluster.kubectl("create", "namespace", "after")
-        eventually(lambda: "after" in namespaces(runtime))
-        eventually(lambda: synced(runtime))
+        eventually(lambda: "after" in namespaces(runtime), "what came later is held")
+        eventually(lambda: synced(runtime), "synced and live")
         assert held(runtime) == listed(cluster)
     finally:
         runtime.stop()
@@ -150,17 +143,17 @@ def it_notices_a_frozen_server_and_a_compacted_history(
     runtime.start()
     try:
         informer = runtime.informer(NAMESPACES)
-        eventually(lambda: synced(runtime))
+        eventually(lambda: synced(runtime), "synced and live")
         cluster.freeze()
-        eventually(lambda: informer.freshness.stale_since, 15)
+        eventually(lambda: informer.freshness.stale_since, "stale", timeout=15)
         cluster.thaw()
-        eventually(lambda: synced(runtime))
+        eventually(lambda: synced(runtime), "synced and live")
         cluster.kill()
-        eventually(lambda: informer.freshness.stale_since)
+        eventually(lambda: informer.freshness.stale_since, "stale")
         cluster.compact()
         cluster.restart()
         cluster.kubectl("create", "namespace", "later")
-        eventually(lambda: "later" in namespaces(runtime))
+        eventually(lambda: "later" in namespaces(runtime), "what came later is held")
         assert held(runtime) == listed(cluster)
     finally:
         runtime.stop()
@@ -181,10 +174,10 @@ def it_reads_a_token_file_again_when_the_token_is_refused(
     runtime.start()
     try:
         informer = runtime.informer(NAMESPACES)
-        eventually(lambda: informer.freshness.problem)
+        eventually(lambda: informer.freshness.problem, "a problem is named")
         made = control_plane.kubectl("create", "token", "rotating", "-n", "default")
         token.write_text(made.stdout.strip())
-        eventually(lambda: synced(runtime), 30)
+        eventually(lambda: synced(runtime), "synced and live", timeout=30)
     finally:
         runtime.stop()
 

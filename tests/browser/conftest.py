@@ -1,0 +1,234 @@
+"""The console as people run it, on both clusters, and a browser in front of it."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from devcluster.server import DevCluster
+from tests.controlplane.build import ensure
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.plugin import left_out
+from tests.controlplane.waiting import eventually
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "Browser-test-1"
+
+
+class Cluster(Protocol):
+    """What the browser tests do to a cluster."""
+
+    kubeconfig: Path
+
+    def kill(self) -> None:
+        """kube-apiserver ends without a goodbye."""
+        ...
+
+    def restart(self) -> None:
+        """The same server with the same data, on the same port."""
+        ...
+
+
+class Embedded:
+    """The embedded cluster behind the same few calls as the real one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._cluster = DevCluster(folder)
+        self._cluster.start()
+        self.kubeconfig = self._cluster.kubeconfig
+
+    def kill(self) -> None:
+        self._cluster.kill()
+
+    def restart(self) -> None:
+        self._cluster.start()
+
+    def stop(self) -> None:
+        self._cluster.stop()
+
+
+@dataclass
+class Console:
+    """A running console. `kubectl` acts as the cluster's administrator."""
+
+    url: str
+    cluster: Cluster
+    kubectl_program: str
+    log: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:
+        done = subprocess.run(
+            [self.kubectl_program, "--kubeconfig", str(self.cluster.kubeconfig), *arguments],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def pod(self, name: str, namespace: str = "default", **labels: str) -> None:
+        """Creates a pod that nothing will ever run; its status is ours to write."""
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "spec": {"containers": [{"name": "c", "image": "example/image:1"}]},
+        }
+        self.kubectl("create", "-f", "-", input=json.dumps(manifest))
+
+    def has_pod(self, name: str) -> bool:
+        return f"pod/{name}\n" in self.kubectl("get", "pods", "-o", "name")
+
+    def set_status(self, name: str, status: dict[str, Any], namespace: str = "default") -> None:
+        self.kubectl(
+            "patch", "pod", name, "-n", namespace, "--subresource=status", "--type=merge",
+            "-p", json.dumps({"status": status}),
+        )  # fmt: skip
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=2) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (HTTPError, URLError, OSError):
+        return False
+
+
+@pytest.fixture(scope="module", params=["embedded", "real"])
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    if request.param == "embedded":
+        embedded = Embedded(tmp_path_factory.mktemp("cluster"))
+        yield embedded
+        embedded.stop()
+    else:
+        request.getfixturevalue("control_plane_programs")
+        with ControlPlane() as real:
+            yield real
+
+
+@pytest.fixture(scope="module")
+def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says."""
+    folder = tmp_path_factory.mktemp("console")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(folder / "kubeconfig"),
+        "SECRET_KEY": "browser-tests-" + "x" * 40,
+        "BASE_URL": f"http://127.0.0.1:{port}",
+        "STATE_DIR": str(folder),
+        "AUDIT_STDOUT": "1",
+        "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    done = subprocess.run(
+        [*manage, "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    console = Console(
+        environment["BASE_URL"], cluster, kubectl_program(cluster), folder / "log.txt"
+    )
+    with console.log.open("wb") as log:
+        for command in (["controllers"], ["serve", "--host", "127.0.0.1", "--port", str(port)]):
+            process = subprocess.Popen(
+                [*manage, *command], env=environment, cwd=ROOT, stdout=log, stderr=log
+            )
+            console.processes.append(process)
+        try:
+            eventually(lambda: answers(console.url + "/readyz"), "the console is ready", timeout=60)
+            yield console
+        finally:
+            for process in console.processes:
+                process.terminate()
+            for process in console.processes:
+                assert process.wait(timeout=20) == 0, console.log.read_text()[-4000:]
+    assert "Traceback" not in console.log.read_text(), console.log.read_text()[-4000:]
+
+
+def kubectl_program(cluster: Cluster) -> str:
+    if isinstance(cluster, ControlPlane):
+        return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
+    return shutil.which("kubectl") or "kubectl"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        why = f"{CHROMIUM} is missing"
+        if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
+            pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
+        left_out("tests in a browser", why)
+        pytest.skip(why)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(10_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page that fails its test if the browser reported an error, CSP violations included."""
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            problems.append(message.text) if "Content Security Policy" in message.text else None
+        ),
+    )
+    yield page
+    assert problems == []
+
+
+def sign_in(page: Page, console: Console, *, password: str = PASSWORD) -> None:
+    page.goto(console.url + "/login")
+    page.fill("input[name=username]", "admin")
+    page.fill("input[name=password]", password)
+    page.click("button[type=submit]:not([form])")

@@ -1,0 +1,130 @@
+"""Signing in and watching pods change, in a real browser, on both clusters."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.controlplane.waiting import eventually
+
+RUNNING = {
+    "phase": "Running",
+    "conditions": [{"type": "Ready", "status": "True"}],
+    "containerStatuses": [
+        {
+            "name": "c", "ready": True, "restartCount": 0, "image": "i", "imageID": "i",
+            "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+        }
+    ],
+}  # fmt: skip
+CRASHING = {
+    "phase": "Running",
+    "containerStatuses": [
+        {
+            "name": "c", "ready": False, "restartCount": 4, "image": "i", "imageID": "i",
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+        }
+    ],
+}  # fmt: skip
+
+
+def row(page: Page, name: str, namespace: str = "default") -> Locator:
+    return page.locator(f'tr[data-key="{namespace}/{name}"]')
+
+
+def live(page: Page) -> None:
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+
+
+def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/clusters/host/pods"))
+    live(page)
+    console.pod("visitor")
+    expect(row(page, "visitor")).to_be_visible(timeout=1000)
+    console.set_status("visitor", RUNNING)
+    expect(row(page, "visitor")).to_contain_text("Running", timeout=1000)
+    console.set_status("visitor", CRASHING)
+    expect(row(page, "visitor")).to_contain_text("Crash loop", timeout=1000)
+    expect(row(page, "visitor")).to_contain_text("exit 137, OOMKilled")
+    console.kubectl("delete", "pod", "visitor", "--grace-period=0", "--force")
+    expect(row(page, "visitor")).to_have_count(0, timeout=1000)
+
+
+def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
+    console: Console, page: Page
+) -> None:
+    console.pod("survivor")
+    console.pod("lost")
+    sign_in(page, console)
+    live(page)
+    expect(row(page, "survivor")).to_be_visible()
+    console.cluster.kill()
+    try:
+        expect(page.locator("body")).to_have_attribute("data-live", "stale", timeout=15_000)
+        expect(page.locator("#freshness")).to_contain_text(re.compile(r"\d\d:\d\d:\d\d"))
+        other = page.context.new_page()
+        other.goto(console.url + "/clusters/host/pods")
+        expect(row(other, "survivor")).to_be_visible()
+        expect(other.locator("body")).to_have_attribute("data-live", "stale")
+        other.close()
+    finally:
+        console.cluster.restart()
+    console.kubectl("delete", "pod", "lost", "--grace-period=0", "--force")
+    console.pod("found")
+    expect(row(page, "found")).to_be_visible(timeout=20_000)
+    expect(row(page, "lost")).to_have_count(0)
+    live(page)
+    console.kubectl("delete", "pod", "survivor", "found", "--grace-period=0", "--force")
+
+
+def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> None:
+    console.pod("condemned")
+    sign_in(page, console)
+    page.goto(console.url + "/clusters/host/pods?q=condemned")
+    expect(row(page, "condemned")).to_be_visible()
+    row(page, "condemned").get_by_role("button").last.click()
+    page.get_by_role("link", name=re.compile("Delete")).last.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("condemned")
+    page.get_by_role("button", name=re.compile("Delete")).click()
+    expect(page).to_have_url(re.compile("/clusters/host/pods"))
+    expect(page.get_by_text(re.compile("condemned"))).not_to_have_count(0)
+    eventually(lambda: not console.has_pod("condemned"), "the pod is gone", timeout=40)
+    log = console.log.read_text()
+    assert re.search(r'"verb": ?"delete".*"condemned"', log)
+
+
+def it_works_without_javascript(console: Console, browser: Browser) -> None:
+    console.pod("plain", tier="web")
+    console.pod("other")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, console)
+    page.goto(console.url + "/clusters/host/pods")
+    page.fill("input[name=q]", "plain")
+    page.press("input[name=q]", "Enter")
+    expect(page).to_have_url(re.compile("q=plain"))
+    expect(row(page, "plain")).to_be_visible()
+    expect(row(page, "other")).to_have_count(0)
+    page.goto(console.url + "/clusters/host/pods?label=tier%3Dweb")
+    expect(row(page, "plain")).to_be_visible()
+    page.goto(console.url + "/clusters/host/projects/default/pods/plain/delete")
+    page.get_by_role("button", name=re.compile("Delete")).click()
+    eventually(lambda: not console.has_pod("plain"), "the pod is gone", timeout=40)
+    context.close()
+    console.kubectl("delete", "pod", "other", "--grace-period=0", "--force")
+
+
+@pytest.mark.parametrize("password", ["wrong", "", "x" * 1024])
+def it_refuses_a_wrong_password_in_one_sentence(
+    console: Console, page: Page, password: str
+) -> None:
+    page.goto(console.url + "/clusters/host/pods")
+    expect(page).to_have_url(re.compile("/login"))
+    page.fill("input[name=username]", "admin")
+    page.locator("input[name=password]").evaluate("e => { e.required = false }")
+    page.fill("input[name=password]", password)
+    page.locator("main button[type=submit], form button[type=submit]").first.click()
+    expect(page.get_by_text("Wrong name or password.")).to_be_visible()
