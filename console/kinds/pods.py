@@ -1,9 +1,10 @@
 """Pods."""
 
+import socket
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -23,6 +24,7 @@ from console.ui.columns import (
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.text import visible
 from console.ui.words import translate
 
 
@@ -35,9 +37,14 @@ def ready_order(pod: Pod) -> tuple[float, int]:
     return (pod.ready / pod.containers if pod.containers else 0.0, pod.containers)
 
 
-def ip_order(pod: Pod) -> tuple[bool, int, bytes]:
-    """Addresses by number, those without one last."""
-    return _ip_order(pod.ip)
+def ip_order(pod: Pod) -> tuple[int, bytes]:
+    """IPv4 by number, then IPv6, then those without an address."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            return family, socket.inet_pton(family, pod.ip)
+        except OSError:
+            continue
+    return sys.maxsize, b""
 
 
 @register
@@ -80,12 +87,11 @@ class PodKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection
         status = translate(pod.status.word)
-        found: list[tuple[str | Promise, str | Promise]] = [
-            (_("Status"), f"{status} {pod.status.reason}".strip()),
+        return [
+            (_("Status"), f"{status} {visible(pod.status.reason)}".strip()),
             (_("Node"), pod.node or _("none yet")),
             (_("Managed by"), _managed(pod)),
         ]
-        return found
 
 
 def _managed(pod: Pod) -> str:

@@ -102,6 +102,11 @@ class Credentials:
         return str(self._configuration.host)
 
     @property
+    def ca_file(self) -> Path | None:
+        """The certificate authority that the server's certificate is checked with, if one is named."""
+        return Path(self._configuration.ssl_ca_cert) if self._configuration.ssl_ca_cert else None
+
+    @property
     def proxy(self) -> str | None:
         return self._configuration.proxy or None
 

@@ -2,7 +2,7 @@
 
 import base64
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,20 @@ from console.kube.client import CONSOLE, READER, WRITER
 NAMESPACE = "quarterdeck-system"
 ROLES = (READER, WRITER, CONSOLE)
 
-IssueToken = Callable[[str, Sequence[str]], str]
-
 
 def service_account(role: str) -> str:
     return f"quarterdeck-{role}"
 
 
-def service_account_user(role: str) -> tuple[str, tuple[str, ...]]:
-    """The user name and the groups that kube-apiserver knows a service account by."""
-    name = f"system:serviceaccount:{NAMESPACE}:{service_account(role)}"
-    return name, ("system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}")
-
-
 def write_console_kubeconfig(
-    path: Path, server: str, ca_file: Path, issue_token: IssueToken
+    path: Path, server: str, ca_file: Path, tokens: Mapping[str, str]
 ) -> None:
-    """One cluster and three contexts, readable by its owner alone. JSON is YAML."""
+    """One cluster and three contexts, readable by its owner alone. JSON is YAML.
+
+    `tokens`: one for each of `ROLES`. Raises OSError.
+    """
     authority = base64.b64encode(Path(ca_file).read_bytes()).decode()
-    users = [
-        {"name": role, "user": {"token": issue_token(*service_account_user(role))}}
-        for role in ROLES
-    ]
+    users = [{"name": role, "user": {"token": tokens[role]}} for role in ROLES]
     contexts = [{"name": role, "context": {"cluster": "host", "user": role}} for role in ROLES]
     cluster = {"server": server, "certificate-authority-data": authority}
     config: dict[str, Any] = {

@@ -19,7 +19,7 @@ from typing import Protocol
 import msgspec
 
 from console.kube.clock import Clock
-from console.kube.errors import ApiError, Gone, Unauthorized, Unavailable
+from console.kube.errors import ApiError, Gone, ServerError, Unauthorized, Unavailable
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.ratelimit import Backoff
 
@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 #: A watch that lived at least this long (seconds) was a good one: the next failure starts a new backoff.
 GOOD_WATCH = 10.0
+#: Server errors in a row after which a watch is taken as impossible from where it is: kube-apiserver
+#: answers 500, not 410, when the very next event has been compacted away.
+HOPELESS = 3
 
 
 class Sink(Protocol):
@@ -69,6 +72,7 @@ class Reflector:
         self._backoff = backoff or Backoff()
         self._wake = asyncio.Event()
         self._resource_version = ""
+        self._server_errors = 0
         self.lists = 0
         self.watches = 0
 
@@ -118,6 +122,7 @@ class Reflector:
         async with self._source.watch(self._resource_version) as events:
             self._sink.connected()
             async for event in events:
+                self._server_errors = 0
                 version = _version_decoder.decode(event.object).metadata.resourceVersion
                 if event.type == "BOOKMARK":
                     self._sink.bookmark(version)
@@ -129,6 +134,10 @@ class Reflector:
         """Tells the sink and returns the seconds to wait."""
         if isinstance(error, Unauthorized):
             await self._source.reload()
+        if isinstance(error, ServerError):
+            self._server_errors += 1
+            if self._server_errors >= HOPELESS:
+                self._server_errors, self._resource_version = 0, ""
         problem = error.message if isinstance(error, ApiError) else "An answer was cut off"
         log.log(
             logging.INFO if isinstance(error, Unavailable) else logging.WARNING,

@@ -120,6 +120,14 @@ async def it_lists_again_after_410(world: World) -> None:
         assert world.names() == {"a", "b"}
 
 
+async def it_lists_again_when_the_server_cannot_go_on_from_there(world: World) -> None:
+    world.server.put("a")
+    world.server.endings = [ServerError(500, "PrevKv=nil")] * 3
+    async with world.following():
+        assert world.server.lists == ["", ""]
+        assert world.server.watches == ["1"] * 4
+
+
 async def it_sees_what_was_deleted_while_the_history_was_lost(world: World) -> None:
     world.server.put("a")
     world.server.put("b")

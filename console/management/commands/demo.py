@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from accounts.bootstrap import bootstrap
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
-from console.kube.kubeconfig import write_console_kubeconfig
+from console.kube.kubeconfig import NAMESPACE, ROLES, service_account, write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from devcluster.server import DevCluster, DevClusterError
@@ -62,7 +62,14 @@ class Command(BaseCommand):
 
         asyncio.run(run())
         path = state / "console.kubeconfig"
-        write_console_kubeconfig(path, cluster.url, cluster.ca_file, cluster.issue_token)
+        tokens = {
+            role: cluster.issue_token(
+                f"system:serviceaccount:{NAMESPACE}:{service_account(role)}",
+                ["system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}"],
+            )
+            for role in ROLES
+        }
+        write_console_kubeconfig(path, cluster.url, cluster.ca_file, tokens)
         os.environ["KUBECONFIG"] = str(path)
 
     def ready(self, runtime: Runtime) -> None:
