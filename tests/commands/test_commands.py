@@ -1,0 +1,151 @@
+"""The commands as people type them: what they print, and how they end."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
+
+import pytest
+
+from tests.controlplane.waiting import eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+READY = re.compile(r"^Quarterdeck is ready at (http://127\.0\.0\.1:\d+) \(admin / (\S+)\)$", re.M)
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(folder: Path, **more: object) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return {**kept, "STATE_DIR": str(folder), **{name: str(value) for name, value in more.items()}}
+
+
+def run(*arguments: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+class Demo:
+    """A running `manage.py demo`, with its output in a file."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self._output = folder.with_suffix(".log")
+        with self._output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "demo"],
+                env=environment(folder, PORT=port),
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            eventually(self.is_ready, "the ready line", timeout=90)
+        except TimeoutError:
+            self.end()
+            raise AssertionError(self.output) from None
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text()
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, self.output
+        return READY.search(self.output) is not None
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=30)
+
+
+@pytest.fixture
+def demo(tmp_path: Path, port: int) -> Iterator[Demo]:
+    demo = Demo(tmp_path / "state", port)
+    yield demo
+    if demo.process.poll() is None:
+        demo.end()
+
+
+def sign_in(url: str, password: str) -> str:
+    """The page that somebody without a browser gets after signing in."""
+    opener = build_opener(HTTPCookieProcessor(CookieJar()))
+    form = opener.open(url + "/login", timeout=20).read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)
+    assert token, form
+    fields = {"username": "admin", "password": password, "csrfmiddlewaretoken": token[1]}
+    request = Request(url + "/login", urlencode(fields).encode(), {"Origin": url})  # noqa: S310
+    page: str = opener.open(request, timeout=20).read().decode()
+    return page
+
+
+def it_demonstrates_keeps_its_data_and_leaves_nothing_running(demo: Demo, tmp_path: Path) -> None:
+    ready = READY.search(demo.output)
+    assert ready
+    page = sign_in(ready[1], ready[2])
+    assert 'data-resource="pods"' in page
+    total = re.search(r'data-total="(\d+)"', page)
+    assert total
+    assert int(total[1]) > 50
+
+    assert demo.end() == 0, demo.output
+    assert "Traceback" not in demo.output
+    with pytest.raises(ProcessLookupError):
+        os.killpg(demo.process.pid, 0)
+
+    again = Demo(tmp_path / "state", int(ready[1].rsplit(":", 1)[1]))
+    try:
+        assert 'data-resource="pods"' in sign_in(ready[1], ready[2])
+    finally:
+        assert again.end() == 0, again.output
+
+
+def it_says_in_one_line_that_the_port_is_taken(tmp_path: Path, port: int) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        done = run("demo", env=environment(tmp_path / "state", PORT=port))
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") == 0
+    assert f"Port {port}" in done.stderr
+
+
+def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
+    (tmp_path / "file").touch()
+    done = run("demo", env=environment(tmp_path / "file" / "state", PORT=port))
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") == 0
+    assert "Cannot write to" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "controllers"])
+def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -> None:
+    env = environment(tmp_path, SECRET_KEY="x" * 40, HOME=tmp_path)
+    done = run(command, env=env)
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") == 0
+    assert "set KUBECONFIG" in done.stderr
+
+
+def it_does_not_serve_without_a_secret(tmp_path: Path) -> None:
+    done = run("serve", env=environment(tmp_path, SECRET_KEY="short"))
+    assert done.returncode == 1
+    assert "SECRET_KEY" in done.stderr
