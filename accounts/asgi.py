@@ -1,0 +1,76 @@
+"""Who asks, for websockets.
+
+A socket is opened by any page that knows its address, with the visitor's cookies, so the page's origin
+is compared with ours: exactly, with scheme and port. No origin, or another one, is a 403 of the
+handshake. Who the visitor is comes from the same session as on pages.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import parse_cookie
+
+from accounts.sessions import Found, State, examine
+from console.kube.clock import SystemClock
+from rbac.middleware import access_of
+
+Scope = dict[str, Any]
+Application = Callable[[Scope, Any, Any], Awaitable[Any]]
+
+_clock = SystemClock()
+
+
+class SessionAuthMiddleware:
+    """Sets `scope["account"]`, `scope["access"]` and `scope["session_alive"]`.
+
+    The first two are None for nobody. `session_alive()` reads the session anew: False as soon as it has
+    ended, was replaced or expired, or its user may no longer be signed in.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
+        if not has_our_origin(scope):
+            return await _refuse(receive, send)
+        key = _session_key(scope)
+        found = await _examine(key)
+        name = found.identity.name if found.identity else None
+
+        async def session_alive() -> bool:
+            now = await _examine(key)
+            return name is not None and now.identity is not None and now.identity.name == name
+
+        account = {
+            "account": name,
+            "access": access_of(found.identity),
+            "session_alive": session_alive,
+        }
+        return await self.application({**scope, **account}, receive, send)
+
+
+def has_our_origin(scope: Scope) -> bool:
+    given = [value for name, value in scope.get("headers", ()) if name == b"origin"]
+    return len(given) == 1 and given[0].decode("latin-1") in settings.ORIGINS
+
+
+def _session_key(scope: Scope) -> str | None:
+    given = [value for name, value in scope.get("headers", ()) if name == b"cookie"]
+    cookies = parse_cookie("; ".join(value.decode("latin-1") for value in given))
+    return cookies.get(settings.SESSION_COOKIE_NAME)
+
+
+async def _examine(key: str | None) -> Found:
+    if key is None:
+        return Found(State.NONE)
+    session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    return await examine(session, _clock.now(), had_cookie=True)
+
+
+async def _refuse(receive: Any, send: Any) -> None:
+    """Closing before accepting is what servers turn into a 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": 1008})

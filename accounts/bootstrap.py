@@ -1,0 +1,152 @@
+"""What the console needs in a cluster before it can be used: types, identities, a role, an administrator.
+
+Everything here may be done again: what is there and is ours is brought up to date, what is somebody
+else's stays as it is, and an administrator who exists keeps the password.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+
+from accounts.passwords import hash_password, password_problem
+from console.kube.errors import Conflict, NotFound
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GVR,
+    NAMESPACES,
+    USERS,
+)
+from rbac.authorizer import PLATFORM_ADMIN
+
+Manifest = dict[str, Any]
+
+MANIFESTS = Path(__file__).resolve().parent.parent / "manifests"
+ADMIN = "admin"
+#: Seconds for kube-apiserver to serve a type that was just defined, and between two looks.
+SERVED_WITHIN, LOOK_EVERY = 30.0, 0.1
+
+_OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
+_TYPES = {
+    "Namespace": NAMESPACES,
+    "ServiceAccount": GVR("", "v1", "serviceaccounts"),
+    "Secret": GVR("", "v1", "secrets"),
+    "ClusterRole": CLUSTER_ROLES,
+    "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
+    "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,
+    "GlobalRole": GLOBAL_ROLES,
+}
+
+
+class AdminClient(Protocol):
+    """A client with an administrator's credential; `ConsoleClient` is one."""
+
+    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest: ...
+    async def create(self, gvr: GVR, body: Manifest, *, namespace: str = "") -> Manifest: ...
+    async def apply(self, gvr: GVR, body: Manifest) -> Manifest: ...
+
+
+async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
+    """Makes a cluster ready. Raises `ApiError`, and ValueError for a password that breaks the rule."""
+    problem = password_problem(admin_password)
+    if problem:
+        raise ValueError(problem)
+    await _define_types(client)
+    for manifest in manifests("identities.yaml"):
+        await client.apply(_TYPES[manifest["kind"]], manifest)
+    for manifest in manifests("roles.yaml"):
+        await _create_missing(client, _TYPES[manifest["kind"]], manifest)
+    await _make_admin(client, admin_password)
+
+
+def manifests(file: str) -> Iterator[Manifest]:
+    yield from yaml.safe_load_all((MANIFESTS / file).read_text(encoding="utf-8"))
+
+
+async def _define_types(client: AdminClient) -> None:
+    for manifest in manifests("crds.yaml"):
+        name = manifest["metadata"]["name"]
+        found = await _find(client, CUSTOM_RESOURCE_DEFINITIONS, name)
+        if found is None or _is_ours(found):
+            await client.apply(CUSTOM_RESOURCE_DEFINITIONS, manifest)
+    async with asyncio.timeout(SERVED_WITHIN):
+        for manifest in manifests("crds.yaml"):
+            while not await _is_served(client, manifest["metadata"]["name"]):
+                await asyncio.sleep(LOOK_EVERY)
+
+
+async def _is_served(client: AdminClient, name: str) -> bool:
+    definition = await client.get(CUSTOM_RESOURCE_DEFINITIONS, name=name)
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+
+
+async def _make_admin(client: AdminClient, password: str) -> None:
+    """The user goes out with the hash: a plain password would be kept in etcd's history.
+
+    A user of this name whom somebody else made gets no rights from here.
+    """
+    found = await _find(client, USERS, ADMIN)
+    if found is None:
+        found = await _create_missing(client, USERS, admin_user(await hash_password(password)))
+    if _is_ours(found):
+        await _create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
+
+
+def admin_user(hashed: str) -> Manifest:
+    return {
+        "apiVersion": USERS.group_version,
+        "kind": "User",
+        "metadata": {"name": ADMIN, "labels": _OURS},
+        "spec": {
+            "email": "admin@quarterdeck.local",
+            "description": "Administrator of the platform",
+            "password": hashed,
+        },
+    }
+
+
+def admin_binding() -> Manifest:
+    group = GLOBAL_ROLES.group
+    return {
+        "apiVersion": GLOBAL_ROLE_BINDINGS.group_version,
+        "kind": "GlobalRoleBinding",
+        "metadata": {
+            "name": f"{ADMIN}-{PLATFORM_ADMIN}",
+            "labels": {**_OURS, "iam.kubesphere.io/user-ref": ADMIN},
+        },
+        "roleRef": {"apiGroup": group, "kind": "GlobalRole", "name": PLATFORM_ADMIN},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": ADMIN}],
+    }
+
+
+async def _find(client: AdminClient, gvr: GVR, name: str) -> Manifest | None:
+    try:
+        return await client.get(gvr, name=name)
+    except NotFound:
+        return None
+
+
+async def _create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
+    """The object that is there in the end, whoever made it.
+
+    An established type may still be unknown to the server that answers, so 404 is tried again.
+    """
+    async with asyncio.timeout(SERVED_WITHIN):
+        while True:
+            try:
+                return await client.create(gvr, manifest)
+            except Conflict:
+                return await client.get(gvr, name=manifest["metadata"]["name"])
+            except NotFound:
+                await asyncio.sleep(LOOK_EVERY)
+
+
+def _is_ours(found: Manifest) -> bool:
+    return _OURS.items() <= (found["metadata"].get("labels") or {}).items()

@@ -1,0 +1,107 @@
+"""Looks after Users: no plain password stays in one, and each has a state.
+
+A password that breaks the rule stays where it is and is worth nothing: only hashes are ever compared.
+"""
+
+from typing import Any
+
+from accounts.passwords import hash_password, is_hash, password_problem
+from accounts.states import ACTIVE, LOCKED, Wanted, wanted_state
+from console.kube.clock import Clock
+from console.kube.controller import Request, Result
+from console.kube.gvr import GVR, USERS, Key
+from console.kube.projections import User
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.recorder import NORMAL, WARNING, Recorder
+
+Manifest = dict[str, Any]
+
+CHANGED_ANNOTATION = "iam.kubesphere.io/last-password-change-time"
+#: kubectl's copy of what was applied, in which the plain password would stay.
+APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+#: "true" on a copy that another cluster looks after.
+FEDERATED_LABEL = "kubefed.io/managed"
+
+
+class UserReconciler:
+    name = "user"
+    gvr: GVR = USERS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._users = runtime.informer(USERS)
+        self._client = runtime.console
+        self._clock: Clock = runtime.clock
+        self._recorder = Recorder(runtime.console, "quarterdeck-user-controller")
+
+    async def reconcile(self, request: Request) -> Result:
+        entry: Entry[User] | None = self._users.store.get(Key("", request.name))
+        if entry is None or entry.projection.deleted is not None:
+            return Result()
+        if entry.projection.labels.get(FEDERATED_LABEL) == "true":
+            return Result()
+        user = entry.original()
+        hashed = await self._hash(user)
+        if hashed:
+            user["spec"]["password"] = hashed
+        wanted = wanted_state(user, self._clock.now())
+        await self._write(user, hashed, wanted)
+        return Result(requeue_after=wanted.look_again)
+
+    async def _hash(self, user: Manifest) -> str:
+        """The hash that should replace the password; "" if none should."""
+        password = (user.get("spec") or {}).get("password") or ""
+        if not password or is_hash(password):
+            return ""
+        problem = password_problem(password)
+        if problem:
+            message = f"Nobody can log in with this password: {problem}"
+            await self._recorder.record(user, WARNING, "PasswordRefused", message)
+            return ""
+        return await hash_password(password)
+
+    async def _write(self, user: Manifest, hashed: str, wanted: Wanted) -> None:
+        """One patch of this very version of the user: a change in between is a conflict, and the next
+        look starts from that."""
+        patch: Manifest = {}
+        if hashed:
+            patch["spec"] = {"password": hashed}
+            annotations = {CHANGED_ANNOTATION: self._now(), APPLIED_ANNOTATION: None}
+            patch["metadata"] = {"annotations": annotations}
+        if wanted.state is not None:
+            patch["status"] = self._status(wanted)
+        if not patch:
+            return
+        written = await self._patch(user, patch)
+        if "status" in patch and _state(written) != wanted.state:
+            # The type has a status subresource, which this patch could not reach.
+            await self._patch(written, {"status": patch["status"]}, "status")
+        await self._report(user, bool(hashed), wanted)
+
+    async def _patch(self, user: Manifest, patch: Manifest, subresource: str = "") -> Manifest:
+        meta = user["metadata"]
+        version = {"resourceVersion": meta["resourceVersion"]}
+        body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
+        return await self._client.patch(USERS, body, name=meta["name"], subresource=subresource)
+
+    async def _report(self, user: Manifest, hashed: bool, wanted: Wanted) -> None:
+        if hashed:
+            message = "The plain password was replaced by its hash"
+            await self._recorder.record(user, NORMAL, "PasswordHashed", message)
+        if wanted.state in (ACTIVE, LOCKED):
+            await self._recorder.record(user, NORMAL, "Synced", f"The user is {wanted.state}")
+        elif wanted.state is not None:
+            await self._recorder.record(user, WARNING, "UserDisabled", wanted.reason)
+
+    def _status(self, wanted: Wanted) -> Manifest:
+        # Null takes the reason of the state before away.
+        reason = wanted.reason or None
+        return {"state": wanted.state, "reason": reason, "lastTransitionTime": self._now()}
+
+    def _now(self) -> str:
+        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _state(user: Manifest) -> str | None:
+    state = (user.get("status") or {}).get("state")
+    return str(state) if state else None

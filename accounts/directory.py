@@ -1,0 +1,49 @@
+"""Users, as the shared cache knows them."""
+
+from datetime import timedelta
+
+from console.kube.clock import SystemClock
+from console.kube.gvr import USERS, Key
+from console.kube.informer import Informer
+from console.kube.projections import User
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+
+#: How long the cache's word is taken for who may sign in while kube-apiserver is away.
+STALE_USERS = timedelta(minutes=5)
+
+_clock = SystemClock()
+
+
+class UsersUnknown(Exception):
+    """The users have not arrived from the cluster yet, or too long ago to be relied on."""
+
+
+def users() -> Informer[User]:
+    """Raises `UsersUnknown` while nobody can say who exists."""
+    informer: Informer[User] = get_runtime().informer(USERS)
+    if not informer.freshness.synced:
+        raise UsersUnknown
+    return informer
+
+
+def trusted_users() -> Informer[User]:
+    """As `users`, but also raises when the cache is too old to let anybody in."""
+    informer = users()
+    stale_since = informer.freshness.stale_since
+    if stale_since is not None and _clock.now() - stale_since >= STALE_USERS:
+        raise UsersUnknown
+    return informer
+
+
+def find_user(informer: Informer[User], text: str) -> Entry[User] | None:
+    """The user with this name or, if it has an @, with this e-mail address. Compared exactly, because
+    case folding and Unicode make different names look alike; an address that two users have is
+    nobody's."""
+    if not text.isascii():
+        return None
+    if "@" not in text:
+        return informer.store.get(Key("", text))
+    entries = informer.store.snapshot().entries.values()
+    found = [entry for entry in entries if entry.projection.email == text]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,75 @@
+"""Who asks. Ends sessions that no longer hold, and lets nobody past the login but to public views."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+
+from accounts.public import is_public
+from accounts.sessions import State, examine, touch
+from console.kube.clock import SystemClock
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+from console.views.guard import refuse_anonymous, wanted_format
+
+Response = HttpResponseBase
+
+_clock = SystemClock()
+
+
+class AccountMiddleware:
+    """Sets `request.account`, `request.identity` and `request.session_state`.
+
+    `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
+    """
+
+    sync_capable: ClassVar[bool] = True
+    async_capable: ClassVar[bool] = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        self.get_response = get_response
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Response | Awaitable[Response]:
+        if self.is_async:
+            return self._later(request)
+        async_to_sync(identify)(request)
+        response: Response = self.get_response(request)
+        return response
+
+    async def _later(self, request: HttpRequest) -> Response:
+        await identify(request)
+        response: Response = await self.get_response(request)
+        return response
+
+    async def process_view(
+        self, request: ConsoleRequest, view: object, args: object, kwargs: object
+    ) -> Response | None:
+        if request.account is not None or is_public(request.resolver_match):
+            return None
+        state: State = request.session_state  # type: ignore[attr-defined]
+        if state is State.UNKNOWN:
+            return error_page(request, 503, _("The users have not arrived from the cluster yet."))
+        response = refuse_anonymous(request, wanted_format(request) or "html")
+        if response is not None and state is State.ENDED:
+            for header in ("Location", "HX-Redirect"):
+                if header in response:
+                    response[header] += "&ended=1"
+        return response
+
+
+async def identify(request: HttpRequest) -> None:
+    had_cookie = settings.SESSION_COOKIE_NAME in request.COOKIES
+    found = await examine(request.session, _clock.now(), had_cookie=had_cookie)
+    if found.state is State.ENDED:
+        await request.session.aflush()
+    elif found.state is State.ALIVE:
+        await touch(request.session, _clock.now())
+    request.session_state = found.state  # type: ignore[attr-defined]
+    request.identity = found.identity  # type: ignore[attr-defined]
+    request.account = found.identity.name if found.identity else None  # type: ignore[attr-defined]

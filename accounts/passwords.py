@@ -1,0 +1,95 @@
+"""Password hashes, checked and made where they cannot hold up the event loop.
+
+bcrypt with cost 10, because that is what KubeSphere's users have. bcrypt reads 72 bytes of a password
+and ignores the rest, so longer ones are refused rather than half checked.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import BoundedSemaphore
+from typing import TypeVar
+
+import bcrypt
+
+COST = 10
+#: A hash of a higher cost would keep a thread busy for seconds: nobody signs in with one.
+MAX_COST = 14
+MAX_BYTES = 72
+MIN_LENGTH, MAX_LENGTH = 8, 64
+#: Hashes that may wait for a thread; at 60 ms each, the last one waits for some seconds.
+MAX_WAITING = 64
+
+_HASH = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
+#: Of random bytes that nobody kept: what is checked for those who have no hash.
+_DUMMY = b"$2b$10$70lYDRV7yu7UJzvtC/4nP.2OTi0qUX5Pj.Qf9ufgd8/mxFHERQVJy"
+
+_pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="quarterdeck-bcrypt")
+_places = BoundedSemaphore(MAX_WAITING)
+
+T = TypeVar("T")
+
+
+class TooBusy(Exception):
+    """More passwords are being checked than this process can check soon."""
+
+
+def is_hash(text: str) -> bool:
+    """True for a bcrypt hash; anything else in a User's `spec.password` is a plain password."""
+    return _HASH.fullmatch(text) is not None
+
+
+async def matches(password: str, hashed: str | None) -> bool:
+    """True if `hashed` is the hash of `password`.
+
+    Takes the time of one hash of cost 10 whether there is a hash or not and whatever the password is.
+    Raises `TooBusy`.
+    """
+    given = _encode(password)
+    found = _HASH.fullmatch(hashed or "")
+    if hashed is None or given is None or found is None or int(found[1]) > MAX_COST:
+        await _run(lambda: bcrypt.checkpw(b"", _DUMMY))
+        return False
+    stored = hashed.encode()
+    return await _run(lambda: bcrypt.checkpw(given, stored))
+
+
+async def hash_password(password: str) -> str:
+    """Raises ValueError for a password that `password_problem` has a word against, and `TooBusy`."""
+    given = _encode(password)
+    if given is None:
+        raise ValueError("this password cannot be hashed")
+    return (await _run(lambda: bcrypt.hashpw(given, bcrypt.gensalt(COST)))).decode()
+
+
+def password_problem(password: str) -> str:
+    """Why this password is not accepted, or "". The rule is KubeSphere's."""
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        return f"the password must have {MIN_LENGTH} to {MAX_LENGTH} characters"
+    if "\0" in password:
+        return "the password has a NUL character"
+    if _encode(password) is None:
+        return f"the password has more than {MAX_BYTES} bytes in UTF-8"
+    if not all(re.search(wanted, password) for wanted in ("[a-z]", "[A-Z]", "[0-9]")):
+        return "the password must have a lower-case letter, an upper-case letter and a digit"
+    return ""
+
+
+def _encode(password: str) -> bytes | None:
+    """What bcrypt would see, or None if that would not be the whole password."""
+    try:
+        encoded = password.encode()
+    except UnicodeEncodeError:
+        return None
+    return encoded if 0 < len(encoded) <= MAX_BYTES and b"\0" not in encoded else None
+
+
+async def _run(work: Callable[[], T]) -> T:
+    if not _places.acquire(blocking=False):
+        raise TooBusy
+    future = _pool.submit(work)
+    # With the work, not with the waiting: a visitor who goes away does not end it.
+    future.add_done_callback(lambda _done: _places.release())
+    return await asyncio.wrap_future(future)

@@ -1,0 +1,11 @@
+"""Addresses of the login. Included at the root."""
+
+from django.urls import path
+
+from accounts.views import login, logout
+
+app_name = "accounts"
+urlpatterns = [
+    path("login", login, name="login"),
+    path("logout", logout, name="logout"),
+]

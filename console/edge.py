@@ -1,0 +1,35 @@
+"""The outermost ASGI application: forgets what a client has no right to say about the way it came.
+
+Daphne believes a `Daphne-Root-Path` header from anybody, which would move every path and every link;
+and a forwarded header is worth what the proxy is worth that sent it.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from django.conf import settings
+
+from console.audit.source import is_trusted
+
+Scope = dict[str, Any]
+Application = Callable[[Scope, Any, Any], Awaitable[None]]
+
+_FORWARDED = (b"x-forwarded-", b"forwarded", b"x-real-ip", b"x-client-ip")
+
+
+def harden(application: Application) -> Application:
+    """`application`, with `root_path` empty, and proxies' headers only from `TRUSTED_PROXIES`."""
+
+    async def hardened(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] in ("http", "websocket"):
+            client = scope.get("client")
+            scope = {**scope, "root_path": ""}
+            if not (client and is_trusted(str(client[0]), settings.TRUSTED_PROXIES)):
+                scope["headers"] = _without_forwarded(scope["headers"])
+        await application(scope, receive, send)
+
+    return hardened
+
+
+def _without_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in headers if not name.lower().startswith(_FORWARDED)]

@@ -1,0 +1,196 @@
+"""Label and field selectors, in the syntax of Kubernetes.
+
+Rules: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors and
+https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/. An empty
+selector matches everything. `SelectorError` says in one sentence what cannot be read.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+_SET = re.compile(r"(?P<key>\S+)\s+(?P<op>in|notin)\s*\((?P<values>[^()]*)\)")
+_EQUALITY = re.compile(r"(?P<key>[^=!<>\s]+)\s*(?P<op>==|!=|=|>|<)\s*(?P<value>[^=!<>]*)")
+_FIELD = re.compile(r"(?P<path>[^=!]+?)(?P<op>==|!=|=)(?P<value>.*)", re.DOTALL)
+
+
+class SelectorError(ValueError):
+    """The selector cannot be read; the message is a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on one label. `op`: `in`, `notin`, `exists`, `!`, `>` or `<`."""
+
+    key: str
+    op: str
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        value = labels.get(self.key)
+        if self.op == "exists":
+            return value is not None
+        if self.op == "!":
+            return value is None
+        if self.op == "notin":
+            # An object without the label satisfies `!=` and `notin`, as in Kubernetes.
+            return value not in self.values
+        if value is None:
+            return False
+        return value in self.values if self.op == "in" else self._compare(value)
+
+    def _compare(self, value: str) -> bool:
+        try:
+            number, bound = int(value), int(next(iter(self.values)))
+        except ValueError:
+            return False
+        return number > bound if self.op == ">" else number < bound
+
+    def __str__(self) -> str:
+        if self.op in ("exists", "!"):
+            return self.key if self.op == "exists" else f"!{self.key}"
+        values = sorted(self.values)
+        if self.op in (">", "<"):
+            return f"{self.key}{self.op}{values[0]}"
+        if len(values) == 1:
+            return f"{self.key}{'=' if self.op == 'in' else '!='}{values[0]}"
+        return f"{self.key} {self.op} ({','.join(values)})"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """Every requirement must hold. `str()` gives the canonical text."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+    def __bool__(self) -> bool:
+        return bool(self.requirements)
+
+    def __str__(self) -> str:
+        return ",".join(str(requirement) for requirement in self.requirements)
+
+
+def parse_labels(text: str) -> LabelSelector:
+    """Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`; `SelectorError` if it cannot."""
+    if not text.strip():
+        return LabelSelector()
+    return LabelSelector(tuple(_requirement(part.strip()) for part in _split(text)))
+
+
+def _split(text: str) -> list[str]:
+    """At the commas that are not inside parentheses."""
+    parts, depth, start = [], 0, 0
+    for index, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0 or depth > 1:
+            raise SelectorError(f"The parentheses in “{text}” do not match.")
+        if letter == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    if depth:
+        raise SelectorError(f"The parentheses in “{text}” do not match.")
+    return [*parts, text[start:]]
+
+
+def _requirement(part: str) -> Requirement:
+    if not part:
+        raise SelectorError("There is nothing between two commas of the label selector.")
+    if found := _SET.fullmatch(part):
+        values = [value.strip() for value in found["values"].split(",")]
+        return _checked(found["key"], found["op"], values, part)
+    if found := _EQUALITY.fullmatch(part):
+        op = {"=": "in", "==": "in", "!=": "notin"}.get(found["op"], found["op"])
+        return _checked(found["key"], op, [found["value"].strip()], part)
+    if part.startswith("!"):
+        return _checked(part[1:].strip(), "!", [], part)
+    return _checked(part, "exists", [], part)
+
+
+def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
+    _check_key(key, part)
+    for value in values:
+        if op in (">", "<"):
+            if not re.fullmatch(r"-?[0-9]+", value):
+                raise SelectorError(f"“{value}” in “{part}” is not a whole number.")
+        elif value and (len(value) > 63 or not _NAME.fullmatch(value)):
+            raise SelectorError(
+                f"“{value}” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
+            )
+    return Requirement(key, op, frozenset(values))
+
+
+def _check_key(key: str, part: str) -> None:
+    prefix, slash, name = key.rpartition("/")
+    if slash and (len(prefix) > 253 or not _PREFIX.fullmatch(prefix)):
+        raise SelectorError(f"“{prefix}” in “{part}” cannot be the prefix of a label's name.")
+    if len(name) > 63 or not _NAME.fullmatch(name):
+        raise SelectorError(f"“{part}” is not a label selector: “{key}” cannot be a label's name.")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRequirement:
+    """`path` equals `value`, or does not."""
+
+    path: str
+    value: str
+    equal: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.path}{'=' if self.equal else '!='}{_escape(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """Every requirement must hold. A field that is absent counts as the empty text."""
+
+    requirements: tuple[FieldRequirement, ...] = ()
+
+    def matches(self, getter: Callable[[str], str | None]) -> bool:
+        """`getter` gives the text of the field at a path such as `metadata.name`."""
+        return all(((getter(r.path) or "") == r.value) == r.equal for r in self.requirements)
+
+    def exact(self, path: str) -> str | None:
+        """The value that `path` must have, if the selector says so."""
+        for requirement in self.requirements:
+            if requirement.path == path and requirement.equal:
+                return requirement.value
+        return None
+
+    def __bool__(self) -> bool:
+        return bool(self.requirements)
+
+    def __str__(self) -> str:
+        return ",".join(str(requirement) for requirement in self.requirements)
+
+
+def parse_fields(text: str) -> FieldSelector:
+    """Reads `a.b=c,d!=e`; a backslash escapes a comma, `=` and itself. `SelectorError` otherwise."""
+    requirements = []
+    for part in _terms(text):
+        found = _FIELD.fullmatch(part)
+        if not found:
+            raise SelectorError(f"“{part}” is not a field selector: “field=value” is expected.")
+        value = _unescape(found["value"], part)
+        requirements.append(FieldRequirement(found["path"], value, found["op"] != "!="))
+    return FieldSelector(tuple(requirements))
+
+
+def _terms(text: str) -> list[str]:
+    """The parts between commas that no backslash escapes; empty ones are dropped."""
+    parts = re.findall(r"(?:\\.|[^,\\]|\\$)+", text, re.DOTALL)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _unescape(value: str, part: str) -> str:
+    if not re.fullmatch(r"(?:\\[\\,=]|[^\\,=])*", value, re.DOTALL):
+        raise SelectorError(f"“{part}” is not a field selector: write “\\=”, “\\,” and “\\\\”.")
+    return re.sub(r"\\([\\,=])", r"\1", value)
+
+
+def _escape(value: str) -> str:
+    return re.sub(r"([\\,=])", r"\\\1", value)

@@ -1,0 +1,54 @@
+"""What a socket sends: parts of the page, drawn by the page's own templates, and control messages.
+
+A part is sent bare: htmx finds its place by the id of its root element. Parts of different kinds go in
+frames of their own, since a parser drops a table row that follows anything else.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from console.ui.freshness import LiveState
+from console.ui.rows import Row
+from console.ui.table import Table
+
+
+def rows_frame(rows: Iterable[Row], lang: str) -> str:
+    with translation.override(lang):
+        return "".join(render_to_string("ui/_row.html", {"row": row}) for row in rows)
+
+
+def summary_frame(table: Table, lang: str) -> str:
+    return _part("ui/_summary.html", {"table": table}, lang)
+
+
+def pager_frame(table: Table, lang: str) -> str:
+    return _part("ui/_pager.html", {"table": table}, lang)
+
+
+def freshness_frame(live: LiveState, lang: str) -> str:
+    return _part("ui/_freshness.html", {"live": live}, lang)
+
+
+def refresh_frame(added: int = 0, removed: int = 0) -> str:
+    """The browser shall fetch the list again: its order or its members changed."""
+    return _json({"refresh": True, "added": added, "removed": removed})
+
+
+def gone_frame(keys: Iterable[str]) -> str:
+    return _json({"gone": list(keys)})
+
+
+def error_frame(code: int, message: str) -> str:
+    return _json({"error": {"code": code, "message": message}})
+
+
+def _part(template: str, context: dict[str, object], lang: str) -> str:
+    with translation.override(lang):
+        return render_to_string(template, context)
+
+
+def _json(message: dict[str, object]) -> str:
+    return msgspec.json.encode(message).decode()

@@ -1,0 +1,12 @@
+"""Addresses of the live sockets. Every other one is refused at the handshake."""
+
+from channels.routing import URLRouter
+from django.urls import path, re_path
+
+from console.live.consumer import LiveConsumer, RefuseConsumer
+
+websocket_urlpatterns = [
+    path("ws/live", LiveConsumer.as_asgi()),
+    re_path("", RefuseConsumer.as_asgi()),
+]
+websocket_application = URLRouter(websocket_urlpatterns)

@@ -1,0 +1,63 @@
+"""What a browser may say on a live socket, and what it means.
+
+One message: `{"subscribe": URL, "etag": ETAG, "lang": LANG}`. The URL is the open list's own; it goes
+through the same URLconf and parser as the page, so a socket can show nothing that no page can.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+from django.conf import settings
+from django.utils.translation import get_supported_language_variant
+from django.utils.translation import gettext as _
+
+from console.ui.places import ListPlace, find_list
+
+
+class BadMessage(Exception):
+    """A message that means nothing. `code` is an HTTP status, `str()` a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class _Message(msgspec.Struct, forbid_unknown_fields=True):
+    subscribe: str
+    etag: str = ""
+    lang: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """`etag`: of the table that the browser has. `lang`: a language of `settings.LANGUAGES`."""
+
+    place: ListPlace
+    etag: str
+    lang: str
+
+
+def read_message(text: str) -> Subscription:
+    """Raises `BadMessage`, and nothing else, whatever `text` is."""
+    try:
+        message = _decoder.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise BadMessage(400, _("The message is not a subscription.")) from error
+    place = find_list(message.subscribe)
+    if place is None:
+        raise BadMessage(404, _("There is no list at this address."))
+    if place.spec.errors:
+        first = place.spec.errors[0]
+        raise BadMessage(400, f"{first.field}: {first.message}")
+    return Subscription(place, message.etag, language(message.lang))
+
+
+def language(tag: str) -> str:
+    """The language of an HTML `lang` that the console speaks; its first one for all others."""
+    try:
+        return get_supported_language_variant(tag.lower())
+    except (LookupError, ValueError):
+        return settings.LANGUAGE_CODE

@@ -1,0 +1,73 @@
+"""The form above a list, and the chips of what it is narrowed to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+
+from console.ui.links import list_url
+from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """`name`: the filter's, `value`: what it is set to, `label`: both."""
+
+    label: str
+    name: str | Promise
+    value: str
+    remove_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilterForm:
+    """`action`: where the form goes, by GET. `hidden`: what else it must carry to keep the state.
+
+    `namespaces`: the choices, of which `namespace` is the chosen one, or "" for all. `statuses`: the
+    severities that are chosen.
+    """
+
+    action: str
+    q: str
+    hidden: tuple[tuple[str, str], ...]
+    chips: tuple[Chip, ...]
+    clear_url: str | None
+    namespaces: tuple[str, ...]
+    namespace: str
+    statuses: tuple[str, ...]
+    errors: tuple[FieldError, ...]
+
+
+def filter_form(spec: ViewSpec, namespaces: Sequence[str]) -> FilterForm:
+    chosen = spec.namespaces[0] if len(spec.namespaces) == 1 else ""
+    # What the form has a field for is sent by that field.
+    in_fields = {"q", *(("namespace",) if len(spec.namespaces) <= 1 else ())}
+    chips = _chips(spec, in_fields | {"status"})
+    return FilterForm(
+        action=list_url(spec.cluster, spec.kind.segment),
+        q=next(iter(spec.get("q")), ""),
+        hidden=_hidden(spec, in_fields),
+        chips=chips,
+        clear_url=spec.cleared().url if spec.values else None,
+        namespaces=tuple(sorted({*namespaces, chosen} - {""})),
+        namespace=chosen,
+        statuses=spec.get("status"),
+        errors=spec.errors,
+    )
+
+
+def _hidden(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+    pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
+    pairs += [("sort", spec.sort)] if spec.sort else []
+    pairs += [("limit", str(spec.limit))] if spec.limit != DEFAULT_LIMIT else []
+    return tuple(pairs)
+
+
+def _chips(spec: ViewSpec, elsewhere: set[str]) -> tuple[Chip, ...]:
+    names = {declared.param: declared.label for declared in spec.kind.filters}
+    return tuple(
+        Chip(f"{names[param]} {text}", names[param], text, spec.without(param, text).url)
+        for param, texts in spec.values
+        if param not in elsewhere
+        for text in texts
+    )

@@ -1,0 +1,162 @@
+"""How a list is narrowed: one class per query parameter.
+
+A filter turns the texts of its parameter into a test of one object. It reads input of anybody: texts
+are short before they are looked at, and nothing here uses a regular expression on them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.selectors import SelectorError, parse_labels
+from console.kube.status import Severity
+from console.kube.store import Entry
+
+Test = Callable[[Entry[Any]], bool]
+
+
+class BadValue(ValueError):
+    """A text that a filter cannot take. `str()` says why, for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter(ABC):
+    """`param`: the query parameter. `repeatable`: it may be given more than once.
+
+    `max_values` and `max_length` (characters of one value) bound what is accepted. `faceted` filters
+    narrow the rows but not the tally, which offers their other values.
+    """
+
+    param: ClassVar[str]
+    label: ClassVar[str | Promise]
+    repeatable: ClassVar[bool] = True
+    faceted: ClassVar[bool] = False
+    max_values: ClassVar[int] = 20
+    max_length: ClassVar[int] = 253
+
+    def clean(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """The texts as they stand in the canonical URL; raises `BadValue`. None of them is empty."""
+        if len(texts) > self.max_values:
+            raise BadValue(_("At most %(count)s values.") % {"count": self.max_values})
+        for text in texts:
+            if len(text) > self.max_length:
+                raise BadValue(_("Longer than %(count)s characters.") % {"count": self.max_length})
+            if not text.isprintable():
+                raise BadValue(_("Contains characters that cannot be printed."))
+        return tuple(dict.fromkeys(found for text in texts if (found := self.canonical(text))))
+
+    def canonical(self, text: str) -> str:
+        """One text as it stands in the URL; raises `BadValue`."""
+        return text.strip()
+
+    @abstractmethod
+    def test(self, values: tuple[str, ...]) -> Test:
+        """True for the objects that `values` (clean, at least one) let through."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceFilter(Filter):
+    """Any of these projects. Whether one exists and may be looked into is not decided here."""
+
+    param: ClassVar[str] = "namespace"
+    label: ClassVar[str | Promise] = gettext_lazy("Project")
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(values)
+        return lambda entry: entry.key.namespace in wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchFilter(Filter):
+    """Every word occurs somewhere in the name, the labels (as `key=value`) or the other texts.
+
+    `texts` gives a kind's other texts (node, IP, images). Upper and lower case are the same.
+    """
+
+    param: ClassVar[str] = "q"
+    label: ClassVar[str | Promise] = gettext_lazy("Search")
+    repeatable: ClassVar[bool] = False
+    max_values: ClassVar[int] = 1
+    texts: Callable[[Any], Iterable[str]] = lambda item: ()
+
+    def canonical(self, text: str) -> str:
+        return " ".join(text.split())
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        words = [word.casefold() for value in values for word in value.split()]
+        first, others = words[0], words[1:]
+
+        def matches(entry: Entry[Any]) -> bool:
+            # Most rows are decided by their name alone; names are lower case by Kubernetes' rules.
+            if not others and first in entry.key.name:
+                return True
+            haystack = self._haystack(entry)
+            return all(word in haystack for word in words)
+
+        return matches
+
+    def _haystack(self, entry: Entry[Any]) -> str:
+        item = entry.projection
+        labels = " ".join(f"{key}={value}" for key, value in item.labels.items())
+        return "\n".join((entry.key.name, labels, *self.texts(item))).casefold()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFilter(Filter):
+    """Kubernetes' own selector syntax; several values must all hold.
+
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
+    """
+
+    param: ClassVar[str] = "label"
+    label: ClassVar[str | Promise] = gettext_lazy("Label")
+    max_length: ClassVar[int] = 512
+
+    def canonical(self, text: str) -> str:
+        try:
+            return str(parse_labels(text))
+        except SelectorError as error:
+            raise BadValue(str(error)) from error
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        selectors = [parse_labels(value) for value in values]
+        return lambda entry: all(s.matches(entry.projection.labels) for s in selectors)
+
+
+#: Words people use for severities, beside the severities themselves.
+SEVERITY_ALIASES = {
+    "failing": Severity.ERROR,
+    "failed": Severity.ERROR,
+    "degraded": Severity.WARN,
+    "in-progress": Severity.PROGRESS,
+    "terminating": Severity.ENDING,
+    "running": Severity.OK,
+    "ready": Severity.OK,
+    "completed": Severity.DONE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusFilter(Filter):
+    """Any of these severities."""
+
+    param: ClassVar[str] = "status"
+    label: ClassVar[str | Promise] = gettext_lazy("Status")
+    faceted: ClassVar[bool] = True
+
+    def canonical(self, text: str) -> str:
+        word = text.strip().lower()
+        found = SEVERITY_ALIASES.get(word) or next((s for s in Severity if s.value == word), None)
+        if found is None:
+            known = ", ".join(Severity)
+            raise BadValue(_("Not a status. Known are: %(known)s.") % {"known": known})
+        return found.value
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(Severity(value) for value in values)
+        return lambda entry: entry.projection.status.severity in wanted

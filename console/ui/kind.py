@@ -1,0 +1,124 @@
+"""A kind of resource, declared once.
+
+From a declaration come the URLs, the menu entry, the list with its live rows, filters, sorts and
+exports, the actions and the contract tests. Nothing outside of a kind's own file knows a kind.
+"""
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR
+from console.kube.status import Severity, Status
+from console.kube.store import Entry
+from console.ui.actions import Action
+from console.ui.columns import Column, NameColumn, StatusColumn
+from console.ui.filters import Filter
+from console.ui.words import SEVERITY_WORDS
+
+Fact = tuple[str | Promise, str | Promise]
+
+
+class Scope(enum.Enum):
+    NAMESPACED = "Namespaced"
+    CLUSTER = "Cluster"
+
+
+#: The groups of the menu, in its order.
+NAV_GROUPS: dict[str, str | Promise] = {
+    "workloads": gettext_lazy("Workloads"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Nav:
+    """Where the menu has the kind: `group` is a key of `NAV_GROUPS`."""
+
+    group: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindView:
+    """A kind as templates know it. `plural` is Kubernetes' word, the others are translated."""
+
+    plural: str
+    segment: str
+    title: str | Promise
+    singular: str | Promise
+    nouns: str | Promise
+    namespaced: bool
+
+
+class ResourceKind:
+    """`title` heads the page ("Pods"), `singular` and `nouns` stand in sentences ("pod", "pods").
+
+    `projection` is the class that the cache keeps of each object. `ok_word` is what this kind calls the
+    severity ok in the tally.
+    """
+
+    gvr: ClassVar[GVR]
+    scope: ClassVar[Scope]
+    nav: ClassVar[Nav]
+    projection: ClassVar[type]
+    title: ClassVar[str | Promise]
+    singular: ClassVar[str | Promise]
+    nouns: ClassVar[str | Promise]
+    columns: ClassVar[Sequence[Column]]
+    filters: ClassVar[Sequence[Filter]]
+    actions: ClassVar[Sequence[Action]] = ()
+    severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
+
+    @cached_property
+    def segment(self) -> str:
+        """The kind in URLs: `pods`, or `widgets.example.com` for a custom resource."""
+        return self.gvr.qualified
+
+    @cached_property
+    def view(self) -> KindView:
+        return KindView(
+            plural=self.gvr.resource,
+            segment=self.segment,
+            title=self.title,
+            singular=self.singular,
+            nouns=self.nouns,
+            namespaced=self.scope is Scope.NAMESPACED,
+        )
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """The Kubernetes verbs that the kind's pages need."""
+        return frozenset({"list", "watch", *(action.verb for action in self.actions)})
+
+    @cached_property
+    def name_column(self) -> NameColumn:
+        return next(column for column in self.columns if isinstance(column, NameColumn))
+
+    @cached_property
+    def status_column(self) -> StatusColumn | None:
+        return next((c for c in self.columns if isinstance(c, StatusColumn)), None)
+
+    @cached_property
+    def sortable(self) -> Mapping[str, Column]:
+        return {column.id: column for column in self.columns if column.sortable}
+
+    @cached_property
+    def shown_actions(self) -> Mapping[str, Action]:
+        return {action.name: action for action in self.actions}
+
+    def status(self, entry: Entry[Any]) -> Status | None:
+        """How the object is; None for kinds that have no status."""
+        column = self.status_column
+        return column.status(entry.projection) if column else None
+
+    def severity_word(self, severity: Severity) -> str | Promise:
+        return self.severity_words.get(severity) or SEVERITY_WORDS[severity]
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        """What somebody should know before an action on this object."""
+        return ()

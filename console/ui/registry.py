@@ -1,0 +1,120 @@
+"""All kinds, each registered by its own file.
+
+Closed: a kind that is declared wrongly, or twice, stops the process at its start, and nothing can be
+taken out again.
+"""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from console.kube.gvr import GVR
+from console.ui.actions import Action
+from console.ui.columns import Column, NameColumn, StatusColumn
+from console.ui.filters import Filter, StatusFilter
+from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope
+
+K = TypeVar("K", bound=type[ResourceKind])
+
+_REQUIRED: dict[str, type | tuple[type, ...]] = {
+    "gvr": GVR,
+    "scope": Scope,
+    "nav": Nav,
+    "projection": type,
+    "title": object,
+    "singular": object,
+    "nouns": object,
+    "columns": (list, tuple),
+    "filters": (list, tuple),
+    "actions": (list, tuple),
+}
+#: Query parameters that belong to every list.
+RESERVED_PARAMS = frozenset({"sort", "page", "limit", "format"})
+
+
+class WrongDeclaration(TypeError):
+    """A kind that cannot work as it is declared. `str()` lists everything that is wrong."""
+
+
+class Registry:
+    def __init__(self) -> None:
+        self._kinds: dict[str, ResourceKind] = {}
+
+    def add(self, cls: type[ResourceKind]) -> None:
+        """Raises `WrongDeclaration`."""
+        problems = list(_problems(cls))
+        if not problems and cls.gvr.qualified in self._kinds:
+            problems = [f"{cls.gvr.qualified} is already declared"]
+        if problems:
+            raise WrongDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
+        kind = cls()
+        self._kinds[kind.segment] = kind
+
+    def find(self, segment: str) -> ResourceKind | None:
+        """The kind of a URL segment, `plural` or `plural.group`."""
+        return self._kinds.get(segment)
+
+    def __iter__(self) -> Iterator[ResourceKind]:
+        return iter(self._kinds.values())
+
+
+kinds = Registry()
+
+
+def register(cls: K) -> K:
+    """Class decorator: makes the kind known."""
+    kinds.add(cls)
+    return cls
+
+
+def _problems(cls: type[ResourceKind]) -> Iterator[str]:
+    wrong = [
+        f"{name} is missing or not of the right type"
+        for name, expected in _REQUIRED.items()
+        if not isinstance(getattr(cls, name, None), expected)
+    ]
+    yield from wrong
+    if not wrong:
+        if cls.nav.group not in NAV_GROUPS:
+            yield f"the menu has no group {cls.nav.group!r}"
+        yield from _column_problems(cls.columns)
+        yield from _filter_problems(cls)
+        yield from _strangers("actions", cls.actions, Action)
+        names = [action.name for action in cls.actions if isinstance(action, Action)]
+        yield from _duplicates("action", names)
+
+
+def _column_problems(columns: object) -> Iterator[str]:
+    declared = list(columns) if isinstance(columns, (list, tuple)) else []
+    yield from _strangers("columns", declared, Column)
+    declared = [column for column in declared if isinstance(column, Column)]
+    yield from _duplicates("column", [column.id for column in declared])
+    if sum(isinstance(column, NameColumn) for column in declared) != 1:
+        yield "columns must hold exactly one NameColumn"
+    if sum(isinstance(column, StatusColumn) for column in declared) > 1:
+        yield "columns must hold at most one StatusColumn"
+    for column in declared:
+        if not 1 <= column.priority <= 4:
+            yield f"column {column.id} has priority {column.priority}, not 1 to 4"
+        if not column.id.replace("_", "").isalnum():
+            yield f"column {column.id!r} has an id that is not letters, digits and _"
+
+
+def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
+    yield from _strangers("filters", cls.filters, Filter)
+    params = [item.param for item in cls.filters if isinstance(item, Filter)]
+    yield from _duplicates("filter", params)
+    yield from (f"filter {name} uses a reserved name" for name in params if name in RESERVED_PARAMS)
+    has_status = any(isinstance(column, StatusColumn) for column in cls.columns)
+    if not has_status and any(isinstance(item, StatusFilter) for item in cls.filters):
+        yield "a StatusFilter needs a StatusColumn"
+
+
+def _strangers(where: str, items: object, expected: type) -> Iterator[str]:
+    for item in items if isinstance(items, (list, tuple)) else ():
+        if not isinstance(item, expected):
+            yield f"{where} holds {item!r}, which is no {expected.__name__}"
+
+
+def _duplicates(what: str, names: list[str]) -> Iterator[str]:
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{what} {name} is declared twice"

@@ -1,0 +1,119 @@
+"""What every page has around its content: who looks, at what, how fresh, and the way elsewhere.
+
+A context processor. It runs for error pages too, so it takes a request in any state: without a viewer,
+without a runtime, with a query that cannot be parsed. It starts no informer and calls nobody.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+from django.utils.translation import get_language
+
+from console.kube.gvr import GVR, NAMESPACES
+from console.kube.informer import Informer
+from console.kube.runtime import get_runtime
+from console.ui.access import Access
+from console.ui.freshness import LiveState, live_state
+from console.ui.links import HOST_CLUSTER
+from console.ui.nav import NavGroup, menu
+from console.ui.registry import kinds
+
+THEMES = ("light", "dark", "auto")
+THEME_COOKIE = "theme"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeView:
+    """Where one is. `namespaces`: the projects that the viewer may see; `namespace`: the chosen one."""
+
+    cluster: str
+    namespaces: tuple[str, ...]
+    namespace: str
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    access = getattr(request, "access", None)
+    informers = running_informers()
+    namespace = _namespace(request)
+    return {
+        "account": getattr(request, "account", None) or "",
+        "theme": theme_of(request),
+        "lang": get_language() or settings.LANGUAGE_CODE,
+        "cluster_name": settings.CLUSTER_NAME,
+        "live": _live(informers),
+        "scope": ScopeView(HOST_CLUSTER, visible_namespaces(access, informers), namespace),
+        "nav": _nav(request, access, informers, namespace),
+    }
+
+
+def theme_of(request: HttpRequest) -> str:
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else "auto"
+
+
+def running_informers() -> Mapping[GVR, Informer[Any]]:
+    try:
+        return get_runtime().informers()
+    except RuntimeError:
+        return {}
+
+
+def known_namespaces(informers: Mapping[GVR, Informer[Any]]) -> frozenset[str] | None:
+    """All namespaces of the cluster, for the console's own use; None while nobody knows them."""
+    informer = informers.get(NAMESPACES)
+    if informer is None or not informer.freshness.synced:
+        return None
+    return frozenset(key.name for key in informer.store.snapshot().entries)
+
+
+def visible_namespaces(
+    access: Access | None, informers: Mapping[GVR, Informer[Any]]
+) -> tuple[str, ...]:
+    """The namespaces in which the viewer may list anything that there is a page for."""
+    if access is None:
+        return ()
+    found: set[str] = set()
+    for kind in kinds:
+        allowed = access.namespaces_where("list", kind.gvr)
+        if allowed is None:
+            return tuple(sorted(known_namespaces(informers) or ()))
+        found |= allowed
+    return tuple(sorted(found))
+
+
+def _live(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
+    """Of the page as a whole. Pages about one kind say their own instead."""
+    states = [live_state(informer) for informer in informers.values()]
+    stale = [state for state in states if state.state == "stale" and state.since is not None]
+    if stale:
+        return min(stale, key=lambda state: state.since.timestamp() if state.since else 0.0)
+    return LiveState("live") if states else LiveState("off")
+
+
+def _namespace(request: HttpRequest) -> str:
+    """The one project that the page is about, or ""."""
+    match = request.resolver_match
+    if match is not None and "namespace" in match.kwargs:
+        return str(match.kwargs["namespace"])
+    try:
+        given = [name for name in request.GET.getlist("namespace") if name]
+    except SuspiciousOperation:
+        return ""
+    return given[0] if len(given) == 1 and len(given[0]) <= 253 else ""
+
+
+def _nav(
+    request: HttpRequest,
+    access: Access | None,
+    informers: Mapping[GVR, Informer[Any]],
+    namespace: str,
+) -> tuple[NavGroup, ...]:
+    if access is None:
+        return ()
+    match = request.resolver_match
+    current = str(match.kwargs.get("resource", "")) if match is not None else ""
+    return menu(access, informers, cluster=HOST_CLUSTER, namespace=namespace, current=current)

@@ -1,0 +1,83 @@
+"""What a list shows instead of rows: why there are none, and what to do next."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.ui.decisions import Denied
+from console.ui.kind import ResourceKind
+from console.ui.viewspec import ViewSpec
+
+
+@dataclass(frozen=True, slots=True)
+class StateBlock:
+    """`kind`: first-use, no-match, beyond, bad-input, denied, loading or failed.
+
+    `action_url` is "" where there is nothing to do but wait or ask somebody.
+    """
+
+    kind: str
+    title: str
+    text: str
+    action_url: str = ""
+    action_label: str = ""
+
+
+def denied_text(denied: Denied, nouns: str | Promise) -> str:
+    """The missing right in words. Names nothing but what was asked for."""
+    words = {"nouns": nouns, "verb": denied.verb, "namespace": denied.namespace}
+    if denied.verb == "list" and denied.namespace:
+        return _("You may not list %(nouns)s in project %(namespace)s.") % words
+    if denied.verb == "list":
+        return _("You may not list %(nouns)s.") % words
+    if denied.verb == "delete" and denied.namespace:
+        return _("You may not delete %(nouns)s in project %(namespace)s.") % words
+    return _("You may not %(verb)s %(nouns)s.") % words
+
+
+def denied_block(denied: Denied, kind: ResourceKind) -> StateBlock:
+    return StateBlock("denied", _("Not allowed"), denied_text(denied, kind.nouns))
+
+
+def bad_input_block(spec: ViewSpec) -> StateBlock:
+    text = " ".join(f"{error.field}: {error.message}" for error in spec.errors)
+    return StateBlock(
+        "bad-input",
+        _("This address cannot be read"),
+        text,
+        spec.cleared().url,
+        _("Show all %(nouns)s") % {"nouns": spec.kind.nouns},
+    )
+
+
+def loading_block(kind: ResourceKind, problem: str) -> StateBlock:
+    title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
+    text = _("The first list has not arrived yet. This page shows it as soon as it has.")
+    return StateBlock("loading", title, f"{text} {problem}".strip())
+
+
+def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
+    return StateBlock(
+        "beyond",
+        _("There is no page %(page)s") % {"page": spec.page},
+        _("The list ends with page %(pages)s.") % {"pages": pages},
+        spec.with_page(pages).url,
+        _("Go to page %(pages)s") % {"pages": pages},
+    )
+
+
+def empty_block(spec: ViewSpec, unknown: tuple[str, ...]) -> StateBlock:
+    """`unknown`: the namespaces asked for of which there is none in the cluster."""
+    nouns = spec.kind.nouns
+    show_all = _("Show all %(nouns)s") % {"nouns": nouns}
+    if unknown:
+        title = _("No project is called %(name)s") % {"name": ", ".join(unknown)}
+        text = _("Check the name, or look in all projects.")
+        return StateBlock("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
+    if spec.values:
+        title = _("No %(nouns)s match") % {"nouns": nouns}
+        text = _("Nothing fits these filters.")
+        return StateBlock("no-match", title, text, spec.cleared().url, show_all)
+    title = _("No %(nouns)s yet") % {"nouns": nouns}
+    return StateBlock("first-use", title, _("They appear here as soon as there are any."))

@@ -1,0 +1,44 @@
+"""Refusals as Kubernetes' `Status` objects, for whoever asked for data.
+
+https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+"""
+
+from typing import Any
+
+from django.http import JsonResponse
+
+_REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    409: "Conflict",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+}
+
+
+def status_object(
+    code: int, message: str, *, causes: tuple[tuple[str, str], ...] = ()
+) -> dict[str, Any]:
+    """`causes`: pairs of field and message."""
+    found: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": _REASONS.get(code, "Unknown"),
+        "code": code,
+    }
+    if causes:
+        listed = [{"field": field, "message": text} for field, text in causes]
+        found["details"] = {"causes": listed}
+    return found
+
+
+def status_response(
+    code: int, message: str, *, causes: tuple[tuple[str, str], ...] = ()
+) -> JsonResponse:
+    return JsonResponse(status_object(code, message, causes=causes), status=code)

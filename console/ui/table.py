@@ -1,0 +1,196 @@
+"""A list as it is shown: the one function that makes it, and what it is made of.
+
+`rows` serves the page, the fragment that htmx asks for and the socket, so that they cannot differ.
+Everything in a `Table` is immutable and already authorized; templates only draw it.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+
+from console.kube.gvr import Key
+from console.kube.informer import Informer
+from console.ui.access import Access
+from console.ui.columns import Align
+from console.ui.decisions import Denied, readable_namespaces
+from console.ui.filterform import FilterForm, filter_form
+from console.ui.freshness import LiveState, live_state
+from console.ui.kind import KindView
+from console.ui.pager import Pager, make_pager, page_count
+from console.ui.rows import Row, make_row, short_hash
+from console.ui.selection import Selection, select
+from console.ui.states import (
+    StateBlock,
+    bad_input_block,
+    beyond_block,
+    denied_block,
+    empty_block,
+    loading_block,
+)
+from console.ui.tally import TallyItem, make_tally
+from console.ui.viewspec import ViewSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`sort_url` sorts by the column, then the other way round, then not at all; None: it does not."""
+
+    id: str
+    label: str | Promise
+    align: Align
+    priority: int
+    sort_url: str | None
+    aria_sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`total`: after permissions and filters. `url`: this very view; "" for what cannot be followed.
+
+    `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
+    no rows; None where there are.
+    """
+
+    kind: KindView
+    columns: tuple[Header, ...]
+    rows: tuple[Row, ...]
+    total: int
+    resource_version: str
+    etag: str
+    url: str
+    tally: tuple[TallyItem, ...]
+    filters: FilterForm
+    pager: Pager
+    state: StateBlock | None
+    freshness: LiveState
+
+
+def rows(
+    spec: ViewSpec,
+    access: Access,
+    informer: Informer[Any],
+    *,
+    namespaces: Collection[str] | None = None,
+) -> Table:
+    """The list that `spec` asks for. Raises `Denied`; bad input and a cold cache are a `state`.
+
+    `namespaces`: all that exist, None where nobody knows; used only for viewers who may see them all.
+    """
+    allowed = readable_namespaces(spec.kind, access, spec.namespaces)
+    choices = sorted(namespaces or ()) if allowed is None else sorted(allowed)
+    live = live_state(informer)
+    if spec.errors:
+        return _without_rows(spec, bad_input_block(spec), live, choices, url="")
+    if not informer.freshness.synced:
+        block = loading_block(spec.kind, live.problem)
+        return _without_rows(spec, block, live, choices, url=spec.url)
+    selection = select(spec, access, informer)
+    shown = visible_rows(spec, selection, access)
+    total = len(selection.entries)
+    tally = make_tally(spec, selection.tally)
+    unknown = _unknown(spec, namespaces) if allowed is None else ()
+    return Table(
+        kind=spec.kind.view,
+        columns=_headers(spec),
+        rows=shown,
+        total=total,
+        resource_version=selection.resource_version,
+        etag=_etag(shown, total, spec.page, tally),
+        url=spec.url,
+        tally=tally,
+        filters=filter_form(spec, choices),
+        pager=make_pager(spec, total),
+        state=_state(spec, total, unknown),
+        freshness=live,
+    )
+
+
+def denied_table(spec: ViewSpec, denied: Denied) -> Table:
+    """The list that somebody may not see: its frame, and the reason."""
+    return _without_rows(spec, denied_block(denied, spec.kind), LiveState("off"), (), url="")
+
+
+def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) -> Row | None:
+    """One object as a row, wherever it stands in the list; None if it is gone. Raises `Denied`."""
+    allowed = readable_namespaces(spec.kind, access, spec.namespaces)
+    if allowed is not None and key.namespace not in allowed:
+        return None
+    entry = informer.store.get(key)
+    return make_row(spec.kind, spec.cluster, access, entry) if entry is not None else None
+
+
+def visible_rows(spec: ViewSpec, selection: Selection, access: Access) -> tuple[Row, ...]:
+    start = (spec.page - 1) * spec.limit
+    entries = selection.entries[start : start + spec.limit]
+    return tuple(make_row(spec.kind, spec.cluster, access, entry) for entry in entries)
+
+
+def _without_rows(
+    spec: ViewSpec, block: StateBlock, live: LiveState, choices: Collection[str], *, url: str
+) -> Table:
+    return Table(
+        kind=spec.kind.view,
+        columns=_headers(spec),
+        rows=(),
+        total=0,
+        resource_version="",
+        etag="",
+        url=url,
+        tally=(),
+        filters=filter_form(spec, sorted(choices)),
+        pager=make_pager(spec, 0),
+        state=block,
+        freshness=live,
+    )
+
+
+def _etag(shown: tuple[Row, ...], total: int, page: int, tally: tuple[TallyItem, ...]) -> str:
+    counts = [(item.severity, item.count) for item in tally]
+    return short_hash(([(row.id, row.signature) for row in shown], total, page, counts))
+
+
+def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...]) -> StateBlock | None:
+    if not total:
+        return empty_block(spec, unknown)
+    pages = page_count(total, spec.limit)
+    return beyond_block(spec, pages) if spec.page > pages else None
+
+
+def _unknown(spec: ViewSpec, namespaces: Collection[str] | None) -> tuple[str, ...]:
+    if namespaces is None:
+        return ()
+    return tuple(name for name in spec.namespaces if name not in namespaces)
+
+
+def _headers(spec: ViewSpec) -> tuple[Header, ...]:
+    return tuple(
+        Header(
+            id=column.id,
+            label=column.label,
+            align=column.align,
+            priority=column.priority,
+            sort_url=spec.with_sort(_next_sort(spec, column.id)).url if column.sortable else None,
+            aria_sort=_aria_sort(spec, column.id),
+        )
+        for column in spec.kind.columns
+    )
+
+
+def _aria_sort(spec: ViewSpec, column: str) -> str:
+    status = spec.kind.status_column
+    sorted_by = spec.sort_column or (status.id if status else "")
+    if column != sorted_by:
+        return "none"
+    return "descending" if spec.descending else "ascending"
+
+
+def _next_sort(spec: ViewSpec, column: str) -> str:
+    """What a click on the column's head leads to."""
+    now = _aria_sort(spec, column)
+    status = spec.kind.status_column
+    if now == "none":
+        # The status column ascending is the list's own order, which has no name in the URL.
+        return "" if status and column == status.id else column
+    return f"-{column}" if now == "ascending" else ""

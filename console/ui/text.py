@@ -1,0 +1,30 @@
+"""Text of the cluster's tenants, made safe to look at.
+
+Escaping for HTML is the templates' work. Here it is about what survives escaping and still deceives:
+control characters, and the invisible and bidirectional ones that make a name read as another.
+"""
+
+
+def visible(text: str) -> str:
+    """`text` with each character that cannot be seen written as its code point, `⟨U+202E⟩`."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in text)
+
+
+def dom_id(prefix: str, key: str) -> str:
+    """An HTML id of a kind's URL segment and an object's key; different keys give different ids.
+
+    ASCII letters, digits and `-` stay, every other byte becomes `_` and two hex digits, so that the id
+    needs no escaping in a CSS selector.
+    """
+    return f"{_escape(prefix)}-{_escape(key)}"
+
+
+def _escape(text: str) -> str:
+    return "".join(_escape_byte(byte) for byte in text.encode())
+
+
+def _escape_byte(byte: int) -> str:
+    kept = byte < 0x80 and (chr(byte).isalnum() or byte == ord("-"))
+    return chr(byte) if kept else f"_{byte:02x}"

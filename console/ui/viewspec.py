@@ -1,0 +1,181 @@
+"""What a list is asked to show, read once from a URL's query.
+
+The URL is the whole state: two equal specs have one canonical URL, and the page, the fragment, the
+socket and the exports of a URL are read by this one parser. It takes anything: whatever is wrong is a
+`FieldError`, never an exception, and every text is bounded before it is looked at.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from urllib.parse import quote_plus
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from console.ui.filters import BadValue, Filter, Test
+from console.ui.kind import ResourceKind
+from console.ui.links import list_url
+
+DEFAULT_LIMIT, MAX_LIMIT = 50, 500
+#: Digits of a number in a URL; more is not a page that anybody has.
+MAX_DIGITS = 9
+#: Characters of a refused text that are repeated to its author.
+SHOWN = 60
+
+Values = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """`field`: the query parameter. `message`: a sentence. `value`: the start of what was given."""
+
+    field: str
+    message: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """`values`: the filters' clean texts, in the order of the declaration, none of them empty.
+
+    `sort`: a column's id, after `-` when descending; "" is severity, then name. `paged`: page or limit
+    were asked for. With `errors` nothing may be shown but them.
+    """
+
+    kind: ResourceKind
+    cluster: str
+    values: Values = ()
+    sort: str = ""
+    page: int = 1
+    limit: int = DEFAULT_LIMIT
+    paged: bool = False
+    errors: tuple[FieldError, ...] = ()
+
+    @classmethod
+    def parse(cls, kind: ResourceKind, params: QueryDict, *, cluster: str) -> "ViewSpec":
+        reader = _Reader(params)
+        values = tuple((f.param, v) for f in kind.filters if (v := reader.filter(f)))
+        return cls(
+            kind=kind,
+            cluster=cluster,
+            values=values,
+            sort=reader.sort(kind),
+            page=reader.number("page", default=1, most=None),
+            limit=reader.number("limit", default=DEFAULT_LIMIT, most=MAX_LIMIT),
+            paged="page" in params or "limit" in params,
+            errors=tuple(reader.errors),
+        )
+
+    def get(self, param: str) -> tuple[str, ...]:
+        """The clean texts of a filter's parameter; empty if it was not given."""
+        return dict(self.values).get(param, ())
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return self.get("namespace")
+
+    @property
+    def sort_column(self) -> str:
+        return self.sort.removeprefix("-")
+
+    @property
+    def descending(self) -> bool:
+        return self.sort.startswith("-")
+
+    @cached_property
+    def selects(self) -> tuple[Values, str]:
+        """Equal for specs that differ only in the page they show of the same rows."""
+        return self.values, self.sort
+
+    def tests(self, *, faceted: bool) -> list[Test]:
+        return [
+            f.test(values)
+            for f in self.kind.filters
+            if f.faceted is faceted and (values := self.get(f.param))
+        ]
+
+    @property
+    def query(self) -> str:
+        """The canonical query: filters as declared, then sort, page, limit; nothing at its default."""
+        pairs = [(param, text) for param, texts in self.values for text in texts]
+        pairs += [("sort", self.sort)] if self.sort else []
+        pairs += [("page", str(self.page))] if self.page != 1 else []
+        pairs += [("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else []
+        return "&".join(f"{name}={quote_plus(text, safe=',!')}" for name, text in pairs)
+
+    @property
+    def url(self) -> str:
+        path, query = list_url(self.cluster, self.kind.segment), self.query
+        return f"{path}?{query}" if query else path
+
+    # Neighbours of this view. Whatever changes which rows there are leads back to the first page.
+
+    def with_page(self, page: int) -> "ViewSpec":
+        return replace(self, page=page)
+
+    def with_limit(self, limit: int) -> "ViewSpec":
+        return replace(self, limit=limit, page=1)
+
+    def with_sort(self, sort: str) -> "ViewSpec":
+        return replace(self, sort=sort, page=1)
+
+    def with_values(self, param: str, texts: tuple[str, ...]) -> "ViewSpec":
+        old: Mapping[str, tuple[str, ...]] = {**dict(self.values), param: texts}
+        values = tuple((f.param, v) for f in self.kind.filters if (v := old.get(f.param, ())))
+        return replace(self, values=values, page=1)
+
+    def without(self, param: str, text: str) -> "ViewSpec":
+        return self.with_values(param, tuple(value for value in self.get(param) if value != text))
+
+    def cleared(self) -> "ViewSpec":
+        return replace(self, values=(), page=1)
+
+
+class _Reader:
+    """Reads one query and collects what is wrong with it."""
+
+    def __init__(self, params: QueryDict) -> None:
+        self._params = params
+        self.errors: list[FieldError] = []
+
+    def _error(self, field: str, message: str, value: str = "") -> None:
+        self.errors.append(FieldError(field, message, value[:SHOWN]))
+
+    def _texts(self, param: str, *, repeatable: bool) -> list[str]:
+        """The parameter's texts. Of two for a single value neither is the right one."""
+        texts = self._params.getlist(param)
+        if not repeatable and len(texts) > 1:
+            self._error(param, _("Given more than once."))
+            return []
+        return [text for text in texts if text.strip()]
+
+    def filter(self, declared: Filter) -> tuple[str, ...]:
+        texts = self._texts(declared.param, repeatable=declared.repeatable)
+        try:
+            return declared.clean(texts) if texts else ()
+        except BadValue as error:
+            self._error(declared.param, str(error), next(iter(texts)))
+            return ()
+
+    def sort(self, kind: ResourceKind) -> str:
+        text = next(iter(self._texts("sort", repeatable=False)), "")
+        column = text.removeprefix("-")
+        if not text or column in kind.sortable:
+            # Ascending by status is the order that a list has by itself.
+            return "" if kind.status_column and text == kind.status_column.id else text
+        known = ", ".join(kind.sortable)
+        self._error("sort", _("Not a column. Known are: %(known)s.") % {"known": known}, text)
+        return ""
+
+    def number(self, param: str, *, default: int, most: int | None) -> int:
+        text = next(iter(self._texts(param, repeatable=False)), str(default))
+        digits = text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+        number = int(text) if digits else 0
+        if number >= 1 and (most is None or number <= most):
+            return number
+        if most is None:
+            self._error(param, _("Not a whole number from 1."), text)
+        else:
+            self._error(param, _("Not a whole number from 1 to %(most)s.") % {"most": most}, text)
+        return default

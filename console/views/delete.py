@@ -1,0 +1,187 @@
+"""Deleting one object: a page that says what goes, then the deletion as the viewer.
+
+The right is decided before anything is looked up, so a forbidden object that exists and one that does
+not give the same answer. What is deleted is the object that was shown: its uid goes with the request,
+and kube-apiserver refuses if another one has taken the name meanwhile.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.gvr import Key
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access, require_access
+from console.ui.decisions import Denied, readable_namespaces
+from console.ui.http import ConsoleRequest
+from console.ui.kind import Fact, ResourceKind
+from console.ui.links import action_url, list_url
+from console.ui.places import find_kind, find_list
+from console.ui.states import denied_text
+from console.ui.text import visible
+from console.views.errors import denied_page, error_page
+from console.views.guard import refuse_anonymous
+
+ACTION = "delete"
+#: Characters of a uid; Kubernetes' own have 36.
+MAX_UID = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The object that the address names, whether or not there is one."""
+
+    kind: ResourceKind
+    cluster: str
+    key: Key
+    back: str
+
+    @property
+    def url(self) -> str:
+        url = action_url(ACTION, self.cluster, self.kind.segment, self.key)
+        return f"{url}?{urlencode({'next': self.back})}"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+async def delete_page(
+    request: ConsoleRequest, cluster: str, namespace: str, resource: str, name: str
+) -> HttpResponse:
+    """GET shows what would be deleted, POST (`uid`) deletes it; `next` is the list to return to."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    kind = find_kind(cluster, resource)
+    if kind is None or ACTION not in kind.shown_actions:
+        raise Http404
+    access = require_access(request.access)
+    target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
+    try:
+        _decide(target, access)
+    except Denied as denied:
+        return denied_page(request, kind, denied_text(denied, kind.nouns))
+    if request.method == "POST":
+        return await _delete(request, target, access)
+    entry = get_runtime().informer(kind.gvr).store.get(target.key)
+    return _gone(request, target) if entry is None else _confirm(request, target, entry)
+
+
+def _decide(target: Target, access: Access) -> None:
+    """Raises `Denied` unless the viewer may see such objects and do this to the one with this name."""
+    kind, key = target.kind, target.key
+    readable_namespaces(kind, access, (key.namespace,))
+    if not kind.shown_actions[ACTION].may(access, kind.gvr, namespace=key.namespace, name=key.name):
+        raise Denied(ACTION, kind.gvr, key.namespace)
+
+
+def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:
+    """The list that the viewer came from, by `next` or else by the referring page; only lists of ours."""
+    own = f"{request.scheme}://{request.get_host()}/"
+    referrer = request.headers.get("Referer", "")
+    came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
+    for url in (request.GET.get("next", ""), came_from):
+        place = find_list(url)
+        if place is not None and not place.spec.errors:
+            return place.spec.url
+    return list_url(cluster, kind.segment)
+
+
+async def _delete(request: ConsoleRequest, target: Target, access: Access) -> HttpResponse:
+    uid = request.POST.get("uid", "")
+    if not uid or len(uid) > MAX_UID or not uid.isprintable():
+        return error_page(request, 400, _("The form is not complete. Load the page again."))
+    try:
+        await _delete_as_user(request, target, access, uid)
+    except ApiError as error:
+        return _refused(request, target, uid, error.code, _refusal(error))
+    except AuditUnavailable:
+        text = _("Nothing was deleted, because the audit trail cannot be written.")
+        return _refused(request, target, uid, 503, text)
+    words = {"kind": target.kind.singular, "name": target.key.name}
+    messages.success(request, _("Deleted %(kind)s %(name)s.") % words)
+    return HttpResponseRedirect(target.back)
+
+
+async def _delete_as_user(
+    request: ConsoleRequest, target: Target, access: Access, uid: str
+) -> None:
+    """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
+    kind, key = target.kind, target.key
+    action = request_action(request, ACTION, kind.gvr, namespace=key.namespace, name=key.name)
+    client = get_runtime().as_user(access.identity)
+    async with record(action) as recording:
+        await client.delete(
+            kind.gvr,
+            namespace=key.namespace,
+            name=key.name,
+            uid=uid,
+            audit_id=recording.audit_id,
+        )
+
+
+def _refused(
+    request: ConsoleRequest, target: Target, uid: str, code: int, text: str
+) -> HttpResponse:
+    """The form again, with the reason and with the `uid` that was sent: a second try must not take
+    another object than the one that was shown."""
+    entry = get_runtime().informer(target.kind.gvr).store.get(target.key)
+    return _confirm(request, target, entry, uid=uid, error=text, status=code)
+
+
+def _confirm(
+    request: ConsoleRequest,
+    target: Target,
+    entry: Entry[Any] | None,
+    *,
+    uid: str = "",
+    error: str | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "title": _("Delete %(kind)s %(name)s")
+        % {"kind": target.kind.singular, "name": target.key.name},
+        "object_name": target.key.name,
+        "namespace": target.key.namespace,
+        "kind": target.kind.view,
+        "facts": _facts(target.kind, entry),
+        "action_url": target.url,
+        "cancel_url": target.back,
+        "uid": uid or (entry.projection.uid if entry else ""),
+        "error": error,
+    }
+    return render(request, "console/confirm_delete.html", context, status=status)
+
+
+def _gone(request: ConsoleRequest, target: Target) -> HttpResponse:
+    words = {"kind": target.kind.singular, "key": str(target.key)}
+    return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+
+
+def _facts(kind: ResourceKind, entry: Entry[Any] | None) -> Sequence[Fact]:
+    return kind.facts(entry) if entry is not None else ()
+
+
+def _refusal(error: ApiError) -> str:
+    """What happened in plain words, then kube-apiserver's own sentence."""
+    return f"{_plain(error)} {visible(error.message)}"
+
+
+def _plain(error: ApiError) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return _("It is already gone.")
+    if isinstance(error, Conflict):
+        return _("It is not the one you saw: another one has taken its name since.")
+    if isinstance(error, Unavailable):
+        return _("The cluster did not answer, so it may or may not be deleted.")
+    return _("The cluster refused.")

@@ -1,0 +1,85 @@
+"""Pages for what went wrong. Each says what, and nothing about how the console is made.
+
+Whoever asked for data gets a Kubernetes `Status` instead.
+"""
+
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from console.ui.export import FORMATS
+from console.ui.kind import ResourceKind
+from console.ui.shell import theme_of
+from console.ui.statuses import status_response
+
+TITLES: dict[int, str | Promise] = {
+    400: gettext_lazy("This request cannot be read"),
+    403: gettext_lazy("Not allowed"),
+    404: gettext_lazy("There is nothing here"),
+    500: gettext_lazy("Something broke"),
+    503: gettext_lazy("Not available now"),
+}
+
+
+def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
+    """`code` is one of `TITLES`."""
+    if _wants_data(request):
+        return status_response(code, text)
+    context = {"title": TITLES[code], "text": text, "request_id": _request_id(request)}
+    return render(request, f"errors/{code}.html", context, status=code)
+
+
+def denied_page(request: HttpRequest, kind: ResourceKind, text: str) -> HttpResponse:
+    """The page of a kind that the viewer may not see. `text` says which right is missing."""
+    who = getattr(request, "account", None) or ""
+    context = {"text": text, "who": who, "kind": kind.view, "request_id": _request_id(request)}
+    return render(request, "console/denied.html", context, status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return error_page(request, 400, _("Check the address or the form and send it again."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return error_page(request, 403, _("You may not do this."))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """`reason` is Django's, for developers."""
+    return error_page(
+        request, 403, _("The form is too old or came from elsewhere. Load the page again.")
+    )
+
+
+def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return error_page(request, 404, _("No page of the console has this address."))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Drawn without the shell, which may be what broke."""
+    text = _("The console made a mistake. It is in the log under the number below.")
+    if _wants_data(request):
+        return status_response(500, text)
+    context = {
+        "title": TITLES[500],
+        "text": text,
+        "request_id": _request_id(request),
+        "lang": get_language() or "en",
+        "theme": theme_of(request),
+    }
+    return HttpResponse(render_to_string("errors/500.html", context), status=500)
+
+
+def _wants_data(request: HttpRequest) -> bool:
+    try:
+        return request.GET.get("format") in FORMATS
+    except SuspiciousOperation:
+        return False
+
+
+def _request_id(request: HttpRequest) -> str:
+    return str(getattr(request, "request_id", ""))

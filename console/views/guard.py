@@ -1,0 +1,36 @@
+"""The first lines of every view behind the login: who asks, and what for."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.ui.export import FORMATS
+from console.ui.http import ConsoleRequest
+from console.ui.statuses import status_response
+
+
+def wanted_format(request: ConsoleRequest) -> str | None:
+    """`html`, or a key of `FORMATS`; None if `format` is neither or is given twice."""
+    given = request.GET.getlist("format")
+    if not given or given == ["html"]:
+        return "html"
+    return given[0] if len(given) == 1 and given[0] in FORMATS else None
+
+
+def refuse_anonymous(request: ConsoleRequest, fmt: str = "html") -> HttpResponse | None:
+    """The answer to somebody who is not signed in; None for everybody else."""
+    if getattr(request, "account", None):
+        return None
+    if fmt != "html":
+        return status_response(401, _("Log in first."))
+    login = reverse("accounts:login")
+    if request.htmx:
+        # htmx would follow a redirect and swap the login form into the page.
+        response: HttpResponse = status_response(401, _("Log in first."))
+        here = request.htmx.current_url_abs_path or reverse("dashboard")
+        response["HX-Redirect"] = f"{login}?{urlencode({'next': here})}"
+        return response
+    here = request.get_full_path() if request.method in {"GET", "HEAD"} else reverse("dashboard")
+    return HttpResponseRedirect(f"{login}?{urlencode({'next': here})}")

@@ -1,0 +1,32 @@
+"""Whether the process lives, and whether it can serve pages. Public, and says nothing but that."""
+
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from console.kube.gvr import GVR
+from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
+
+
+@require_safe
+async def livez(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+async def readyz(request: HttpRequest) -> JsonResponse:
+    """200 once everything that pages need has been listed, also while kube-apiserver is away later."""
+    try:
+        runtime = get_runtime()
+    except RuntimeError:
+        return JsonResponse({"status": "starting", "waiting_for": ["runtime"]}, status=503)
+    missing = [gvr.qualified for gvr in runtime.required if not _synced(runtime, gvr)]
+    if missing:
+        return JsonResponse({"status": "starting", "waiting_for": missing}, status=503)
+    return JsonResponse({"status": "ok", "waiting_for": []})
+
+
+def _synced(runtime: CurrentRuntime, gvr: GVR) -> bool:
+    try:
+        return runtime.informer(gvr).freshness.synced
+    except UnknownKind:
+        return False

@@ -1,0 +1,131 @@
+"""The list of any kind: as a page, as the part of one that htmx swaps, and as data."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.kube.gvr import NAMESPACES
+from console.kube.informer import Informer
+from console.kube.runtime import UnknownKind, get_runtime
+from console.ui.access import Access, require_access
+from console.ui.decisions import Denied, readable_namespaces
+from console.ui.export import FORMATS, stream
+from console.ui.fragments import is_fragment, vary_on_htmx
+from console.ui.http import ConsoleRequest
+from console.ui.kind import ResourceKind
+from console.ui.places import find_kind
+from console.ui.selection import select
+from console.ui.shell import known_namespaces
+from console.ui.states import denied_text
+from console.ui.statuses import status_response
+from console.ui.table import Table, denied_table, rows
+from console.ui.viewspec import ViewSpec
+from console.views.errors import denied_page, error_page
+from console.views.guard import refuse_anonymous, wanted_format
+
+#: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
+FIRST_LIST_WAIT = 2.0
+#: Seconds after which a program may ask again.
+RETRY_AFTER = 1
+
+
+@require_safe
+async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> HttpResponseBase:
+    """GET /clusters/{cluster}/{resource}; the query is `console.ui.viewspec`'s, and `format`."""
+    fmt = wanted_format(request)
+    refusal = refuse_anonymous(request, fmt or "html")
+    if refusal is not None:
+        return refusal
+    if fmt is None:
+        return error_page(request, 400, _("format is html, json, csv or tsv, given once."))
+    kind = find_kind(cluster, resource)
+    if kind is None:
+        raise Http404
+    access = require_access(request.access)
+    spec = ViewSpec.parse(kind, request.GET, cluster=cluster)
+    try:
+        # Before the informer: nobody makes the console watch what they may not see.
+        readable_namespaces(kind, access, spec.namespaces)
+        informer = await _informer(kind)
+        if fmt != "html":
+            return _data(spec, access, informer, fmt)
+        return _drawn(request, rows(spec, access, informer, namespaces=_namespaces()))
+    except Denied as denied:
+        return _denied(request, spec, denied, fmt)
+
+
+async def _informer(kind: ResourceKind) -> Informer[Any]:
+    runtime = get_runtime()
+    informer = runtime.informer(kind.gvr)
+    if not informer.freshness.synced:
+        await runtime.wait_synced(kind.gvr, timeout=FIRST_LIST_WAIT)
+    return informer
+
+
+def _namespaces() -> frozenset[str] | None:
+    runtime = get_runtime()
+    try:
+        runtime.informer(NAMESPACES)
+    except UnknownKind:
+        return None
+    return known_namespaces(runtime.informers())
+
+
+def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) -> HttpResponse:
+    fragment = is_fragment(request)
+    status = status or _status(table, fragment=fragment)
+    context = {"table": table, "live": table.freshness}
+    if fragment:
+        # Without the request, exactly as the socket draws its parts.
+        response = HttpResponse(render_to_string("ui/_results.html", context), status=status)
+    else:
+        response = render(request, "console/list.html", context, status=status)
+    vary_on_htmx(response)
+    return response
+
+
+def _status(table: Table, *, fragment: bool) -> int:
+    state = table.state.kind if table.state else ""
+    if state == "bad-input":
+        return HTTPStatus.BAD_REQUEST
+    # A fragment replaces part of a page that is there and says itself that it is loading.
+    if state == "loading" and not fragment:
+        return HTTPStatus.SERVICE_UNAVAILABLE
+    return HTTPStatus.OK
+
+
+def _denied(request: ConsoleRequest, spec: ViewSpec, denied: Denied, fmt: str) -> HttpResponse:
+    text = denied_text(denied, spec.kind.nouns)
+    if fmt != "html":
+        return status_response(403, text)
+    if is_fragment(request):
+        return _drawn(request, denied_table(spec, denied), status=403)
+    response = denied_page(request, spec.kind, text)
+    vary_on_htmx(response)
+    return response
+
+
+def _data(
+    spec: ViewSpec, access: Access, informer: Informer[Any], fmt: str
+) -> HttpResponse | StreamingHttpResponse:
+    if spec.errors:
+        causes = tuple((error.field, error.message) for error in spec.errors)
+        message = "; ".join(f"{field}: {text}" for field, text in causes)
+        return status_response(400, message, causes=causes)
+    if not informer.freshness.synced:
+        text = _("The first list of %(nouns)s has not arrived yet.") % {"nouns": spec.kind.nouns}
+        response = status_response(503, text)
+        response["Retry-After"] = str(RETRY_AFTER)
+        return response
+    selection = select(spec, access, informer)
+    data = StreamingHttpResponse(stream(spec, selection, fmt), content_type=FORMATS[fmt])
+    if fmt != "json":
+        name = content_disposition_header(True, f"{spec.kind.segment}.{fmt}")
+        data["Content-Disposition"] = name or "attachment"
+    return data

@@ -1,0 +1,46 @@
+"""How the console looks to one browser: theme and language, kept in cookies.
+
+Both forms work before the login and without JavaScript.
+"""
+
+from django.conf import settings
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from console.ui.http import ConsoleRequest
+from console.ui.shell import THEME_COOKIE, THEMES
+from console.views.errors import error_page
+
+YEAR = 365 * 24 * 3600
+
+
+@require_POST
+async def set_theme(request: ConsoleRequest) -> HttpResponse:
+    theme = request.POST.get("theme", "")
+    if theme not in THEMES:
+        return error_page(request, 400, _("theme is light, dark or auto."))
+    return _back_with(request, THEME_COOKIE, theme)
+
+
+@require_POST
+async def set_language(request: ConsoleRequest) -> HttpResponse:
+    language = request.POST.get("language", "")
+    if language not in dict(settings.LANGUAGES):
+        return error_page(request, 400, _("The console does not speak this language."))
+    return _back_with(request, settings.LANGUAGE_COOKIE_NAME, language)
+
+
+def _back_with(request: ConsoleRequest, cookie: str, value: str) -> HttpResponse:
+    response = HttpResponseRedirect(own_page(request.POST.get("next", "")))
+    secure = bool(settings.SESSION_COOKIE_SECURE)
+    response.set_cookie(cookie, value, max_age=YEAR, secure=secure, httponly=True, samesite="Lax")
+    return response
+
+
+def own_page(url: str) -> str:
+    """`url` if it is a path on this host, else the dashboard."""
+    here = url_has_allowed_host_and_scheme(url, allowed_hosts=None) and url.startswith("/")
+    return url if here else reverse("dashboard")
