@@ -1,0 +1,38 @@
+// Single keys. Letters by their place on the keyboard; never while someone types.
+
+const { $, copy, pause, update } = window.quarterdeck;
+const current = () => document.activeElement?.closest("tbody > tr");
+const search = () => {
+  $("q")?.focus();
+  $("q")?.select();
+};
+
+function step(by) {
+  const rows = [...document.querySelectorAll("#results tbody > tr")];
+  const at = rows.indexOf(current());
+  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+const CODES = {
+  KeyJ: () => step(1),
+  KeyK: () => step(-1),
+  KeyF: pause,
+  KeyU: () => $("updates")?.hidden === false && update(),
+  KeyY: () => current() && copy(current().querySelector("[data-copy]")),
+  Period: () => current()?.querySelector("[popovertarget]")?.click(),
+  "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
+};
+const SIGNS = { "/": search, "?": () => $("help").showModal() };
+
+document.addEventListener("keydown", (event) => {
+  const { target, key, code } = event;
+  const typing = target.closest("input, textarea, select, [contenteditable], dialog");
+  if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) target.blur();
+  if (typing || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const action = SIGNS[key] ?? CODES[(event.shiftKey ? "Shift+" : "") + code];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});

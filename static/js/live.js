@@ -1,0 +1,218 @@
+// Keeps the list as the cluster is, without moving anything under the reader's hands.
+//
+// The socket sends rows as HTML, which change in place, and words as JSON: `refresh` (order or
+// membership changed: fetch the list again), `gone` (deleted), `error`. While the list is held, a
+// fetched list only updates the rows that stand there, and what is new, gone or moved waits in a pill.
+
+const { $, word, announce, toast, tick, freeze } = window.quarterdeck;
+const { MORPH, table, rows, deleted, apply, markGone, note, settle } = window.quarterdeck;
+const root = document.documentElement;
+const phone = matchMedia("(max-width: 47.99rem)");
+const watching = document.body.hasAttribute("ws-connect");
+
+const paused = () => root.hasAttribute("data-paused");
+let socket = null;
+let connected = false;
+
+htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3000, 250 * 2 ** tries);
+
+function subscribe() {
+  const { url, etag } = table()?.dataset ?? {};
+  if (connected && url) socket.send(JSON.stringify({ subscribe: url, etag, lang: root.lang }));
+}
+
+// ---- order and membership
+
+// A pointer that has not moved since the page came is not pointing at anything.
+let pointed = null;
+let moved = false;
+document.addEventListener("pointermove", ({ clientX, clientY }) => {
+  const here = `${clientX},${clientY}`;
+  moved ||= pointed !== null && pointed !== here;
+  pointed = here;
+});
+
+function held() {
+  const list = table();
+  if (!list || list.hidden) return false;
+  return phone.matches || (moved && list.matches(":hover")) || list.contains(document.activeElement)
+    || Boolean(list.parentElement.querySelector(":popover-open, td input:checked"));
+}
+
+const GAP = 250;
+const sleep = (ms) => new Promise((resume) => setTimeout(resume, ms));
+let loading = false;
+let asked = null;
+let last = 0;
+
+/** Fetches the list again, one fetch at a time. `force`: whether or not it is held. */
+async function refresh(force = false) {
+  if (paused() && !force) return;
+  asked = { force: force || Boolean(asked?.force) };
+  if (loading) return;
+  loading = true;
+  try {
+    while (asked) {
+      if (!asked.force) await sleep(Math.max(0, last + GAP - Date.now()));
+      const { force: now } = asked;
+      asked = null;
+      last = Date.now();
+      await load(now);
+    }
+  } finally {
+    loading = false;
+  }
+}
+
+async function load(force) {
+  const { url } = table()?.dataset ?? {};
+  if (!url) return;
+  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!response || response.status >= 500) return void setTimeout(refresh, 2000);
+  if (response.redirected || response.status === 401 || response.status === 403) return location.reload();
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = page.getElementById("results");
+  if (!fresh || table()?.dataset.url !== url) return;
+  if (!force && held()) merge(fresh);
+  else replace(fresh);
+  settle();
+  mirror();
+  subscribe();
+}
+
+function replace(fresh) {
+  const before = new Map(rows().map((row) => [row.id, row.dataset.status]));
+  Idiomorph.morph($("results"), fresh, MORPH);
+  htmx.process($("results"));
+  note(rows().filter((row) => before.get(row.id) !== row.dataset.status));
+  deleted.clear();
+  wait(null);
+  if (!("frozen" in table().dataset)) freeze();
+}
+
+function merge(fresh) {
+  const coming = new Map([...fresh.querySelectorAll("tbody > tr")].map((row) => [row.id, row]));
+  const order = [...coming.keys()].join();
+  const standing = rows();
+  for (const row of standing) {
+    if (coming.has(row.id)) apply(row, coming.get(row.id));
+    else if (deleted.has(row.dataset.key)) markGone(row);
+    coming.delete(row.id);
+  }
+  ["summary", "pager"].forEach((id) => apply($(id), fresh.querySelector(`#${id}`)));
+  const { etag, rv, total } = fresh.querySelector("table").dataset;
+  Object.assign(table().dataset, { etag, rv, total });
+  if (order === standing.map((row) => row.id).join()) return wait(null);
+  // A row that was pushed to the next page is not gone, so what is new follows from the totals.
+  const removed = standing.filter((row) => "gone" in row.dataset).length;
+  wait({ added: Math.max(0, total - seen + removed), removed });
+}
+
+let waiting = 0;
+let seen = Number(table()?.dataset.total);
+/** Shows what waits, or that nothing does; it goes in by itself once the list is let go. */
+function wait(counts) {
+  clearInterval(waiting);
+  const pill = $("updates");
+  pill.hidden = !counts;
+  if (!counts) seen = Number(table().dataset.total);
+  if (!counts) return;
+  const parts = ["added", "removed"].filter((key) => counts[key]);
+  const text = parts.map((key) => word(key, { n: counts[key] })).join(word("comma"));
+  $("updates-text").textContent = `${text || word("moved")} · `;
+  let free = 0;
+  waiting = setInterval(() => {
+    free = held() || paused() ? 0 : free + 1;
+    if (free > 1) refresh(true);
+  }, 300);
+}
+
+// ---- freshness
+
+/** Carries the chip's state to the page: body, banner, tab title, screen readers. */
+function mirror() {
+  const { state, since, problem } = $("freshness").dataset;
+  const shown = watching && !connected ? "off" : state;
+  if (document.body.dataset.live !== shown) announce(word(shown));
+  document.body.dataset.live = shown;
+  const banner = $("banner");
+  banner.hidden = shown !== "stale";
+  if (since) banner.querySelector("time").dateTime = since;
+  banner.querySelector(".problem").textContent = problem;
+  tick();
+  const { title } = $("summary")?.dataset ?? {};
+  if (title) document.title = title;
+}
+
+function pause() {
+  const now = root.toggleAttribute("data-paused");
+  document.querySelector("#freshness > button").setAttribute("aria-pressed", now);
+  announce(word(now ? "paused" : document.body.dataset.live));
+  if (!now) refresh(true);
+}
+
+// ---- the socket
+
+function control({ refresh: again, gone = [], error }) {
+  // The page itself says best why it may not be seen; unless it has just come and said nothing.
+  if ([401, 403].includes(error?.code) && performance.now() > 10_000) return location.reload();
+  if (error) toast(error.message);
+  for (const key of gone) {
+    deleted.add(key);
+    rows().filter((row) => row.dataset.key === key).forEach(markGone);
+  }
+  if (again) refresh();
+}
+
+document.addEventListener("htmx:wsOpen", ({ detail }) => {
+  socket = detail.socketWrapper;
+  connected = true;
+  mirror();
+  subscribe();
+});
+document.addEventListener("htmx:wsClose", () => {
+  connected = false;
+  mirror();
+});
+document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  const { message } = event.detail;
+  const isControl = message.startsWith("{");
+  if (isControl || (paused() && !message.includes('id="freshness"'))) event.preventDefault();
+  if (isControl && !paused()) control(JSON.parse(message));
+});
+document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+  detail.shouldSwap = false;
+  apply(detail.target, detail.fragment.firstElementChild);
+});
+document.addEventListener("htmx:wsAfterMessage", () => {
+  settle();
+  mirror();
+});
+
+// ---- the reader's own filters, sorts and pages
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { serverResponse, shouldSwap, pathInfo } = event.detail;
+  if (!shouldSwap || serverResponse.includes('id="results"')) return;
+  // Not a list: the session has ended, or the right to see it has. The whole page says which.
+  event.detail.shouldSwap = false;
+  location.assign(pathInfo.finalRequestPath);
+});
+document.addEventListener("htmx:afterSwap", ({ detail }) => {
+  if (detail.target.id !== "results") return;
+  detail.target.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover());
+  $("add-filter")?.querySelector("form").reset();
+  wait(null);
+  settle();
+  mirror();
+  subscribe();
+  announce(word("count", { n: table()?.dataset.total ?? 0 }));
+});
+document.addEventListener("htmx:responseError", ({ detail }) => toast(word("failed", { n: detail.xhr.status })));
+["sendError", "timeout"].forEach((name) => document.addEventListener(`htmx:${name}`, () => toast(word("unreachable"))));
+
+document.addEventListener("click", ({ target }) => {
+  if (target.closest("#updates")) refresh(true);
+  if (target.closest("#freshness > button")) pause();
+});
+Object.assign(window.quarterdeck, { pause, update: () => refresh(true) });

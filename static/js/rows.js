@@ -1,0 +1,84 @@
+// What changes in place: rows and other parts are morphed, so that focus, open menus and ticked boxes
+// stay; a change of state lights up once; what was deleted turns pale.
+
+const { $, word, clock, tick } = window.quarterdeck;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+// What belongs to the reader and to scripts, whatever the server sends.
+const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-frozen"]);
+const MORPH = {
+  morphStyle: "outerHTML",
+  ignoreActiveValue: true,
+  callbacks: { beforeAttributeUpdated: (name) => !KEPT.has(name) },
+};
+
+const table = () => document.querySelector("#results > table");
+const rows = () => [...(table()?.tBodies[0].rows ?? [])];
+/** Keys of what the server called deleted, until the list was fetched anew. */
+const deleted = new Set();
+let changed = [];
+
+htmx.defineExtension("morph", {
+  isInlineSwap: (style) => style === "morph",
+  handleSwap: (style, target, fragment) =>
+    style === "morph" && Idiomorph.morph(target, fragment.querySelector("#results"), MORPH),
+  // Of a frame, only what this page shows: a new row waits for the next fetch.
+  transformResponse(text, xhr) {
+    if (xhr) return text;
+    const frame = document.createElement("template");
+    frame.innerHTML = text;
+    [...frame.content.children].forEach((element) => $(element.id) || element.remove());
+    return frame.innerHTML;
+  },
+});
+
+function apply(old, fresh) {
+  if (fresh.dataset.v && old.dataset.v === fresh.dataset.v && !("gone" in old.dataset)) return;
+  if (old.dataset.status !== fresh.dataset.status) changed.push(old);
+  deleted.delete(fresh.dataset.key);
+  Idiomorph.morph(old, fresh, MORPH);
+  if (old.tagName !== "TR") htmx.process(old);
+}
+
+function markGone(row) {
+  if ("gone" in row.dataset) return;
+  row.dataset.gone = "";
+  const status = row.querySelector(".status");
+  status?.querySelector(".reason")?.remove();
+  if (status) status.querySelector(".word").textContent = word("deleted", { time: clock(Date.now()) });
+}
+
+/** The menu's count of the open list, which the server draws with whole pages alone. */
+function recount() {
+  const item = document.querySelector(".rail-link[aria-current]");
+  const query = new URLSearchParams(location.search);
+  if (!item?.querySelector("[data-count]") || query.has("q") || query.has("label")) return;
+  const tally = [...document.querySelectorAll(".tally a")].map(({ dataset }) => [dataset.severity, Number(dataset.count)]);
+  const failing = new Map(tally).get("error") ?? 0;
+  const all = item.querySelector("[data-count=all]");
+  const bad = item.querySelector("[data-count=failing]");
+  all.textContent = tally.reduce((sum, [, count]) => sum + count, 0).toLocaleString("en");
+  bad.textContent = failing.toLocaleString("en");
+  all.hidden = failing > 0;
+  bad.parentElement.hidden = failing === 0;
+}
+
+/** At most ten rows light up, and none when so much changed that it would only flicker. */
+function settle() {
+  const lit = changed.length <= Math.max(1, rows().length / 5) ? changed.slice(0, 10) : [];
+  lit.forEach((row) => row.setAttribute("data-changed", ""));
+  changed = [];
+  recount();
+  tick();
+}
+
+document.addEventListener("animationend", ({ target, animationName }) => {
+  if (animationName === "changed") target.parentElement.removeAttribute("data-changed");
+});
+for (const input of ["pointerdown", "keydown"]) {
+  document.addEventListener(input, () => {
+    if (calm.matches) rows().forEach((row) => row.removeAttribute("data-changed"));
+  });
+}
+
+Object.assign(window.quarterdeck, { MORPH, table, rows, deleted, apply, markGone, note: (list) => changed.push(...list), settle });
