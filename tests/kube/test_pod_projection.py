@@ -48,7 +48,7 @@ RUNNING: dict[str, Any] = {
     "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
 }
 READY = {"Ready": {"status": "True"}}
-OOM = {"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
+OOM: dict[str, Any] = {"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
 
 CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
     ("running", pod(containers=(RUNNING,), conditions=READY), Severity.OK, "Running", ""),
