@@ -54,7 +54,8 @@ class AccountMiddleware:
             return None
         state: State = request.session_state  # type: ignore[attr-defined]
         if state is State.UNKNOWN:
-            return error_page(request, 503, _("The users have not arrived from the cluster yet."))
+            text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
+            return error_page(request, 503, text)
         response = refuse_anonymous(request, wanted_format(request) or "html")
         if response is not None and state is State.ENDED:
             for header in ("Location", "HX-Redirect"):

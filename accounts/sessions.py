@@ -5,11 +5,13 @@ so it ends when the user does, and a new user of the same name does not inherit 
 """
 
 import enum
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.sessions.backends.base import SessionBase
+from django.db import DatabaseError
 
 from accounts.directory import UsersUnknown, users
 from accounts.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
@@ -17,6 +19,8 @@ from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
 from rbac.authorizer import is_usable
+
+log = logging.getLogger(__name__)
 
 ACCOUNT, UID, SINCE, SEEN = "account", "uid", "since", "seen"
 #: Use is written down at most this often (seconds), not with every request.
@@ -27,7 +31,7 @@ class State(enum.Enum):
     NONE = enum.auto()
     ALIVE = enum.auto()
     ENDED = enum.auto()
-    #: There is a session, and nobody can say whether its user still exists.
+    #: Nobody can say: the database does not answer, or the users have not arrived.
     UNKNOWN = enum.auto()
 
 
@@ -49,7 +53,11 @@ async def begin(session: SessionBase, user: User, now: datetime) -> None:
 
 async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> Found:
     """Who the session is. `had_cookie`: the browser sent a key, whether or not there is such a row."""
-    content = dict(await session.aitems())
+    try:
+        content = dict(await session.aitems())
+    except DatabaseError as error:
+        log.error("Sessions cannot be read: %s", error)
+        return Found(State.UNKNOWN)
     if ACCOUNT not in content:
         return Found(State.ENDED if had_cookie else State.NONE)
     if not _in_time(content, now):

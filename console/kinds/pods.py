@@ -72,7 +72,7 @@ class PodKind(ResourceKind):
         ),
         TextColumn(id="node", label=gettext_lazy("Node"), priority=3, get=lambda pod: pod.node),
         TextColumn(
-            id="ip", label=gettext_lazy("IP"), priority=4, get=lambda pod: pod.ip, order=ip_order
+            id="ip", label=gettext_lazy("IP"), priority=3, get=lambda pod: pod.ip, order=ip_order
         ),
         AgeColumn(priority=1),
     )

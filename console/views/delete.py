@@ -21,7 +21,7 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import Key
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
-from console.ui.access import Access, require_access
+from console.ui.access import Access
 from console.ui.decisions import Denied, readable_namespaces
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
@@ -30,7 +30,7 @@ from console.ui.places import find_kind, find_list
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views.errors import denied_page, error_page
-from console.views.guard import refuse_anonymous
+from console.views.guard import access_of, refuse_anonymous
 
 ACTION = "delete"
 #: Characters of a uid; Kubernetes' own have 36.
@@ -63,7 +63,7 @@ async def delete_page(
     kind = find_kind(cluster, resource)
     if kind is None or ACTION not in kind.shown_actions:
         raise Http404
-    access = require_access(request.access)
+    access = access_of(request)
     target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
     try:
         _decide(target, access)

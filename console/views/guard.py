@@ -2,10 +2,12 @@
 
 from urllib.parse import urlencode
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.ui.access import Access, NoAccess, require_access
 from console.ui.export import FORMATS
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response
@@ -17,6 +19,14 @@ def wanted_format(request: ConsoleRequest) -> str | None:
     if not given or given == ["html"]:
         return "html"
     return given[0] if len(given) == 1 and given[0] in FORMATS else None
+
+
+def access_of(request: ConsoleRequest) -> Access:
+    """The viewer's rights; `PermissionDenied` if nobody decided what they are."""
+    try:
+        return require_access(getattr(request, "access", None))
+    except NoAccess as error:
+        raise PermissionDenied from error
 
 
 def refuse_anonymous(request: ConsoleRequest, fmt: str = "html") -> HttpResponse | None:

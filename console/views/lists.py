@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
-from console.ui.access import Access, require_access
+from console.ui.access import Access
 from console.ui.decisions import Denied, readable_namespaces
 from console.ui.export import FORMATS, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
@@ -27,7 +27,7 @@ from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows
 from console.ui.viewspec import ViewSpec
 from console.views.errors import denied_page, error_page
-from console.views.guard import refuse_anonymous, wanted_format
+from console.views.guard import access_of, refuse_anonymous, wanted_format
 
 #: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
 FIRST_LIST_WAIT = 2.0
@@ -47,7 +47,7 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     kind = find_kind(cluster, resource)
     if kind is None:
         raise Http404
-    access = require_access(request.access)
+    access = access_of(request)
     spec = ViewSpec.parse(kind, request.GET, cluster=cluster)
     try:
         # Before the informer: nobody makes the console watch what they may not see.

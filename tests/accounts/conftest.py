@@ -1,0 +1,123 @@
+"""The real URLconf and middleware over preloaded users; static files and scripts are left out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bcrypt
+import pytest
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from accounts import middleware, views
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, USERS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import binding, user
+
+PASSWORD = "P@88w0rd"
+ORIGIN = "https://console.example.com"
+
+
+def hashed(password: str, cost: int = 4) -> str:
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(cost)).decode()
+
+
+HASH = hashed(PASSWORD)
+
+
+@pytest.fixture(autouse=True)
+def _site(settings: Settings) -> None:
+    settings.BASE_URL = ORIGIN
+    settings.ORIGINS = frozenset({ORIGIN})
+    settings.ALLOWED_HOSTS = ["console.example.com"]
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if "servestatic" not in name]
+    settings.SESSION_COOKIE_NAME = "__Host-quarterdeck"
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    settings.CSRF_COOKIE_NAME = "__Host-quarterdeck-csrf"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
+    """Time as the login and the sessions see it, starting now: the database has its own."""
+    found = MovableClock()
+    found.time = views._clock.now()
+    monkeypatch.setattr(views, "_clock", found)
+    monkeypatch.setattr(middleware, "_clock", found)
+    return found
+
+
+@pytest.fixture
+def users() -> Informer[Any]:
+    return Informer.preloaded(
+        USERS,
+        [
+            user("admin", password=HASH),
+            user("alice", password=HASH),
+            user("bob", password=HASH, state=None),
+            user("disabled", password=HASH, state="Disabled"),
+            user("locked", password=HASH, state="AuthLimitExceeded"),
+            user("plain", password=PASSWORD),
+            user("provider", labels={"iam.kubesphere.io/identify-provider": "ldap"}),
+            user("going", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"),
+            user("twin-a", password=HASH, email="twins@example.com"),
+            user("twin-b", password=HASH, email="twins@example.com"),
+            user("no-mail", password=HASH, email=""),
+        ],
+    )
+
+
+@pytest.fixture(autouse=True)
+def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
+    found = StaticRuntime(
+        {
+            USERS: users,
+            GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+                GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
+            ),
+            PODS: Informer.preloaded(PODS),
+            NAMESPACES: Informer.preloaded(NAMESPACES),
+            NODES: Informer.preloaded(NODES),
+        }
+    )
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+class Browser:
+    """Keeps cookies. Sends what browsers send with a form of this origin."""
+
+    def __init__(self, **defaults: str) -> None:
+        self.client = AsyncClient(raise_request_exception=True)
+        self.headers = {"Host": "console.example.com", **defaults}
+
+    async def get(self, path: str, **headers: str) -> Any:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.client.get(path, headers={**self.headers, **given})
+
+    async def post(self, path: str, data: dict[str, str] | None = None, **headers: str) -> Any:
+        given = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin", **self.headers}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.client.post(path, data or {}, headers=given)
+
+    async def login(self, username: str, password: str = PASSWORD, next: str = "") -> Any:
+        return await self.post("/login", {"username": username, "password": password, "next": next})
+
+    @property
+    def key(self) -> str | None:
+        morsel = self.client.cookies.get("__Host-quarterdeck")
+        return morsel.value if morsel is not None and morsel.value else None
+
+    @key.setter
+    def key(self, value: str) -> None:
+        self.client.cookies["__Host-quarterdeck"] = value
+
+
+@pytest.fixture
+def browser() -> Browser:
+    return Browser()

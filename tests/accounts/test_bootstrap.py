@@ -1,0 +1,158 @@
+"""What the console brings into a cluster."""
+
+from typing import Any
+
+import bcrypt
+import pytest
+
+from accounts.bootstrap import bootstrap, manifests
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GVR,
+    USERS,
+)
+from tests.accounts.conftest import PASSWORD
+from tests.rbac.fakes import FakeConsole, Manifest
+from tests.rbac.objects import user
+
+SERVED = {"status": {"conditions": [{"type": "Established", "status": "True"}]}}
+
+
+class FakeCluster(FakeConsole):
+    """Serves a type from the second look on."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.looks = 0
+
+    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
+        found = await super().get(gvr, namespace=namespace, name=name)
+        if gvr == CUSTOM_RESOURCE_DEFINITIONS:
+            self.looks += 1
+            return {**found, **SERVED} if self.looks > 4 else found
+        return found
+
+
+def by_name(file: str, kind: str) -> dict[str, Any]:
+    return {m["metadata"]["name"]: m for m in manifests(file) if m["kind"] == kind}
+
+
+async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
+    cluster = FakeCluster()
+    await bootstrap(cluster, admin_password=PASSWORD)
+    assert set(cluster.of(CUSTOM_RESOURCE_DEFINITIONS)) == {
+        "users.iam.kubesphere.io",
+        "globalroles.iam.kubesphere.io",
+        "globalrolebindings.iam.kubesphere.io",
+    }
+    names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
+    service_accounts = GVR("", "v1", "serviceaccounts")
+    for gvr in (service_accounts, GVR("", "v1", "secrets"), CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
+        assert set(cluster.of(gvr)) == names
+    assert "platform-admin" in cluster.of(GLOBAL_ROLES)
+    hashed = cluster.of(USERS)["admin"]["spec"]["password"]
+    assert bcrypt.checkpw(PASSWORD.encode(), hashed.encode())
+    granted = cluster.of(GLOBAL_ROLE_BINDINGS)["admin-platform-admin"]
+    assert granted["roleRef"]["name"] == "platform-admin"
+    assert [subject["name"] for subject in granted["subjects"]] == ["admin"]
+    assert PASSWORD not in str(cluster.objects)
+
+
+async def test_doing_it_again_changes_nothing() -> None:
+    cluster = FakeCluster()
+    await bootstrap(cluster, admin_password=PASSWORD)
+    before, version = dict(cluster.objects), cluster.version
+    await bootstrap(cluster, admin_password="An0ther-password")
+    assert cluster.objects == before
+    assert cluster.version == version
+
+
+async def test_an_administrator_of_others_gets_no_rights_from_here() -> None:
+    cluster = FakeCluster()
+    cluster.put(USERS, user("admin", password="x"))
+    await bootstrap(cluster, admin_password=PASSWORD)
+    assert cluster.of(USERS)["admin"]["spec"]["password"] == "x"
+    assert cluster.of(GLOBAL_ROLE_BINDINGS) == {}
+
+
+async def test_definitions_and_roles_of_others_stay_as_they_are() -> None:
+    cluster = FakeCluster()
+    theirs = {"metadata": {"name": "users.iam.kubesphere.io", "resourceVersion": "1"}, "spec": "x"}
+    role = {"metadata": {"name": "platform-admin", "resourceVersion": "1"}, "rules": []}
+    cluster.put(CUSTOM_RESOURCE_DEFINITIONS, theirs)
+    cluster.put(GLOBAL_ROLES, role)
+    await bootstrap(cluster, admin_password=PASSWORD)
+    assert cluster.of(CUSTOM_RESOURCE_DEFINITIONS)["users.iam.kubesphere.io"]["spec"] == "x"
+    assert cluster.of(GLOBAL_ROLES)["platform-admin"]["rules"] == []
+
+
+async def test_a_password_that_breaks_the_rule_is_refused_before_anything_is_done() -> None:
+    cluster = FakeCluster()
+    with pytest.raises(ValueError, match="8 to 64"):
+        await bootstrap(cluster, admin_password="short")
+    assert cluster.calls == []
+
+
+# The identities.
+
+
+def rules(name: str) -> list[Manifest]:
+    found: list[Manifest] = by_name("identities.yaml", "ClusterRole")[name]["rules"]
+    return found
+
+
+def test_the_reader_lists_and_watches_and_no_secrets() -> None:
+    for rule in rules("quarterdeck-reader"):
+        if "nonResourceURLs" in rule:
+            assert rule == {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}
+            continue
+        assert rule["verbs"] == ["list", "watch"]
+        assert "secrets" not in rule["resources"]
+        assert not any("*" in name or "/" in name for name in rule["resources"])
+        assert "*" not in rule["apiGroups"]
+
+
+def test_the_writer_impersonates_and_nothing_else() -> None:
+    assert rules("quarterdeck-writer") == [
+        {"apiGroups": [""], "resources": ["groups", "users"], "verbs": ["impersonate"]}
+    ]
+
+
+def test_the_console_has_its_named_uses() -> None:
+    assert rules("quarterdeck-console") == [
+        {
+            "apiGroups": ["iam.kubesphere.io"],
+            "resources": ["users", "users/status"],
+            "verbs": ["get", "patch", "update"],
+        },
+        {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
+        {
+            "apiGroups": ["rbac.authorization.k8s.io"],
+            "resources": ["clusterrolebindings"],
+            "verbs": ["create", "delete", "get", "update"],
+        },
+        {
+            "apiGroups": ["rbac.authorization.k8s.io"],
+            "resources": ["clusterroles"],
+            "resourceNames": ["cluster-admin"],
+            "verbs": ["bind"],
+        },
+    ]
+
+
+def test_each_identity_is_bound_to_its_own_role_alone() -> None:
+    for name, binding in by_name("identities.yaml", "ClusterRoleBinding").items():
+        assert binding["roleRef"]["name"] == name
+        assert [(s["kind"], s["name"], s["namespace"]) for s in binding["subjects"]] == [
+            ("ServiceAccount", name, "quarterdeck-system")
+        ]
+
+
+def test_everything_says_who_looks_after_it() -> None:
+    for file in ("crds.yaml", "identities.yaml", "roles.yaml"):
+        for manifest in manifests(file):
+            assert manifest["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "quarterdeck"

@@ -1,0 +1,374 @@
+"""Getting in, and every way of not getting in."""
+
+import asyncio
+import re
+from datetime import timedelta
+from typing import Any
+
+import bcrypt
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.test import AsyncClient
+
+from accounts import passwords
+from console.audit.models import AuditRecord
+from console.kube.gvr import USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WRONG = "Wrong name or password."
+PODS = "/clusters/host/pods"
+
+
+@pytest.mark.parametrize("name", ["alice", "alice@example.com", "bob", "no-mail"])
+async def test_a_name_or_an_address_with_its_password_gets_in(browser: Browser, name: str) -> None:
+    answer = await browser.login(name)
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    cookie = answer.cookies["__Host-quarterdeck"]
+    assert cookie["httponly"] and cookie["secure"]
+    assert (cookie["samesite"], cookie["path"], cookie["domain"]) == ("Lax", "/", "")
+    assert (await browser.get("/login"))["Location"] == "/"
+
+
+LOOK_ALIKES = (
+    "Alice",
+    "ALICE",
+    " alice",
+    "alice ",
+    "alice\n",
+    "al\u0131ce",
+    "\uff41lice",
+    "alice\u200b",
+)
+REFUSED = [
+    ("alice", "wrong"),
+    ("alice", ""),
+    ("alice", PASSWORD + " "),
+    ("alice", HASH),
+    ("nobody", PASSWORD),
+    ("nobody@example.com", PASSWORD),
+    ("", ""),
+    ("", PASSWORD),
+    ("@", PASSWORD),
+    ("disabled", PASSWORD),
+    ("locked", PASSWORD),
+    ("going", PASSWORD),
+    ("plain", PASSWORD),
+    ("provider", PASSWORD),
+    ("provider", ""),
+    ("twins@example.com", PASSWORD),
+    ("Alice@example.com", PASSWORD),
+    ("alice\0", PASSWORD),
+    ("alice", "P@88w0rd\0"),
+    ("alice", "\U0001f600" * 30),
+    ("a" * 254, PASSWORD),
+    ("a" * 5000, PASSWORD),
+    ("alice", "p" * 5000),
+    ("../admin", PASSWORD),
+    ("system:admin", PASSWORD),
+    *((name, PASSWORD) for name in LOOK_ALIKES),
+]
+
+
+@pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
+async def test_everything_else_gets_one_and_the_same_answer(
+    browser: Browser, name: str, password: str
+) -> None:
+    answer = await browser.login(name, password)
+    assert answer.status_code == 401
+    assert WRONG in answer.content.decode()
+    assert browser.key is None
+    assert await Session.objects.acount() == 0
+
+
+def page_of(answer: Any) -> str:
+    """The page without what differs from one to the next by design."""
+    form = answer.context["form"]
+    text: str = answer.content.decode()
+    for changing in (form.username, answer.context["request"].csp_nonce):
+        text = text.replace(changing, "")
+    text = text.replace(str(answer.context["csrf_token"]), "")
+    # The moment at which the page was made, in seconds.
+    return re.sub(r'"[0-9]{10}"', '""', text)
+
+
+async def test_unknown_wrong_disabled_and_locked_are_the_same_page(browser: Browser) -> None:
+    names = ("nobody", "alice", "disabled", "locked", "provider", "plain")
+    first, *others = [page_of(await Browser().login(name, "wrong")) for name in names]
+    for other in others:
+        assert other == first
+
+
+@pytest.mark.parametrize(("name", "password"), REFUSED, ids=range(len(REFUSED)))
+async def test_every_refusal_costs_one_hash(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch, name: str, password: str, users: Any
+) -> None:
+    """Time itself is not measured here: it is the work that must be equal."""
+    users.apply(user("alice", password=hashed(PASSWORD, 10)))
+    checked: list[bytes] = []
+    original = bcrypt.checkpw
+
+    def check(given: bytes, stored: bytes) -> bool:
+        checked.append(stored)
+        return original(given, stored)
+
+    monkeypatch.setattr(bcrypt, "checkpw", check)
+    assert (await browser.login(name, password)).status_code == 401
+    assert [stored[4:6] for stored in checked] == [b"10"]
+
+
+async def test_a_password_beyond_72_bytes_is_refused_though_bcrypt_would_not_see_the_rest(
+    browser: Browser, users: Informer[Any]
+) -> None:
+    long = "Aa1" + "\u00e9" * 40
+    cut = long.encode()[:72]
+    users.apply(user("alice", password=bcrypt.hashpw(cut, bcrypt.gensalt(4)).decode()))
+    assert (await browser.login("alice", long)).status_code == 401
+    exact = "a" * 72
+    users.apply(user("alice", password=hashed(exact)))
+    assert (await browser.login("alice", exact)).status_code == 302
+
+
+@pytest.mark.parametrize("kind", ["$2a$", "$2y$", "$2b$"])
+async def test_hashes_of_other_makers_are_read(
+    browser: Browser, users: Informer[Any], kind: str
+) -> None:
+    users.apply(user("alice", password=kind + HASH[4:]))
+    assert (await browser.login("alice")).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "stored", ["$2b$10$short", "$2x$" + HASH[4:], "$2b$31$" + HASH[7:], HASH + "x", "{SHA}x"]
+)
+async def test_what_is_no_usable_hash_lets_nobody_in(
+    browser: Browser, users: Informer[Any], stored: str
+) -> None:
+    users.apply(user("alice", password=stored))
+    assert (await browser.login("alice")).status_code == 401
+    assert (await browser.login("alice", stored)).status_code == 401
+
+
+async def test_the_event_loop_goes_on_while_passwords_are_checked(users: Informer[Any]) -> None:
+    users.apply(user("alice", password=hashed(PASSWORD, 10)))
+    worst = 0.0
+    done = False
+
+    async def watch() -> None:
+        nonlocal worst
+        loop = asyncio.get_running_loop()
+        while not done:
+            began = loop.time()
+            await asyncio.sleep(0.005)
+            worst = max(worst, loop.time() - began)
+
+    watching = asyncio.create_task(watch())
+    results = await asyncio.gather(*(passwords.matches("x", hashed("y")) for _ in range(50)))
+    done = True
+    await watching
+    assert results == [False] * 50
+    assert worst < 0.5
+
+
+async def test_more_logins_than_can_be_checked_soon_are_turned_away(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords._places, "acquire", lambda blocking: False)
+    answer = await browser.login("alice")
+    assert answer.status_code == 503
+    assert "Too many people" in answer.content.decode()
+    assert browser.key is None
+
+
+# Where one goes.
+
+GOOD = ("/", "/dashboard", PODS, f"{PODS}?namespace=shop&q=web", "/clusters/host/pods?q=%20a")
+BAD = (
+    "//evil.example", "/\\evil.example", "\\\\evil.example", "/%09/evil.example", "/%5cevil.example",
+    "https:evil.example", "https://evil.example", "http:/evil.example", "javascript:alert(1)",
+    "/x%0d%0aSet-Cookie:a=b", "/dashboard\r\nSet-Cookie: a=b", "/dashboard\t", " /dashboard",
+    "/%2fevil.example", "/.//evil.example", "///evil.example", "/nowhere", "dashboard", "?next=/",
+    "/login", "/login?next=/login", "/logout", "/livez", "/i18n/language", "/\u2215evil.example",
+    "/dashboard\0", "/" + "a" * 5000, "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("target", GOOD)
+async def test_after_the_login_one_is_where_one_wanted_to_be(browser: Browser, target: str) -> None:
+    page = await browser.get("/login?" + "next=" + target.replace("%", "%25").replace("&", "%26"))
+    assert page.context["form"].next == target
+    wrong = await browser.login("alice", "wrong", next=target)
+    assert wrong.context["form"].next == target
+    assert (await browser.login("alice", next=target))["Location"] == target
+
+
+@pytest.mark.parametrize("target", BAD, ids=range(len(BAD)))
+async def test_only_pages_of_this_console_are_targets(browser: Browser, target: str) -> None:
+    assert (await browser.login("alice", next=target))["Location"] == "/"
+
+
+# The session's key.
+
+
+async def test_a_key_that_was_known_before_the_login_is_worth_nothing_after(
+    browser: Browser,
+) -> None:
+    await browser.login("alice")
+    first = browser.key
+    assert first is not None
+    await browser.login("admin")
+    assert browser.key != first
+    thief = Browser()
+    thief.key = first
+    assert (await thief.get("/dashboard"))["Location"].startswith("/login")
+    assert await Session.objects.acount() == 1
+
+
+async def test_a_key_of_the_visitors_choice_is_not_adopted(browser: Browser) -> None:
+    browser.key = "a" * 32
+    await browser.login("alice")
+    assert browser.key != "a" * 32
+
+
+# The form.
+
+
+async def test_the_form_works_without_scripts_and_needs_its_token() -> None:
+    client = AsyncClient(enforce_csrf_checks=True, headers={"Host": "console.example.com"})
+    page = await client.get("/login")
+    assert page.status_code == 200
+    form = {"username": "alice", "password": PASSWORD}
+    assert (await client.post("/login", form)).status_code == 403
+    token = str(page.context["csrf_token"])
+    answer = await client.post("/login", {**form, "csrfmiddlewaretoken": token})
+    assert answer.status_code == 302
+
+
+async def test_a_body_that_is_no_form_is_no_error(browser: Browser) -> None:
+    for body, kind in (
+        (b"username=alice&password=%ff%fe%00", "application/x-www-form-urlencoded"),
+        (b"\xff\x00\xfe", "application/x-www-form-urlencoded"),
+        (b'{"username": "alice"}', "application/json"),
+        (b"x", "multipart/form-data; boundary=y"),
+        (b"", "text/plain"),
+    ):
+        answer = await browser.client.post(
+            "/login", data=body, content_type=kind, headers=browser.headers
+        )
+        assert answer.status_code in (400, 401)
+
+
+async def test_the_token_changes_with_the_login(browser: Browser) -> None:
+    await browser.get("/login")
+    before = browser.client.cookies["__Host-quarterdeck-csrf"].value
+    await browser.login("alice")
+    assert browser.client.cookies["__Host-quarterdeck-csrf"].value != before
+
+
+async def test_a_page_of_another_site_cannot_log_anybody_in(browser: Browser) -> None:
+    form = {"username": "alice", "password": PASSWORD}
+    for headers in (
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Origin": "null"},
+        {"Origin": "https://console.example.com:30080"},
+    ):
+        assert (await browser.post("/login", form, **headers)).status_code == 403
+    assert browser.key is None
+
+
+async def test_the_password_is_not_on_the_page(browser: Browser) -> None:
+    answer = await browser.login("alice", "canary-2f9c")
+    assert "canary-2f9c" not in answer.content.decode()
+
+
+# While the users are not known.
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+async def test_before_the_users_have_arrived_the_page_says_so(
+    browser: Browser, runtime: StaticRuntime, method: str
+) -> None:
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    answer = await (browser.get("/login") if method == "get" else browser.login("alice"))
+    assert answer.status_code == 503
+    assert "the users have not arrived from the cluster" in answer.content.decode()
+    assert await AuditRecord.objects.acount() == 0
+
+
+async def test_an_old_cache_lets_nobody_in(
+    browser: Browser, users: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = MovableClock()
+    monkeypatch.setattr("accounts.directory._clock", clock)
+    users.set_stale(clock.now() - timedelta(seconds=299))
+    assert (await browser.login("alice")).status_code == 302
+    users.set_stale(None)
+    users.set_stale(clock.now() - timedelta(seconds=300))
+    assert (await Browser().login("alice")).status_code == 503
+
+
+# The trail.
+
+
+async def test_logins_and_logouts_are_recorded(browser: Browser) -> None:
+    await browser.login("alice", "wrong")
+    await browser.login("hunter2-typed-in-the-wrong-field", "x")
+    await browser.login("alice@example.com")
+    await browser.post("/logout")
+    rows = [row async for row in AuditRecord.objects.select_related("outcome").order_by("id")]
+    assert [(row.actor, row.verb, row.outcome.code, row.outcome.reason) for row in rows] == [
+        ("alice", "login", 401, "WrongPassword"),
+        ("", "login", 401, "UnknownUser"),
+        ("alice", "login", 200, ""),
+        ("alice", "logout", 200, ""),
+    ]
+    assert {row.resource for row in rows} == {"sessions"}
+    assert "hunter2" not in "".join(str(vars(row)) for row in rows)
+
+
+async def test_without_a_trail_nobody_gets_in(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("attempt to write a readonly database")
+
+    monkeypatch.setattr(AuditRecord, "save", fail)
+    answer = await browser.login("alice")
+    assert answer.status_code == 503
+    assert "database" in answer.content.decode()
+    assert browser.key is None
+    assert await Session.objects.acount() == 0
+
+
+async def test_without_a_trail_one_still_gets_out(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.login("alice")
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("attempt to write a readonly database")
+
+    monkeypatch.setattr(AuditRecord, "save", fail)
+    assert (await browser.post("/logout")).status_code == 302
+    assert await Session.objects.acount() == 0
+
+
+async def test_a_session_that_cannot_be_saved_is_no_login(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("disk full")
+
+    monkeypatch.setattr(Session, "save", fail)
+    monkeypatch.setattr(Session, "asave", fail)
+    answer = await browser.login("alice")
+    assert answer.status_code == 503
+    row = await AuditRecord.objects.select_related("outcome").aget()
+    assert row.outcome.code == 0

@@ -1,0 +1,303 @@
+"""Types, identities and controllers against a real kube-apiserver."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import bcrypt
+import pytest
+
+from accounts.bootstrap import bootstrap
+from accounts.controllers import UserReconciler
+from console.kube import controller
+from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
+from console.kube.errors import ApiError, Forbidden, Invalid
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS, GVR, PODS, USERS, Key
+from console.kube.identity import Identity
+from console.kube.kubeconfig import ROLES, write_console_kubeconfig
+from console.kube.runtime import Runtime
+from console.management.commands.install import service_account_token
+from rbac.controllers import GlobalRoleBindingReconciler, ProjectedBindingReconciler
+from tests.accounts.conftest import PASSWORD
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
+from tests.rbac.objects import binding, user
+
+SECRETS = GVR("", "v1", "secrets")
+PROJECTED = "quarterdeck:globalrolebinding:admin-platform-admin"
+
+
+@pytest.fixture(scope="module")
+def cluster(control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
+    with ControlPlane() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The console's own, after a bootstrap that was done twice."""
+    transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
+
+    async def prepare() -> dict[str, str]:
+        client = ConsoleClient(transport)
+        await bootstrap(client, admin_password=PASSWORD)
+        await bootstrap(client, admin_password=PASSWORD)
+        tokens = {role: await service_account_token(client, role) for role in ROLES}
+        await transport.close()
+        return tokens
+
+    path = tmp_path_factory.mktemp("console") / "kubeconfig"
+    write_console_kubeconfig(path, cluster.url, Path(cluster.ca_file), asyncio.run(prepare()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def runtime(kubeconfig: Path) -> Iterator[Runtime]:
+    """With the controllers at work, as the identities that the manifests give them."""
+    runtime = Runtime(kubeconfig=str(kubeconfig))
+    runtime.start()
+    for factory in (UserReconciler, GlobalRoleBindingReconciler, ProjectedBindingReconciler):
+        runtime.spawn(controller.run(runtime, factory(runtime)))
+    yield runtime
+    runtime.stop()
+
+
+async def code_of(call: Any) -> int:
+    try:
+        await call
+    except ApiError as error:
+        return error.code
+    return 200
+
+
+def kubectl(cluster: ControlPlane, *arguments: str, input: str | None = None) -> str:
+    done = cluster.kubectl(*arguments, input=input)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def get(cluster: ControlPlane, *what: str) -> dict[str, Any]:
+    return dict(json.loads(kubectl(cluster, "get", *what, "-o", "json")))
+
+
+def put(cluster: ControlPlane, item: dict[str, Any]) -> None:
+    """As people write manifests: without what the server adds."""
+    meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
+    kubectl(cluster, "apply", "-f", "-", input=json.dumps({**item, "metadata": meta}))
+
+
+# The identities.
+
+
+async def test_the_reader_reads_lists_without_secrets_and_changes_nothing(
+    runtime: Runtime, kubeconfig: Path
+) -> None:
+    transport = Transport(Credentials("reader", str(kubeconfig)))
+    reader, anything = ReaderClient(transport), ConsoleClient(transport)
+    for gvr in (PODS, USERS, GLOBAL_ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
+        assert b"items" in await reader.list_page(gvr, "", [])
+    await reader.ready()
+    assert await code_of(reader.list_page(SECRETS, "", [])) == 403
+    assert await code_of(anything.get(USERS, name="admin")) == 403
+    assert await code_of(anything.create(PODS, {}, namespace="default")) == 403
+    assert await code_of(anything.delete(USERS, name="admin")) == 403
+    assert await code_of(UserClient(transport, Identity("admin")).get(USERS, name="admin")) == 403
+    await transport.close()
+
+
+async def test_the_writer_without_a_person_may_nothing(kubeconfig: Path) -> None:
+    transport = Transport(Credentials("writer", str(kubeconfig)))
+    writer = ConsoleClient(transport)
+    assert await code_of(ReaderClient(transport).list_page(PODS, "", [])) == 403
+    assert await code_of(writer.get(USERS, name="admin")) == 403
+    assert await code_of(writer.create(PODS, {}, namespace="default")) == 403
+    alice = UserClient(transport, Identity("alice"))
+    assert await code_of(alice.get(USERS, name="admin")) == 403
+    await transport.close()
+
+
+async def test_the_console_cannot_make_itself_more(kubeconfig: Path) -> None:
+    transport = Transport(Credentials("console", str(kubeconfig)))
+    console = ConsoleClient(transport)
+    for role in ("admin", "edit", "quarterdeck-writer"):
+        grab = {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": f"grab-{role}"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": role,
+            },
+            "subjects": [],
+        }
+        with pytest.raises(Forbidden):
+            await console.create(CLUSTER_ROLE_BINDINGS, grab)
+    assert await code_of(console.get(SECRETS, namespace="quarterdeck-system", name="x")) == 403
+    assert await code_of(console.create(USERS, user("eve"))) == 403
+    assert await code_of(console.delete(USERS, name="admin")) == 403
+    await transport.close()
+
+
+# The projection.
+
+
+async def test_a_platform_admin_is_allowed_by_kubernetes_itself(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    eventually(
+        lambda: runtime.informer(CLUSTER_ROLE_BINDINGS).store.get(Key("", PROJECTED)),
+        "the projection of the first administrator",
+    )
+    client = runtime.as_user(Identity("admin"))
+    assert (await client.get(USERS, name="admin"))["metadata"]["name"] == "admin"
+    assert await code_of(runtime.as_user(Identity("alice")).get(USERS, name="admin")) == 403
+    await runtime.close_connections()
+
+
+def test_the_projection_follows_repairs_itself_and_goes(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    name = "quarterdeck:globalrolebinding:ops"
+
+    def subjects() -> list[str]:
+        found = kubectl(
+            cluster, "get", "clusterrolebinding", name, "--ignore-not-found", "-o", "json"
+        )
+        items = json.loads(found or "{}").get("subjects", [])
+        return [subject["name"] for subject in items]
+
+    source = binding("ops", ("User", "olga"), ("Group", "system:masters"))
+    put(cluster, source)
+    eventually(lambda: subjects() == ["olga"], "it follows the source")
+    found = get(cluster, "clusterrolebinding", name)
+    assert found["metadata"]["ownerReferences"][0]["name"] == "ops"
+    kubectl(cluster, "delete", "clusterrolebinding", name)
+    eventually(lambda: subjects() == ["olga"], "it comes back")
+    mallory = json.dumps({"subjects": [{"kind": "User", "name": "mallory"}]})
+    kubectl(cluster, "patch", "clusterrolebinding", name, "--type=merge", "-p", mallory)
+    eventually(lambda: subjects() == ["olga"], "it is repaired")
+    kubectl(cluster, "delete", "globalrolebindings.iam.kubesphere.io", "ops")
+    eventually(lambda: subjects() == [], "it goes with the source")
+    reasons = {
+        event["reason"]
+        for event in get(cluster, "events", "-n", "default")["items"]
+        if event["involvedObject"]["name"] == "ops"
+    }
+    assert reasons >= {"Synced", "SubjectsRefused"}
+
+
+# Users.
+
+
+def state_of(cluster: ControlPlane, name: str) -> str:
+    return str(get(cluster, "users.iam.kubesphere.io", name).get("status", {}).get("state", ""))
+
+
+def test_a_plain_password_becomes_a_hash(cluster: ControlPlane, runtime: Runtime) -> None:
+    put(cluster, user("paula", password=PASSWORD, state=None))
+    eventually(lambda: state_of(cluster, "paula") == "Active", "paula is active")
+    text = kubectl(
+        cluster, "get", "users.iam.kubesphere.io", "paula", "-o", "yaml", "--show-managed-fields"
+    )
+    assert PASSWORD not in text
+    hashed = get(cluster, "users.iam.kubesphere.io", "paula")["spec"]["password"]
+    assert bcrypt.checkpw(PASSWORD.encode(), hashed.encode())
+
+    def reasons() -> set[str]:
+        events = get(cluster, "events", "-n", "default")["items"]
+        return {e["reason"] for e in events if e["involvedObject"]["name"] == "paula"}
+
+    eventually(lambda: reasons() == {"PasswordHashed", "Synced"}, "its events")
+
+
+def test_users_of_a_kubesphere_cluster_can_be_applied(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+    moved = user(
+        "moved",
+        password="$2a$" + hashed[4:],
+        state="Disabled",
+        annotations={
+            "iam.kubesphere.io/last-password-change-time": "2023-05-01T08:00:00Z",
+            "iam.kubesphere.io/uninitialized": "true",
+            "iam.kubesphere.io/granted-clusters": "host,edge",
+        },
+        labels={"kubefed.io/managed": "false"},
+        finalizers=["finalizers.kubesphere.io/users"],
+    )
+    moved["spec"] |= {"lang": "zh", "description": "x", "displayName": "y", "groups": ["g"]}
+    moved["status"] |= {
+        "lastLoginTime": "2023-06-01T08:00:00Z",
+        "lastTransitionTime": "2023-05-01T08:00:00Z",
+        "reason": "left",
+    }
+    put(cluster, moved)
+    again = {**moved, "metadata": {**moved["metadata"], "name": "moved-too"}}
+    again["status"] = {"lastLoginTime": "2023-06-01T08:00:00Z"}
+    put(cluster, again)
+    eventually(lambda: state_of(cluster, "moved-too") == "Active", "a hash is enough")
+    found = get(cluster, "users.iam.kubesphere.io", "moved")
+    assert found["spec"] == moved["spec"]
+    assert found["status"] == moved["status"]
+
+
+async def test_a_user_without_an_address_is_refused_in_plain_words(
+    cluster: ControlPlane, kubeconfig: Path
+) -> None:
+    transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
+    admin = ConsoleClient(transport)
+    item = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "User",
+        "metadata": {"name": "nomail"},
+        "spec": {"password": PASSWORD},
+    }
+    with pytest.raises(Invalid) as refused:
+        await admin.create(USERS, item)
+    assert "spec.email: Required value" in refused.value.message
+    empty = await admin.create(USERS, {**item, "spec": {"email": ""}})
+    assert empty["spec"]["email"] == ""
+    for password in ("short1A", "alllowercase1", "NoDigitsHere", "Aa1" + "x" * 62):
+        with pytest.raises(Invalid):
+            bad = {"email": "", "password": password}
+            await admin.create(USERS, {**item, "metadata": {"name": "bad"}, "spec": bad})
+    await transport.close()
+
+
+def test_a_password_that_only_we_refuse_is_reported(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    long = "Aa1" + "\u00e9" * 40
+    put(cluster, user("umlaut", password=long, state=None))
+
+    def warned() -> list[str]:
+        events = get(cluster, "events", "-n", "default")["items"]
+        return [e["reason"] for e in events if e["involvedObject"]["name"] == "umlaut"]
+
+    eventually(lambda: warned() == ["PasswordRefused"], "the warning")
+    assert state_of(cluster, "umlaut") == ""
+
+
+def test_a_type_with_a_status_subresource_works_as_well(
+    cluster: ControlPlane, runtime: Runtime
+) -> None:
+    crd = ("customresourcedefinition", "users.iam.kubesphere.io")
+    change = [{"op": "add", "path": "/spec/versions/0/subresources", "value": {"status": {}}}]
+    kubectl(cluster, "patch", *crd, "--type=json", "-p", json.dumps(change))
+    try:
+
+        def takes_no_status() -> bool:
+            kubectl(cluster, "delete", "users.iam.kubesphere.io", "probe", "--ignore-not-found")
+            put(cluster, user("probe", state="Probed", labels={"kubefed.io/managed": "true"}))
+            return state_of(cluster, "probe") == ""
+
+        eventually(takes_no_status, "the subresource is served")
+        put(cluster, user("sub", password=PASSWORD, state=None))
+        eventually(lambda: state_of(cluster, "sub") == "Active", "a state by the subresource")
+    finally:
+        undo = [{"op": "remove", "path": "/spec/versions/0/subresources"}]
+        kubectl(cluster, "patch", *crd, "--type=json", "-p", json.dumps(undo))

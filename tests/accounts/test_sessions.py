@@ -1,0 +1,273 @@
+"""What ends a session, and what a visitor without one may see."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from accounts.public import PUBLIC_ROUTES
+from console.kube.gvr import USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOME = "/dashboard"
+ENDED = "Your session has ended. Log in again."
+
+
+async def is_in(browser: Browser) -> bool:
+    answer = await browser.get(HOME)
+    assert answer.status_code == 302
+    return not answer["Location"].startswith("/login")
+
+
+async def assert_ended(browser: Browser) -> None:
+    """Sent to the login, told why, and the row is gone."""
+    answer = await browser.get(HOME)
+    assert answer["Location"] == "/login?next=%2Fdashboard&ended=1"
+    assert browser.key is None
+    page = await browser.get(answer["Location"])
+    assert ENDED in page.content.decode()
+    assert await Session.objects.acount() == 0
+
+
+async def test_a_session_stays(browser: Browser) -> None:
+    await browser.login("alice")
+    for _ in range(3):
+        assert await is_in(browser)
+
+
+@pytest.mark.parametrize("state", ["Disabled", "AuthLimitExceeded"])
+async def test_it_ends_when_the_user_is_disabled_or_locked(
+    browser: Browser, users: Informer[Any], state: str
+) -> None:
+    await browser.login("alice")
+    users.apply(user("alice", password=HASH, state=state))
+    await assert_ended(browser)
+    users.apply(user("alice", password=HASH))
+    assert not await is_in(browser)
+
+
+async def test_it_ends_when_the_user_is_gone(browser: Browser, users: Informer[Any]) -> None:
+    await browser.login("alice")
+    users.remove(user("alice"))
+    await assert_ended(browser)
+
+
+async def test_a_new_user_of_the_same_name_does_not_inherit_it(
+    browser: Browser, users: Informer[Any]
+) -> None:
+    await browser.login("alice")
+    users.apply(user("alice", password=HASH, uid="another"))
+    await assert_ended(browser)
+
+
+async def test_it_ends_twelve_hours_after_the_login_however_much_it_is_used(
+    browser: Browser, clock: MovableClock
+) -> None:
+    await browser.login("alice")
+    for _ in range(11):
+        clock.move(hours=1)
+        assert await is_in(browser)
+    clock.move(minutes=59)
+    assert await is_in(browser)
+    clock.move(minutes=1)
+    await assert_ended(browser)
+
+
+async def test_use_does_not_move_the_end_in_the_database(
+    browser: Browser, clock: MovableClock
+) -> None:
+    answer = await browser.login("alice")
+    end = (await Session.objects.aget()).expire_date
+    assert abs((end - clock.now()).total_seconds() - 12 * 3600) < 1
+    assert answer.cookies["__Host-quarterdeck"]["max-age"] in range(12 * 3600 - 5, 12 * 3600 + 1)
+    clock.move(hours=1)
+    await browser.get(HOME)
+    row = await Session.objects.aget()
+    assert row.expire_date == end
+    assert row.get_decoded()["seen"] == clock.now().timestamp()
+
+
+async def test_it_ends_two_hours_after_its_last_use(browser: Browser, clock: MovableClock) -> None:
+    await browser.login("alice")
+    clock.move(minutes=119)
+    assert await is_in(browser)
+    clock.move(minutes=119)
+    assert await is_in(browser)
+    clock.move(minutes=120)
+    await assert_ended(browser)
+
+
+async def test_reading_pages_writes_to_the_database_once_a_minute(
+    browser: Browser, clock: MovableClock
+) -> None:
+    await browser.login("alice")
+    before = (await Session.objects.aget()).session_data
+    clock.move(seconds=59)
+    assert "__Host-quarterdeck" not in (await browser.get(HOME)).cookies
+    assert (await Session.objects.aget()).session_data == before
+    clock.move(seconds=1)
+    await browser.get(HOME)
+    assert (await Session.objects.aget()).session_data != before
+
+
+@pytest.mark.parametrize("key", ["x", "a" * 32, "ü", "'; --", "\\000", "a" * 4000])
+async def test_a_cookie_that_is_no_session_is_taken_away(browser: Browser, key: str) -> None:
+    browser.key = key
+    answer = await browser.get(HOME)
+    assert answer["Location"] == "/login?next=%2Fdashboard&ended=1"
+    browser.key = key
+    page = await browser.get("/login")
+    assert page.status_code == 200
+    assert ENDED in page.content.decode()
+    assert browser.key is None
+
+
+@pytest.mark.parametrize("change", ["data", "since", "seen", "uid"])
+async def test_a_row_that_somebody_changed_is_no_session(browser: Browser, change: str) -> None:
+    await browser.login("alice")
+    row = await Session.objects.aget()
+    if change == "data":
+        row.session_data = row.session_data[:-2]
+    else:
+        content = row.get_decoded()
+        content[change] = {"since": "x", "seen": float("inf"), "uid": None}[change]
+        row.session_data = Session.objects.encode(content)
+    await row.asave()
+    assert not await is_in(browser)
+
+
+async def test_logging_out_ends_it_for_copies_of_the_cookie_too(browser: Browser) -> None:
+    await browser.login("alice")
+    copy = Browser()
+    copy.key = browser.key or ""
+    answer = await browser.post("/logout")
+    assert (answer.status_code, answer["Location"]) == (302, "/login")
+    assert browser.key is None
+    assert await Session.objects.acount() == 0
+    assert not await is_in(copy)
+
+
+async def test_logging_out_needs_a_form_of_ours(browser: Browser) -> None:
+    await browser.login("alice")
+    assert (await browser.get("/logout")).status_code == 405
+    assert (await browser.post("/logout", Sec_Fetch_Site="cross-site")).status_code == 403
+    assert await is_in(browser)
+
+
+async def test_logging_out_twice_is_no_error(browser: Browser) -> None:
+    assert (await browser.post("/logout"))["Location"] == "/login"
+
+
+async def test_while_nobody_knows_the_users_a_session_waits(
+    browser: Browser, runtime: StaticRuntime, users: Informer[Any]
+) -> None:
+    await browser.login("alice")
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    answer = await browser.get(HOME)
+    assert answer.status_code == 503
+    runtime._informers[USERS] = users
+    assert await is_in(browser)
+
+
+async def test_while_the_database_is_away_nobody_is_let_in_or_thrown_out(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.login("alice")
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("the server closed the connection")
+
+    with monkeypatch.context() as away:
+        away.setattr(SessionStore, "_aget_session_from_db", fail)
+        answer = await browser.get(HOME)
+        assert answer.status_code == 503
+        data = await browser.get(HOME + "?format=json")
+        assert (data.status_code, data.json()["reason"]) == (503, "ServiceUnavailable")
+        assert (await browser.get("/livez")).status_code == 200
+    assert await is_in(browser)
+
+
+async def test_a_stale_cache_keeps_people_in(browser: Browser, users: Informer[Any]) -> None:
+    await browser.login("alice")
+    users.set_stale(datetime.fromisoformat("2026-01-01T00:00:00Z"))
+    assert await is_in(browser)
+
+
+# Without a session.
+
+
+def routes(patterns: list[Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Names and paths of every route, with something in each blank."""
+    found = []
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            space = f"{pattern.namespace}:" if pattern.namespace else ""
+            inner = routes(pattern.url_patterns, path)
+            found += [(space + name, route) for name, route in inner]
+        elif isinstance(pattern, URLPattern):
+            blanks = {"cluster": "host", "resource": "pods"}
+            for name in pattern.pattern.converters:
+                path = path.replace(f"<str:{name}>", blanks.get(name, "x"))
+            found.append((pattern.name or "", "/" + path))
+    return found
+
+
+def test_the_public_routes_exist() -> None:
+    names = {name for name, _ in routes(get_resolver().url_patterns)}
+    assert names >= PUBLIC_ROUTES
+
+
+async def test_every_other_route_wants_a_login(browser: Browser) -> None:
+    private = [(n, p) for n, p in routes(get_resolver().url_patterns) if n not in PUBLIC_ROUTES]
+    assert len(private) >= 3
+    for _name, path in private:
+        assert "<" not in path
+        for answer in (await browser.get(path), await browser.post(path)):
+            assert answer.status_code == 302, path
+            assert answer["Location"].startswith("/login?next=%2F"), path
+        data = await browser.get(path + "?format=json")
+        assert data.status_code == 401
+        assert data.json()["reason"] == "Unauthorized"
+        assert "Location" not in data
+        fragment = await browser.get(path, HX_Request="true")
+        assert fragment.status_code == 401
+        assert fragment["HX-Redirect"].startswith("/login?next=")
+
+
+async def test_public_routes_need_none(browser: Browser) -> None:
+    assert (await browser.get("/login")).status_code == 200
+    assert (await browser.get("/livez")).status_code == 200
+    assert (await browser.get("/nowhere")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["//login/../dashboard", "/login/", "/LOGIN", "/login%2f..%2fdashboard"]
+)
+async def test_a_path_that_looks_public_is_not(browser: Browser, path: str) -> None:
+    answer = await browser.get(path)
+    assert answer.status_code in (302, 404)
+    if answer.status_code == 302:
+        assert answer["Location"].startswith("/login?next=")
+
+
+def test_it_works_under_a_synchronous_server_too() -> None:
+    client = Client(headers={"Host": "console.example.com"})
+    answer = client.post("/login", {"username": "alice", "password": PASSWORD})
+    assert answer.status_code == 302
+    assert client.get(HOME)["Location"] == "/clusters/host/pods"
+    assert (
+        Client(headers={"Host": "console.example.com"}).get(HOME)["Location"].startswith("/login")
+    )

@@ -1,0 +1,154 @@
+"""Sockets: from which pages, as whom, and for how long."""
+
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import DatabaseError
+from pytest_django import Settings
+
+from accounts.asgi import SessionAuthMiddleware
+from console.kube.gvr import PODS, USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, ORIGIN, Browser
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Inner:
+    """Accepts and keeps the scope."""
+
+    scope: dict[str, Any] | None = None
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        self.scope = scope
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+
+
+async def connect(headers: Headers) -> tuple[bool, dict[str, Any]]:
+    inner = Inner()
+    communicator = WebsocketCommunicator(SessionAuthMiddleware(inner), "/ws/live", headers=headers)
+    accepted, _ = await communicator.connect()
+    if accepted:
+        await communicator.disconnect()
+    return accepted, inner.scope or {}
+
+
+def from_ours(browser: Browser | None = None) -> Headers:
+    headers = [(b"origin", ORIGIN.encode())]
+    if browser is not None and browser.key:
+        headers.append((b"cookie", f"other=1; __Host-quarterdeck={browser.key}".encode()))
+    return headers
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [
+        [],
+        [b"null"],
+        [b""],
+        [b"http://console.example.com"],
+        [b"https://console.example.com:443"],
+        [b"https://console.example.com:30080"],
+        [b"https://console.example.com/"],
+        [b"https://console.example.com.evil.example"],
+        [b"https://evil.example"],
+        [b"https://user@console.example.com"],
+        [b"https://CONSOLE.example.com"],
+        [b"wss://console.example.com"],
+        [b"file://"],
+        [b"https://console.example.com", b"https://console.example.com"],
+        [b"https://evil.example,https://console.example.com"],
+        [b"\xff"],
+    ],
+)
+async def test_pages_of_other_origins_cannot_open_one(
+    browser: Browser, origins: list[bytes]
+) -> None:
+    await browser.login("admin")
+    cookie = from_ours(browser)[1:]
+    accepted, scope = await connect([*((b"origin", value) for value in origins), *cookie])
+    assert not accepted
+    assert scope == {}
+
+
+async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
+    await browser.login("admin")
+    accepted, scope = await connect(from_ours(browser))
+    assert accepted
+    assert scope["account"] == "admin"
+    assert scope["access"].identity.name == "admin"
+    assert scope["access"].can("list", PODS)
+    assert await scope["session_alive"]()
+
+
+async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser) -> None:
+    await browser.login("alice")
+    _, scope = await connect(from_ours(browser))
+    assert scope["account"] == "alice"
+    assert not scope["access"].can("list", PODS)
+
+
+@pytest.mark.parametrize(
+    "cookie", [b"", b"__Host-quarterdeck=", b"__Host-quarterdeck=" + b"a" * 32, b"\xff=\xff", b";;"]
+)
+async def test_without_a_session_it_is_nobodys(cookie: bytes) -> None:
+    _, scope = await connect([*from_ours(), (b"cookie", cookie)])
+    assert (scope["account"], scope["access"]) == (None, None)
+    assert not await scope["session_alive"]()
+
+
+async def test_it_notices_the_end_of_its_session(
+    browser: Browser, users: Informer[Any], runtime: StaticRuntime
+) -> None:
+    await browser.login("admin")
+    _, scope = await connect(from_ours(browser))
+    alive = scope["session_alive"]
+    users.apply(user("admin", password=HASH, state="Disabled"))
+    assert not await alive()
+    assert not scope["access"].can("list", PODS)
+    users.apply(user("admin", password=HASH))
+    assert await alive()
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    assert not await alive()
+    runtime._informers[USERS] = users
+    await browser.post("/logout")
+    assert not await alive()
+
+
+async def test_while_the_database_is_away_it_is_nobodys(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.login("admin")
+    _, before = await connect(from_ours(browser))
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("the server closed the connection")
+
+    monkeypatch.setattr(SessionStore, "_aget_session_from_db", fail)
+    assert not await before["session_alive"]()
+    _, scope = await connect(from_ours(browser))
+    assert (scope["account"], scope["access"]) == (None, None)
+
+
+async def test_the_next_login_of_the_same_browser_is_another_session(browser: Browser) -> None:
+    await browser.login("admin")
+    _, scope = await connect(from_ours(browser))
+    await browser.login("alice")
+    assert not await scope["session_alive"]()
+
+
+async def test_the_demos_origin_is_plain_http(settings: Settings) -> None:
+    settings.ORIGINS = frozenset({"http://127.0.0.1:8000"})
+    accepted, _ = await connect([(b"origin", b"http://127.0.0.1:8000")])
+    assert accepted
+    accepted, _ = await connect([(b"origin", b"http://127.0.0.1:30080")])
+    assert not accepted

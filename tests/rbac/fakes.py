@@ -1,0 +1,187 @@
+"""A console client over dictionaries, with kube-apiserver's rules that controllers rely on."""
+
+import copy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from console.kube.errors import ApiError, Conflict, NotFound
+from console.kube.gvr import EVENTS, GVR
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+
+Manifest = dict[str, Any]
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class MovableClock:
+    def __init__(self) -> None:
+        self.time = START
+
+    def now(self) -> datetime:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time.timestamp()
+
+    async def sleep(self, seconds: float) -> None:
+        self.move(seconds=seconds)
+
+    def move(self, **delta: float) -> None:
+        self.time += timedelta(**delta)
+
+
+class FakeConsole:
+    """Objects by type and name. What is written reaches the informer of that type at once, unless
+    `delayed`. `calls` are (verb, resource, name, subresource)."""
+
+    def __init__(self, informers: dict[GVR, Informer[Any]]) -> None:
+        self.informers = informers
+        self.calls: list[tuple[str, str, str, str]] = []
+        self.events: list[Manifest] = []
+        self.fail_events: ApiError | None = None
+        self.status_subresource = False
+        self.delayed = False
+        self.version = 1000
+        self.objects: dict[tuple[GVR, str], Manifest] = {}
+        for gvr, informer in informers.items():
+            for key, entry in informer.store.snapshot().entries.items():
+                self.objects[gvr, key.name] = entry.original()
+
+    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
+        return copy.deepcopy(self._found(gvr, name))
+
+    async def create(
+        self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
+    ) -> Manifest:
+        name = body["metadata"]["name"]
+        self.calls.append(("create", gvr.resource, name, ""))
+        if (gvr, name) in self.objects:
+            raise Conflict(409, f"{name} exists")
+        if gvr == EVENTS:
+            if self.fail_events:
+                raise self.fail_events
+            assert namespace == body["metadata"]["namespace"] == "default"
+            self.events.append(body)
+        stored = copy.deepcopy(body)
+        stored["metadata"]["uid"] = f"uid-of-{name}"
+        return self._store(gvr, stored)
+
+    async def apply(self, gvr: GVR, body: Manifest, *, audit_id: str = "") -> Manifest:
+        name = body["metadata"]["name"]
+        self.calls.append(("apply", gvr.resource, name, ""))
+        known = self.objects.get((gvr, name), {"metadata": {"uid": f"uid-of-{name}"}})
+        return self._store(gvr, merged(known, body))
+
+    async def replace(
+        self, gvr: GVR, body: Manifest, *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> Manifest:
+        self.calls.append(("replace", gvr.resource, name, ""))
+        found = self._found(gvr, name)
+        self._check_version(found, body)
+        if found.get("roleRef") != body.get("roleRef"):
+            raise ApiError(422, "cannot change roleRef")
+        return self._store(gvr, copy.deepcopy(body))
+
+    async def patch(
+        self,
+        gvr: GVR,
+        body: Manifest,
+        *,
+        namespace: str = "",
+        name: str,
+        content_type: str = "",
+        subresource: str = "",
+        audit_id: str = "",
+    ) -> Manifest:
+        self.calls.append(("patch", gvr.resource, name, subresource))
+        if subresource and not self.status_subresource:
+            raise NotFound(404, "the server could not find the requested resource")
+        found = self._found(gvr, name)
+        self._check_version(found, body)
+        body = copy.deepcopy(body)
+        if self.status_subresource:
+            kept = ("metadata", "status") if subresource else ("metadata", "spec")
+            body = {field: value for field, value in body.items() if field in kept}
+        return self._store(gvr, merged(found, body))
+
+    async def delete(
+        self,
+        gvr: GVR,
+        *,
+        namespace: str = "",
+        name: str,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        dry_run: bool = False,
+        audit_id: str = "",
+    ) -> Manifest:
+        self.calls.append(("delete", gvr.resource, name, ""))
+        found = self._found(gvr, name)
+        meta = found["metadata"]
+        if uid != meta["uid"] or resource_version != meta["resourceVersion"]:
+            raise Conflict(409, "precondition failed")
+        del self.objects[gvr, name]
+        if gvr in self.informers:
+            self.informers[gvr].remove(found)
+        return found
+
+    def put(self, gvr: GVR, item: Manifest) -> None:
+        """As if somebody else had written it."""
+        self._store(gvr, copy.deepcopy(item))
+
+    def of(self, gvr: GVR) -> dict[str, Manifest]:
+        return {name: item for (kind, name), item in self.objects.items() if kind == gvr}
+
+    def _found(self, gvr: GVR, name: str) -> Manifest:
+        try:
+            return self.objects[gvr, name]
+        except KeyError:
+            raise NotFound(404, f"{name} not found") from None
+
+    @staticmethod
+    def _check_version(found: Manifest, body: Manifest) -> None:
+        if body["metadata"].get("resourceVersion") != found["metadata"]["resourceVersion"]:
+            raise Conflict(409, "the object has been modified")
+
+    def _store(self, gvr: GVR, item: Manifest) -> Manifest:
+        name = item["metadata"]["name"]
+        before = self.objects.get((gvr, name), {})
+        if without_version(before) != without_version(item):
+            self.version += 1
+            item["metadata"]["resourceVersion"] = str(self.version)
+            self.objects[gvr, name] = item
+            if gvr in self.informers and not self.delayed:
+                self.informers[gvr].apply(item)
+        return copy.deepcopy(self.objects[gvr, name])
+
+
+class FakeRuntime(StaticRuntime):
+    """A runtime for controllers: `console` writes to what its informers show."""
+
+    def __init__(self, objects: dict[GVR, list[Manifest]]) -> None:
+        informers: dict[GVR, Informer[Any]] = {
+            gvr: Informer.preloaded(gvr, items) for gvr, items in objects.items()
+        }
+        super().__init__(informers)
+        self.clock = MovableClock()
+        self.console = FakeConsole(informers)
+
+
+def merged(target: Manifest, patch: Manifest) -> Manifest:
+    """RFC 7396."""
+    result = copy.deepcopy(target)
+    for field, value in patch.items():
+        if value is None:
+            result.pop(field, None)
+        elif isinstance(value, dict):
+            inner = result.get(field)
+            result[field] = merged(inner if isinstance(inner, dict) else {}, value)
+        else:
+            result[field] = copy.deepcopy(value)
+    return result
+
+
+def without_version(item: Manifest) -> Manifest:
+    meta = {k: v for k, v in item.get("metadata", {}).items() if k != "resourceVersion"}
+    return {**item, "metadata": meta}

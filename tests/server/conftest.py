@@ -1,0 +1,79 @@
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(port: int, temp: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "tests.server.echo", str(port)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PATH": "/usr/bin", "TMPDIR": str(temp)},
+    )
+
+
+@dataclass
+class Running:
+    port: int
+    process: "subprocess.Popen[bytes]"
+    temp: Path
+
+    def connect(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port))
+        connection.settimeout(10)
+        return connection
+
+    def raw(self, head: bytes, body: Iterable[bytes] = ()) -> tuple[bytes, int]:
+        """Sends until the server stops listening; the answer, and how many bytes of body went out."""
+        sent = 0
+        with self.connect() as connection:
+            connection.sendall(head)
+            try:
+                for piece in body:
+                    connection.sendall(piece)
+                    sent += len(piece)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            return read_all(connection), sent
+
+    def resident(self) -> int:
+        """Bytes of memory."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+def read_all(connection: socket.socket) -> bytes:
+    answer = b""
+    try:
+        while piece := connection.recv(65536):
+            answer += piece
+    except ConnectionResetError:
+        pass
+    return answer
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Iterator[Running]:
+    port = free_port()
+    process = start(port, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    yield Running(port, process, tmp_path)
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)

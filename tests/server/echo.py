@@ -1,0 +1,78 @@
+"""A tiny application under `console.server.run`, in a process of its own: a reactor runs once.
+
+GET /scope answers what the application was told; POST answers the size of the body; GET /slow takes
+a while to finish; a websocket answers the length of each message, to "big" 200 kB, and to "close N"
+by closing with N.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+
+from console import server
+
+
+async def body_of(receive: Any) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    size = len(await body_of(receive))
+    if scope["path"] == "/slow":
+        await slow(send)
+        return
+    names = sorted(name.decode() for name, _ in scope["headers"])
+    answer = {
+        "size": size,
+        "path": scope["path"],
+        "root_path": scope["root_path"],
+        "headers": names,
+    }
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+
+async def slow(send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"begun,", "more_body": True})
+    await asyncio.sleep(1)
+    await send({"type": "http.response.body", "body": b"done"})
+
+
+async def websocket(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        text = message.get("text") or ""
+        if text.startswith("close "):
+            await send({"type": "websocket.close", "code": int(text.split()[1])})
+            continue
+        answer = "x" * 200_000 if text == "big" else json.dumps([len(text), scope["root_path"]])
+        await send({"type": "websocket.send", "text": answer})
+
+
+async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    await (websocket if scope["type"] == "websocket" else http)(scope, receive, send)
+
+
+def ready() -> None:
+    os.write(1, b"ready\n")
+
+
+def main() -> None:
+    settings.configure(TRUSTED_PROXIES=())
+    port = int(sys.argv[1])
+    server.run(application, "127.0.0.1", port, ready)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What clients say about the way they came."""
+
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from console.edge import harden
+
+HEADERS = [
+    (b"host", b"x"),
+    (b"x-forwarded-for", b"1.2.3.4"),
+    (b"X-Forwarded-Proto", b"https"),
+    (b"x-forwarded-host", b"evil"),
+    (b"forwarded", b"for=1.2.3.4"),
+    (b"x-real-ip", b"1.2.3.4"),
+    (b"x-client-ip", b"1.2.3.4"),
+]
+
+
+async def through(scope: dict[str, Any]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        seen.update(scope)
+
+    await harden(application)(scope, None, None)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize("client", [["198.51.100.7", 1], None, ["", 0]])
+async def test_only_trusted_proxies_are_believed(
+    settings: Settings, kind: str, client: list[Any] | None
+) -> None:
+    settings.TRUSTED_PROXIES = (ip_network("10.0.0.0/8"),)
+    scope = {"type": kind, "root_path": "/oauth", "headers": HEADERS, "client": client}
+    seen = await through(scope)
+    assert seen["headers"] == [(b"host", b"x")]
+    assert seen["root_path"] == ""
+    seen = await through({**scope, "client": ["10.1.1.1", 1]})
+    assert seen["headers"] == HEADERS
+    assert seen["root_path"] == ""
+    assert scope["root_path"] == "/oauth"
+
+
+async def test_other_events_pass_untouched() -> None:
+    assert await through({"type": "lifespan"}) == {"type": "lifespan"}

@@ -1,0 +1,184 @@
+"""Headers of every response, and the gate against other sites' pages."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import AsyncRequestFactory, RequestFactory
+from pytest_django import Settings
+
+from console.middleware import OriginGateMiddleware, SecurityHeadersMiddleware
+
+OURS = "https://console.example.com"
+
+
+@pytest.fixture(autouse=True)
+def _address(settings: Settings) -> None:
+    settings.BASE_URL = OURS
+    settings.ORIGINS = frozenset({OURS})
+    settings.STATIC_URL = "/static/"
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok", status=200)
+
+
+def headers(path: str = "/", view: Any = answer) -> HttpResponse:
+    response = SecurityHeadersMiddleware(view)(RequestFactory().get(path))
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+def gate(method: str, **given: str) -> int:
+    names = {"site": "Sec-Fetch-Site", "mode": "Sec-Fetch-Mode", "dest": "Sec-Fetch-Dest"}
+    request = RequestFactory().generic(
+        method, "/", headers={names.get(name, name.title()): value for name, value in given.items()}
+    )
+    response = OriginGateMiddleware(answer)(request)
+    assert isinstance(response, HttpResponse)
+    return response.status_code
+
+
+@pytest.mark.parametrize("status", [200, 302, 403, 404, 500])
+def test_every_response_has_the_headers(status: int) -> None:
+    response = headers(view=lambda request: HttpResponse(status=status))
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["X-Frame-Options"] == "DENY"
+    assert response["Referrer-Policy"] == "same-origin"
+    assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert response["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert response["Cache-Control"] == "private, no-store"
+    assert response["Strict-Transport-Security"] == "max-age=31536000"
+    assert len(response["X-Request-Id"]) == 16
+
+
+def test_scripts_need_the_nonce_of_this_very_response() -> None:
+    nonces = set()
+
+    def page(request: Any) -> HttpResponse:
+        nonces.add(request.csp_nonce)
+        return HttpResponse(request.csp_nonce)
+
+    for _ in range(2):
+        response = headers(view=page)
+        policy = dict(
+            part.strip().partition(" ")[::2]
+            for part in response["Content-Security-Policy"].split(";")
+        )
+        nonce = response.content.decode()
+        assert policy["script-src"] == f"'nonce-{nonce}'"
+        assert policy["default-src"] == "'none'"
+        assert policy["connect-src"] == policy["form-action"] == "'self'"
+        for name in ("base-uri", "object-src", "frame-ancestors"):
+            assert policy[name] == "'none'"
+        assert "unsafe" not in response["Content-Security-Policy"]
+    assert len(nonces) == 2
+    assert min(len(nonce) for nonce in nonces) >= 22
+
+
+def test_a_view_cannot_make_a_page_cacheable() -> None:
+    def cached(request: HttpRequest) -> HttpResponse:
+        return HttpResponse("x", headers={"Cache-Control": "public, max-age=60"})
+
+    assert headers("/dashboard", cached)["Cache-Control"] == "private, no-store"
+    assert headers("/static/a.css", cached)["Cache-Control"] == "public, max-age=60"
+
+
+def test_a_static_file_that_is_missing_is_not_kept() -> None:
+    response = headers("/static/a.css", lambda request: HttpResponse(status=404))
+    assert response["Cache-Control"] == "private, no-store"
+
+
+def test_over_plain_http_there_is_no_hsts(settings: Settings) -> None:
+    settings.BASE_URL = "http://127.0.0.1:8000"
+    assert "Strict-Transport-Security" not in headers()
+
+
+def test_a_client_cannot_choose_the_request_id() -> None:
+    request = RequestFactory().get("/", headers={"X-Request-Id": "<script>"})
+    response = SecurityHeadersMiddleware(answer)(request)
+    assert isinstance(response, HttpResponse)
+    assert "<" not in response["X-Request-Id"]
+
+
+async def test_both_work_asynchronously() -> None:
+    async def view(request: HttpRequest) -> HttpResponse:
+        return HttpResponse("ok")
+
+    chain = SecurityHeadersMiddleware(OriginGateMiddleware(view))
+    response = await chain(AsyncRequestFactory().get("/"))  # type: ignore[misc]
+    assert response.status_code == 200
+    refused = await chain(  # type: ignore[misc]
+        AsyncRequestFactory().post("/", headers={"Sec-Fetch-Site": "cross-site"})
+    )
+    assert refused.status_code == 403
+    assert "Content-Security-Policy" in refused
+
+
+UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+
+
+@pytest.mark.parametrize("method", UNSAFE)
+def test_our_own_pages_may_send(method: str) -> None:
+    assert gate(method, site="same-origin", origin=OURS) == 200
+    assert gate(method, site="same-origin") == 200
+    assert gate(method, origin=OURS) == 200
+
+
+@pytest.mark.parametrize("method", UNSAFE)
+def test_a_client_that_is_no_browser_is_left_to_the_token(method: str) -> None:
+    assert gate(method) == 200
+
+
+@pytest.mark.parametrize("method", UNSAFE)
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "none", "", "SAME-ORIGIN", "x"])
+def test_other_sites_may_not(method: str, site: str) -> None:
+    assert gate(method, site=site) == 403
+    assert gate(method, site=site, origin=OURS) == 403
+
+
+OTHER_ORIGINS = (
+    "null",
+    "",
+    "https://evil.example",
+    "http://console.example.com",
+    f"{OURS}:30080",
+    f"{OURS}:443",
+    f"{OURS}.evil.example",
+    f"{OURS}/",
+    "https://CONSOLE.example.com",
+    "https://x@console.example.com",
+    f"{OURS}, {OURS}",
+)
+
+
+@pytest.mark.parametrize("method", UNSAFE)
+@pytest.mark.parametrize("origin", OTHER_ORIGINS)
+def test_origins_are_compared_exactly(method: str, origin: str) -> None:
+    assert gate(method, origin=origin) == 403
+    assert gate(method, origin=origin, site="same-origin") == 403
+
+
+def test_links_from_elsewhere_work_and_nothing_else_does() -> None:
+    assert gate("GET", site="cross-site", mode="navigate", dest="document") == 200
+    assert gate("GET", site="same-site", mode="navigate") == 200
+    assert gate("GET", site="none", mode="navigate", dest="document") == 200
+    assert gate("GET", site="same-origin", mode="cors") == 200
+    assert gate("GET") == 200
+    for site in ("cross-site", "same-site"):
+        assert gate("GET", site=site) == 403
+        for mode in ("cors", "no-cors", "websocket"):
+            assert gate("GET", site=site, mode=mode) == 403
+        for dest in ("iframe", "frame", "object", "embed"):
+            assert gate("GET", site=site, mode="navigate", dest=dest) == 403
+    assert gate("HEAD", site="cross-site") == 403
+
+
+@pytest.mark.parametrize("method", ["TRACE", "CONNECT", "FOO", "PROPFIND", "get"])
+def test_other_methods_do_not_exist(method: str) -> None:
+    request = RequestFactory().get("/")
+    request.method = method
+    response = OriginGateMiddleware(answer)(request)
+    assert isinstance(response, HttpResponse)
+    assert response.status_code == 405
+    assert "GET" in response["Allow"]

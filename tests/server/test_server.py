@@ -1,0 +1,196 @@
+"""The limits of the server, against real sockets."""
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import Iterator
+
+import aiohttp
+import pytest
+
+from tests.server.conftest import Running, free_port, read_all, start
+
+MIB = 1024 * 1024
+PIECE = b"x" * 65536
+
+
+def chunked(total: int) -> Iterator[bytes]:
+    for _ in range(total // len(PIECE)):
+        yield b"10000\r\n" + PIECE + b"\r\n"
+    yield b"0\r\n\r\n"
+
+
+def body(answer: bytes) -> dict[str, object]:
+    """The JSON of an answer in one chunk."""
+    return dict(json.loads(answer.partition(b"{")[1] + answer.partition(b"{")[2].split(b"\r\n")[0]))
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+
+
+def test_a_chunked_body_of_200_mb_is_refused_while_it_arrives(echo: Running) -> None:
+    before = echo.resident()
+    answer, sent = echo.raw(CHUNKED, chunked(200 * MIB))
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    # What the server reads is about 2 MiB; the rest waited in the two kernels' buffers.
+    assert sent < 20 * MIB
+    assert list(echo.temp.iterdir()) == []
+    assert echo.resident() - before < 10 * MIB
+
+
+def test_an_announced_body_is_refused_before_it_arrives(echo: Running) -> None:
+    answer, _ = echo.raw(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_refused_client_that_stays_is_cut_off(echo: Running) -> None:
+    began = time.monotonic()
+    with echo.connect() as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
+        assert read_all(connection).startswith(b"HTTP/1.1 413 ")
+        try:
+            while time.monotonic() - began < 10:
+                connection.sendall(b"x")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    assert time.monotonic() - began < 6
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_the_limit_is_one_mebibyte_exactly(echo: Running, over: int) -> None:
+    pieces = [b"10000\r\n" + PIECE + b"\r\n"] * 16 + [b"1\r\nx\r\n"] * over + [b"0\r\n\r\n"]
+    # In one write: the end arrives together with what is too much.
+    answer, _ = echo.raw(CHUNKED, [b"".join(pieces)])
+    if over:
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert answer.count(b"HTTP/1.1") == 1
+    else:
+        assert body(answer)["size"] == MIB
+
+
+def test_requests_after_a_body_on_the_same_connection_work(echo: Running) -> None:
+    request = b"POST /%d HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+    with echo.connect() as connection:
+        connection.sendall(request % 1 + request % 2 + b"GET /3 HTTP/1.0\r\n\r\n")
+        answer = read_all(connection)
+    assert answer.count(b" 200 OK\r\n") == 3
+    assert answer.count(b'"size": 3') == 2
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n" + b"".join(b"X-%d: 1\r\n" % n for n in range(101)) + b"\r\n",
+        b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nX: a\x0bb\r\nConnection: close\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    ],
+    ids=["many", "long", "path", "both-lengths", "two-lengths", "control", "negative"],
+)
+def test_odd_heads_are_refused(echo: Running, head: bytes) -> None:
+    answer, _ = echo.raw(head)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_client_cannot_move_paths_or_claim_an_address(echo: Running) -> None:
+    answer, _ = echo.raw(
+        b"GET /scope HTTP/1.1\r\nHost: x\r\nDaphne-Root-Path: /oauth\r\nX-Forwarded-For: 1.2.3.4\r\n"
+        b"X-Forwarded-Proto: https\r\nForwarded: for=1.2.3.4\r\nConnection: close\r\n\r\n"
+    )
+    seen = body(answer)
+    assert (seen["path"], seen["root_path"]) == ("/scope", "")
+    assert seen["headers"] == ["connection", "host"]
+
+
+def test_nothing_says_which_server_it_is(echo: Running) -> None:
+    good, _ = echo.raw(b"GET / HTTP/1.0\r\n\r\n")
+    bad, _ = echo.raw(b"GET /\xff HTTP/1.0\r\n\r\n")
+    refused, _ = echo.raw(b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n")
+    half, _ = echo.raw(b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n")
+    for answer in (good, bad, refused, half):
+        assert answer.startswith(b"HTTP/1.")
+        assert b"server:" not in answer.lower()
+        assert b"daphne" not in answer.lower()
+        assert b"autobahn" not in answer.lower()
+
+
+async def test_a_message_above_64_kib_closes_the_socket_with_1009(echo: Running) -> None:
+    url = f"http://127.0.0.1:{echo.port}/ws"
+    async with aiohttp.ClientSession() as session:
+        async with session.ws_connect(url, headers={"Daphne-Root-Path": "/oauth"}) as ws:
+            await ws.send_str("a" * 65536)
+            assert await ws.receive_json() == [65536, ""]
+            await ws.send_str("a" * 65537)
+            message = await ws.receive()
+            assert message.type is aiohttp.WSMsgType.CLOSE
+            assert ws.close_code == 1009
+        async with session.ws_connect(url) as ws:
+            for _ in range(3):
+                await ws.send_frame(b"a" * 30_000, aiohttp.WSMsgType.TEXT)
+                assert await ws.receive_json() == [30_000, ""]
+
+
+async def test_a_frame_of_many_mebibytes_is_not_kept(echo: Running) -> None:
+    before = echo.resident()
+    async with aiohttp.ClientSession() as session:
+        url = f"http://127.0.0.1:{echo.port}/ws"
+        async with session.ws_connect(url) as ws:
+            await ws.send_str("a" * (30 * MIB))
+            await ws.receive()
+            assert ws.close_code == 1009
+    assert echo.resident() - before < 10 * MIB
+
+
+async def test_what_goes_out_may_be_larger(echo: Running) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"http://127.0.0.1:{echo.port}/ws") as ws,
+    ):
+        await ws.send_str("big")
+        assert len(await ws.receive_str()) == 200_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_sockets_with_1001_and_lets_requests_finish(
+    echo: Running, number: signal.Signals
+) -> None:
+    url = f"http://127.0.0.1:{echo.port}/ws"
+    with echo.connect() as slow, echo.connect() as unfinished:
+        unfinished.sendall(b"GET /half HTTP/1.1\r\n")
+        slow.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
+        answer = b""
+        while b"begun" not in answer:
+            answer += slow.recv(1024)
+        async with aiohttp.ClientSession() as session, session.ws_connect(url) as ws:
+            echo.process.send_signal(number)
+            message = await ws.receive()
+            assert (message.type, ws.close_code) == (aiohttp.WSMsgType.CLOSE, 1001)
+        _, errors = await asyncio.to_thread(echo.process.communicate, timeout=20)
+        answer += read_all(slow)
+    assert echo.process.returncode == 0
+    assert errors == b""
+    assert answer.endswith(b"begun,done")
+
+
+def test_a_taken_port_is_one_line_and_code_1(echo: Running) -> None:
+    second = start(echo.port, echo.temp)
+    out, errors = second.communicate(timeout=20)
+    assert second.returncode == 1
+    assert out == b""
+    assert errors == f"Cannot listen on 127.0.0.1:{echo.port}: Address already in use\n".encode()
+    assert free_port() != echo.port
+
+
+@pytest.mark.parametrize("code", [1000, 1008, 1011, 4001])
+async def test_the_application_may_close_with_any_code(echo: Running, code: int) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"http://127.0.0.1:{echo.port}/ws") as ws,
+    ):
+        await ws.send_str(f"close {code}")
+        await ws.receive()
+        assert ws.close_code == code
