@@ -30,7 +30,7 @@ from twisted.internet.error import CannotListenError
 from twisted.logger import globalLogBeginner
 from twisted.web.http import HTTPChannel
 
-from console.edge import Application, harden
+from console.edge import Application
 
 reactor: Any = twisted_reactor
 
@@ -218,11 +218,11 @@ def run(application: Application, host: str, port: int, ready: Callable[[], None
     Raises SystemExit(1), after one line on standard error, if the port cannot be opened.
     """
     try:
-        Server(harden(application), host, port).serve(ready)
+        Server(application, host, port).serve(ready)
     except CannotListenError as error:
         reason = getattr(error.socketError, "strerror", None) or error.socketError
         sys.stderr.write(f"Cannot listen on {host}:{port}: {reason}\n")
         raise SystemExit(1) from None
 
 
-__all__ = ["MAX_BODY", "MAX_MESSAGE", "Server", "harden", "run"]
+__all__ = ["MAX_BODY", "MAX_MESSAGE", "Server", "run"]

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 
 from console import server
+from console.edge import harden
 
 
 async def body_of(receive: Any) -> bytes:
@@ -71,7 +72,7 @@ def ready() -> None:
 def main() -> None:
     settings.configure(TRUSTED_PROXIES=())
     port = int(sys.argv[1])
-    server.run(application, "127.0.0.1", port, ready)
+    server.run(harden(application), "127.0.0.1", port, ready)
 
 
 if __name__ == "__main__":

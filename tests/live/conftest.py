@@ -1,0 +1,147 @@
+"""A list that is open, and the socket of somebody who looks at it."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from pytest_django import Settings
+
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, PODS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
+from console.live.consumer import LiveConsumer
+from console.live.limits import SocketCap
+from console.live.routing import websocket_application
+from console.ui.places import find_list
+from console.ui.table import rows
+from tests.ui.support import FakeAccess, namespace, small_world
+
+URL = "/clusters/host/pods"
+#: Seconds within which a frame must come, on a machine that is busy.
+SOON = 5.0
+#: Seconds of silence that count as nothing; many times what a flush takes here.
+QUIET = 0.2
+
+
+@pytest.fixture(autouse=True)
+def _site(settings: Settings) -> None:
+    settings.ROOT_URLCONF = "tests.views.urls"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LiveConsumer, "flush_seconds", 0.01)
+    monkeypatch.setattr(LiveConsumer, "cap", SocketCap())
+
+
+@pytest.fixture
+def pods() -> Informer[Any]:
+    return Informer.preloaded(PODS, small_world())
+
+
+@pytest.fixture
+def bindings() -> Informer[Any]:
+    return Informer.preloaded(GLOBAL_ROLE_BINDINGS)
+
+
+@pytest.fixture(autouse=True)
+def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRuntime]:
+    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, GLOBAL_ROLE_BINDINGS: bindings})
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+class Session:
+    """Whether the viewer is still signed in; counts how often that was asked."""
+
+    def __init__(self) -> None:
+        self.alive = True
+        self.asked = 0
+
+    async def __call__(self) -> bool:
+        self.asked += 1
+        return self.alive
+
+
+class Browser:
+    """The other end of a socket, as the browser's script behaves."""
+
+    def __init__(self, access: FakeAccess | None, session: Session | None = None) -> None:
+        self.access = access
+        self.session = session or Session()
+        self._socket = WebsocketCommunicator(websocket_application, "/ws/live")
+        self._socket.scope["account"] = access.identity.name if access else None
+        self._socket.scope["access"] = access
+        self._socket.scope["session_alive"] = self.session
+
+    async def connect(self) -> bool:
+        connected, _subprotocol = await self._socket.connect(timeout=SOON)
+        return bool(connected)
+
+    async def say(self, text: str) -> None:
+        await self._socket.send_input({"type": "websocket.receive", "text": text})
+
+    async def subscribe(self, url: str = URL, etag: str | None = None, lang: str = "en") -> None:
+        """With the etag that the page would have now, unless another is given."""
+        found = etag if etag is not None else self.page_etag(url)
+        await self.say(json.dumps({"subscribe": url, "etag": found, "lang": lang}))
+
+    def page_etag(self, url: str = URL) -> str:
+        assert self.access is not None
+        place = find_list(url)
+        assert place is not None
+        return rows(place.spec, self.access, get_runtime().informer(PODS)).etag
+
+    async def html(self) -> str:
+        frame = await self.frame()
+        assert not frame.startswith("{"), frame
+        return frame
+
+    async def control(self) -> dict[str, Any]:
+        frame = await self.frame()
+        assert frame.startswith("{"), frame
+        found: dict[str, Any] = json.loads(frame)
+        return found
+
+    async def frame(self) -> str:
+        return str(await self._socket.receive_from(timeout=SOON))
+
+    async def closed(self) -> int:
+        """The code that the console closes with."""
+        message = await self._socket.receive_output(timeout=SOON)
+        assert message["type"] == "websocket.close", message
+        return int(message["code"])
+
+    async def quiet(self) -> bool:
+        return bool(await self._socket.receive_nothing(timeout=QUIET))
+
+    async def leave(self) -> None:
+        await self._socket.disconnect(timeout=SOON)
+
+
+class Browsers:
+    def __init__(self) -> None:
+        self.open: list[Browser] = []
+
+    async def __call__(self, access: FakeAccess | None, session: Session | None = None) -> Browser:
+        """A browser whose socket is open."""
+        browser = Browser(access, session)
+        assert await browser.connect()
+        self.open.append(browser)
+        return browser
+
+
+@pytest.fixture
+async def browsers() -> AsyncIterator[Browsers]:
+    found = Browsers()
+    yield found
+    for browser in found.open:
+        await browser.leave()

@@ -1,0 +1,154 @@
+"""The live socket, driven in-process."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.places import find_list
+from console.ui.table import rows
+from tests.live.conftest import URL, Browsers
+from tests.ui.support import admin, pod
+
+
+def row_html(informer: Informer[Any], key: str, lang: str = "en") -> str:
+    """The row as the page draws it."""
+    place = find_list(URL)
+    assert place is not None
+    with translation.override(lang):
+        table = rows(place.spec, admin(), informer)
+        row = next(row for row in table.rows if row.key == key)
+        return render_to_string("ui/_row.html", {"row": row})
+
+
+async def test_a_change_is_sent_as_the_pages_own_row(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+    pods.apply(pod("web-1", restarts=4, labels={"app": "web"}))
+    frame = await browser.html()
+    assert frame == row_html(pods, "shop/web-1")
+    assert frame.count("<tr") == 1
+    assert await browser.quiet()
+
+
+async def test_a_change_that_nobody_can_see_sends_nothing(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe("/clusters/host/pods?namespace=team-b")
+    await browser.frame()
+    unseen = pod("web-1", "team-b", restarts=12, image="registry.example/ledger:7")
+    unseen["metadata"]["annotations"] = {"note": "x"}
+    pods.apply(unseen)
+    pods.apply(pod("new", "shop"))
+    assert await browser.quiet()
+
+
+async def test_a_new_pod_asks_for_a_refresh_and_updates_the_counts(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    pods.apply(pod("web-3", waiting="CrashLoopBackOff"))
+    assert 'id="summary"' in await browser.html()
+    assert 'id="pager"' in await browser.html()
+    assert await browser.control() == {"refresh": True, "added": 1, "removed": 0}
+    assert await browser.quiet()
+    # With what it fetched it is up to date: it hears how fresh that is, and nothing else.
+    await browser.subscribe()
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+
+
+async def test_a_deleted_pod_is_gone(browsers: Browsers, pods: Informer[Any]) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    pods.remove(pod("web-2"))
+    assert await browser.control() == {"gone": ["shop/web-2"]}
+    assert 'id="summary"' in await browser.html()
+    assert 'id="pager"' in await browser.html()
+    assert await browser.control() == {"refresh": True, "added": 0, "removed": 1}
+
+
+async def test_rows_change_in_place_while_the_reader_holds_the_list(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    """A pointer over the table keeps the script from fetching: what is shown must not go stale."""
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    pods.remove(pod("web-2"))
+    while "refresh" not in await browser.frame():
+        pass
+    pods.apply(pod("web-1", restarts=99))
+    assert await browser.html() == row_html(pods, "shop/web-1")
+    assert await browser.quiet()
+
+
+async def test_an_order_that_changed_asks_for_a_refresh(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    pods.apply(pod("web-1", waiting="CrashLoopBackOff"))
+    assert await browser.html() == row_html(pods, "shop/web-1")
+    assert 'id="summary"' in await browser.html()
+    assert await browser.control() == {"refresh": True, "added": 0, "removed": 0}
+
+
+async def test_an_old_etag_is_told_to_refresh(browsers: Browsers, pods: Informer[Any]) -> None:
+    browser = await browsers(admin())
+    etag = browser.page_etag()
+    pods.apply(pod("web-1", restarts=50))
+    await browser.subscribe(etag=etag)
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.control() == {"refresh": True, "added": 0, "removed": 0}
+    # Until it subscribes with what it fetched, nobody knows what it shows.
+    pods.apply(pod("web-1", restarts=51))
+    assert await browser.quiet()
+
+
+async def test_frames_speak_the_pages_language(browsers: Browsers, pods: Informer[Any]) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe(lang="zh-Hans")
+    await browser.frame()
+    pods.apply(pod("web-1", restarts=5))
+    assert await browser.html() == row_html(pods, "shop/web-1", "zh-hans")
+
+
+async def test_stale_and_live_again(browsers: Browsers, pods: Informer[Any]) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    assert 'data-state="live"' in await browser.html()
+    pods.set_stale(datetime(2026, 11, 21, 10, 12, tzinfo=UTC), "connection refused")
+    frame = await browser.html()
+    assert 'data-state="stale"' in frame
+    assert 'data-since="2026-11-21T10:12:00+00:00"' in frame
+    assert await browser.quiet()
+    pods.set_stale(None)
+    assert 'data-state="live"' in await browser.html()
+
+
+async def test_a_cold_list_refreshes_when_it_has_come(browsers: Browsers) -> None:
+    cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    set_runtime(StaticRuntime({PODS: cold}))
+    browser = await browsers(admin())
+    await browser.subscribe(etag="")
+    assert 'data-state="off"' in await browser.html()
+    assert await browser.quiet()
+    cold.replace([], "5")
+    cold.connected()
+    assert 'data-state="live"' in await browser.html()
+    assert (await browser.control())["refresh"] is True

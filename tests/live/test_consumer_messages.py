@@ -1,0 +1,143 @@
+"""What a browser may say on the socket, and how much."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.informer import Informer
+from console.live.consumer import LiveConsumer
+from console.live.hub import get_hub
+from console.live.limits import BURST, MAX_MESSAGE, MAX_SOCKETS, SocketCap
+from tests.live.conftest import URL, Browser, Browsers
+from tests.ui.support import admin, alice, pod
+
+MALFORMED = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "1",
+    '"x"',
+    "\x00",
+    "[" * 50_000,
+    '{"subscribe": ' + "[" * 30_000,
+    '{"subscribe": 1}',
+    '{"subscribe": null}',
+    '{"etag": "x"}',
+    '{"subscribe": "/clusters/host/pods", "etag": 5}',
+    '{"subscribe": "/clusters/host/pods", "more": true}',
+    '{"subscribe": "/clusters/host/pods"} {}',
+    '{"subscribe": "/clusters/host/secrets"}',
+    '{"subscribe": "/clusters/other/pods"}',
+    '{"subscribe": "/login"}',
+    '{"subscribe": "/clusters/host/projects/shop/pods/web-1/delete"}',
+    '{"subscribe": "https://evil.example/clusters/host/pods"}',
+    '{"subscribe": "//evil.example/clusters/host/pods"}',
+    '{"subscribe": "/clusters/host/pods?limit=abc"}',
+    '{"subscribe": "/clusters/host/pods?sort=__x"}',
+    '{"subscribe": "/clusters/host/pods?q=' + "a" * 60_000 + '"}',
+    '{"subscribe": "/clusters/host/pods?' + "&".join(f"x{n}=1" for n in range(1500)) + '"}',
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=range(len(MALFORMED)))
+async def test_what_means_nothing_is_an_error_and_the_socket_stays(
+    browsers: Browsers, pods: Informer[Any], text: str
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    await browser.say(text)
+    error = (await browser.control())["error"]
+    assert error["code"] in (400, 404)
+    assert error["message"]
+    # What it followed before goes on.
+    pods.apply(pod("web-1", restarts=8))
+    assert 'data-key="shop/web-1"' in await browser.html()
+
+
+async def test_bytes_are_no_subscription(browsers: Browsers) -> None:
+    browser = await browsers(admin())
+    await browser._socket.send_to(bytes_data=b'{"subscribe": "/clusters/host/pods"}')
+    assert (await browser.control())["error"]["code"] == 400
+
+
+async def test_a_strange_language_is_english(browsers: Browsers) -> None:
+    browser = await browsers(admin())
+    for lang in ("xx", "x" * 10_000, "../../etc", "en_US.UTF-8"):
+        await browser.subscribe(lang=lang)
+        assert "Live" in await browser.html()
+
+
+async def test_a_huge_message_ends_the_socket(browsers: Browsers) -> None:
+    browser = await browsers(admin())
+    await browser.say("x" * (MAX_MESSAGE + 1))
+    assert await browser.closed() == 1009
+
+
+async def test_a_flood_ends_the_socket(browsers: Browsers) -> None:
+    browser = await browsers(admin())
+    for _ in range(int(BURST) + 5):
+        await browser.say("{}")
+    answers = 0
+    while True:
+        message = await browser._socket.receive_output(timeout=5)
+        if message["type"] == "websocket.close":
+            break
+        answers += 1
+    assert message["code"] == 1008
+    assert answers <= BURST + 1
+
+
+async def test_a_new_subscription_replaces_the_old(browsers: Browsers, pods: Informer[Any]) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe(f"{URL}?namespace=shop")
+    await browser.frame()
+    await browser.subscribe(f"{URL}?namespace=team-b")
+    await browser.frame()
+    pods.apply(pod("web-1", "shop", restarts=8))
+    assert await browser.quiet()
+    pods.apply(pod("web-1", "team-b", restarts=13))
+    assert 'data-key="team-b/web-1"' in await browser.html()
+
+
+async def test_an_account_has_so_many_sockets(browsers: Browsers) -> None:
+    for _ in range(MAX_SOCKETS):
+        await browsers(admin())
+    one_more = await browsers(admin())
+    assert (await one_more.control())["error"]["code"] == 429
+    assert await one_more.closed() == 1008
+    other = await browsers(alice())
+    await other.subscribe()
+    assert await other.frame()
+    await browsers.open[0].leave()
+    assert await (await browsers(admin())).quiet()
+
+
+async def test_a_socket_that_leaves_leaves_nothing(
+    pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cap = SocketCap()
+    monkeypatch.setattr(LiveConsumer, "cap", cap)
+    browser = Browser(admin())
+    await browser.connect()
+    await browser.subscribe()
+    await browser.frame()
+    assert (cap.open("admin"), get_hub().feeds) == (1, 2)
+    await browser.leave()
+    assert (cap.open("admin"), get_hub().feeds) == (0, 0)
+
+
+async def test_other_addresses_have_no_socket() -> None:
+    for path in ("/", "/ws/live/", "/ws/other", "/clusters/host/pods"):
+        browser = Browser(admin())
+        browser._socket.scope["path"] = path
+        assert not await browser.connect()
+
+
+async def test_one_listener_however_many_sockets(browsers: Browsers, pods: Informer[Any]) -> None:
+    for _ in range(3):
+        browser = await browsers(admin())
+        await browser.subscribe()
+        await browser.frame()
+    assert len(pods._listeners) == 1

@@ -1,0 +1,148 @@
+"""Who may follow a list, and what ends that."""
+
+import json
+from typing import Any
+
+import pytest
+
+from console.kube.informer import Informer
+from console.live.consumer import LiveConsumer
+from tests.live.conftest import URL, Browser, Browsers, Session
+from tests.ui.support import FakeAccess, admin, alice, charlie, pod
+
+
+async def test_without_an_account_or_rights_there_is_no_socket() -> None:
+    assert not await Browser(None).connect()
+    nobody = Browser(admin())
+    nobody._socket.scope["access"] = None
+    assert not await nobody.connect()
+    unchecked = Browser(admin())
+    del unchecked._socket.scope["session_alive"]
+    assert not await unchecked.connect()
+
+
+async def test_no_right_is_an_error_and_the_end(browsers: Browsers) -> None:
+    browser = await browsers(charlie())
+    await browser.say(json.dumps({"subscribe": URL}))
+    error = (await browser.control())["error"]
+    assert (error["code"], error["message"]) == (403, "You may not list pods.")
+    assert await browser.closed() == 4403
+
+
+async def test_a_forbidden_project_is_an_error_and_the_end(browsers: Browsers) -> None:
+    browser = await browsers(alice())
+    await browser.say(json.dumps({"subscribe": f"{URL}?namespace=shop"}))
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+async def test_alice_hears_nothing_of_other_projects(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(alice())
+    await browser.subscribe()
+    await browser.frame()
+    pods.apply(pod("web-1", restarts=77))
+    pods.apply(pod("secret", "team-b"))
+    pods.remove(pod("web-2"))
+    assert await browser.quiet()
+    pods.apply(pod("api-1", "team-a", restarts=1))
+    assert 'data-key="team-a/api-1"' in await browser.html()
+
+
+async def test_a_lost_right_ends_the_socket_before_another_row(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    access = admin()
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+    access.list_in = ()
+    pods.apply(pod("web-1", restarts=5))
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+async def test_a_changed_binding_asks_for_a_new_decision(
+    browsers: Browsers, bindings: Informer[Any]
+) -> None:
+    access = admin()
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+    access.list_in = ()
+    bindings.apply(
+        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}}
+    )
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+async def test_a_narrowed_right_takes_rows_away(browsers: Browsers, pods: Informer[Any]) -> None:
+    access = FakeAccess("alice", list_in={"team-a", "shop"}, delete_in=())
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+    access.list_in = {"team-a"}
+    pods.apply(pod("web-1", restarts=5))
+    gone = (await browser.control())["gone"]
+    assert sorted(gone) == ["shop/cart-1", "shop/web-1", "shop/web-2"]
+
+
+async def test_an_authorizer_that_fails_shows_nothing(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    access = admin()
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+
+    def broken(verb: str, gvr: object) -> None:
+        raise RuntimeError("secret detail")
+
+    access.namespaces_where = broken  # type: ignore[method-assign]
+    pods.apply(pod("web-1", restarts=5))
+    error = await browser.control()
+    assert error["error"]["code"] == 500
+    assert "secret" not in json.dumps(error)
+    assert await browser.closed() == 1013
+
+
+async def test_the_end_of_the_session_ends_the_socket(
+    browsers: Browsers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "check_seconds", 0.05)
+    session = Session()
+    browser = await browsers(admin(), session)
+    await browser.subscribe()
+    await browser.frame()
+    session.alive = False
+    assert (await browser.control())["error"]["code"] == 401
+    assert await browser.closed() == 4401
+
+
+async def test_a_changed_binding_looks_at_the_session(
+    browsers: Browsers, bindings: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveConsumer, "check_gap", 0.0)
+    session = Session()
+    browser = await browsers(admin(), session)
+    session.alive = False
+    bindings.apply(
+        {"metadata": {"name": "b", "resourceVersion": "2"}, "roleRef": {"kind": "x", "name": "y"}}
+    )
+    assert (await browser.control())["error"]["code"] == 401
+    assert await browser.closed() == 4401
+
+
+async def test_frames_are_made_without_looking_at_the_session(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    session = Session()
+    browser = await browsers(admin(), session)
+    await browser.subscribe()
+    await browser.frame()
+    for restarts in range(10, 15):
+        pods.apply(pod("web-1", restarts=restarts))
+        await browser.frame()
+    assert session.asked == 0

@@ -1,0 +1,34 @@
+"""Lists of pods for tests: by query, viewer and world."""
+
+from typing import Any
+
+from django.http import QueryDict
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.ui.registry import kinds
+from console.ui.table import Table, rows
+from console.ui.viewspec import ViewSpec
+from tests.ui.support import (
+    NAMESPACE_NAMES,
+    FakeAccess,
+    admin,
+    small_world,
+)
+
+
+def spec_of(query: str) -> ViewSpec:
+    kind = kinds.find("pods")
+    assert kind is not None
+    return ViewSpec.parse(kind, QueryDict(query), cluster="host")
+
+
+def table(
+    query: str = "", access: FakeAccess | None = None, objects: list[dict[str, Any]] | None = None
+) -> Table:
+    informer = Informer.preloaded(PODS, small_world() if objects is None else objects)
+    return rows(spec_of(query), access or admin(), informer, namespaces=NAMESPACE_NAMES)
+
+
+def keys(found: Table) -> list[str]:
+    return [row.key for row in found.rows]

@@ -1,0 +1,135 @@
+"""Viewers and objects for tests of pages."""
+
+from collections.abc import Collection
+from typing import Any
+
+from console.kube.gvr import GVR, NAMESPACES, PODS
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+
+NAMESPACE_NAMES = ("shop", "team-a", "team-b")
+
+
+class FakeAccess:
+    """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them.
+
+    The test may change them while a socket is open.
+    """
+
+    def __init__(
+        self,
+        name: str = "admin",
+        *,
+        list_in: Collection[str] | None = None,
+        delete_in: Collection[str] | None = None,
+    ) -> None:
+        self.identity = Identity(name)
+        self.list_in = list_in
+        self.delete_in = delete_in
+
+    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+        granted = {"list": self.list_in, "delete": self.delete_in}.get(verb, ())
+        return None if granted is None else frozenset(granted)
+
+    def can(
+        self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
+        granted = self.namespaces_where(verb, gvr)
+        return granted is None or namespace in granted
+
+
+def admin() -> FakeAccess:
+    return FakeAccess("admin")
+
+
+def alice() -> FakeAccess:
+    """May look and delete in team-a alone."""
+    return FakeAccess("alice", list_in={"team-a"}, delete_in={"team-a"})
+
+
+def bob() -> FakeAccess:
+    """May look everywhere and delete nowhere."""
+    return FakeAccess("bob", delete_in=())
+
+
+def charlie() -> FakeAccess:
+    """May do nothing."""
+    return FakeAccess("charlie", list_in=(), delete_in=())
+
+
+_versions = iter(range(100, 10**9))
+
+
+def pod(
+    name: str,
+    namespace: str = "shop",
+    *,
+    waiting: str = "",
+    restarts: int = 0,
+    node: str = "node-1",
+    ip: str = "10.0.0.1",
+    labels: dict[str, str] | None = None,
+    created: str = "2026-11-20T10:00:00Z",
+    image: str = "registry.example/app:1",
+    owner: tuple[str, str] | None = None,
+    uid: str = "",
+) -> dict[str, Any]:
+    """A running pod, or with `waiting` one whose container waits for that reason."""
+    state: dict[str, Any] = {"running": {"startedAt": created}}
+    if waiting:
+        state = {"waiting": {"reason": waiting, "message": "as told by the kubelet"}}
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": namespace,
+        "uid": uid or f"uid-{namespace}-{name}",
+        "resourceVersion": str(next(_versions)),
+        "creationTimestamp": created,
+        "labels": labels or {},
+    }
+    if owner:
+        reference = {"kind": owner[0], "name": owner[1], "uid": "u", "controller": True}
+        metadata["ownerReferences"] = [reference]
+    container = {
+        "name": "app",
+        "ready": not waiting,
+        "restartCount": restarts,
+        "state": state,
+        "lastState": {},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"nodeName": node, "containers": [{"name": "app", "image": image}]},
+        "status": {
+            "phase": "Pending" if waiting == "ContainerCreating" else "Running",
+            "podIP": ip,
+            "conditions": [{"type": "Ready", "status": "False" if waiting else "True"}],
+            "containerStatuses": [container],
+        },
+    }
+
+
+def namespace(name: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}}
+
+
+def small_world() -> list[dict[str, Any]]:
+    """Six pods in three projects: two failing, one starting."""
+    return [
+        pod("web-1", "shop", labels={"app": "web", "tier": "front"}, restarts=3),
+        pod("web-2", "shop", waiting="CrashLoopBackOff", labels={"app": "web"}, node="node-2"),
+        pod("cart-1", "shop", ip="10.0.0.20", created="2026-11-20T12:00:00Z"),
+        pod("api-1", "team-a", waiting="ImagePullBackOff", ip="10.0.0.3"),
+        pod("api-2", "team-a", waiting="ContainerCreating", ip="", node=""),
+        pod("web-1", "team-b", restarts=12, image="registry.example/ledger:7"),
+    ]
+
+
+def make_runtime(pods: list[dict[str, Any]] | None = None, **kwargs: Any) -> StaticRuntime:
+    informers = {
+        PODS: Informer.preloaded(PODS, small_world() if pods is None else pods),
+        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES]),
+    }
+    return StaticRuntime(informers, **kwargs)

@@ -1,0 +1,75 @@
+"""A list shows what the viewer may see, in every form, and refuses before it looks."""
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.informer import Informer
+from console.ui.decisions import Denied
+from console.ui.table import find_row, rows
+from tests.ui.lists import keys, spec_of, table
+from tests.ui.support import (
+    admin,
+    alice,
+    bob,
+    charlie,
+    small_world,
+)
+
+
+def test_alice_sees_her_project_alone() -> None:
+    found = table("", alice())
+    assert keys(found) == ["team-a/api-1", "team-a/api-2"]
+    assert found.total == 2
+    assert sum(item.count for item in found.tally) == 2
+    assert found.filters.namespaces == ("team-a",)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "q=web", "label=app%3Dweb", "status=ok", "sort=name", "page=2"]
+)
+def test_no_query_shows_alice_more(query: str) -> None:
+    assert {row.namespace for row in table(query, alice()).rows} <= {"team-a"}
+    assert table(query, alice()).total <= 2
+
+
+@pytest.mark.parametrize("namespace", ["shop", "nowhere"])
+def test_a_forbidden_project_is_refused_whether_or_not_it_exists(namespace: str) -> None:
+    with pytest.raises(Denied) as caught:
+        table(f"namespace={namespace}", alice())
+    assert caught.value.namespace == namespace
+
+
+def test_a_forbidden_project_beside_an_allowed_one_is_refused() -> None:
+    with pytest.raises(Denied):
+        table("namespace=team-a&namespace=shop", alice())
+
+
+def test_charlie_is_refused() -> None:
+    for query in ("", "namespace=shop", "limit=abc"):
+        with pytest.raises(Denied):
+            table(query, charlie())
+
+
+def test_a_selection_is_not_shared_across_rights() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    spec = spec_of("")
+    assert rows(spec, admin(), informer).total == 6
+    assert rows(spec, alice(), informer).total == 2
+    assert rows(spec, admin(), informer).total == 6
+
+
+def test_only_allowed_actions_are_offered() -> None:
+    assert all([item.name for item in row.menu] == ["delete"] for row in table().rows)
+    assert all(row.menu == () for row in table("", bob()).rows)
+    assert table().rows[0].menu[0].url == "/clusters/host/projects/team-a/pods/api-1/delete"
+
+
+def test_one_row_by_its_key() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    found = find_row(spec_of("q=zzz"), Key("shop", "web-2"), admin(), informer)
+    assert found is not None
+    assert found in rows(spec_of(""), admin(), informer).rows
+    assert find_row(spec_of(""), Key("shop", "none"), admin(), informer) is None
+    assert find_row(spec_of(""), Key("shop", "web-2"), alice(), informer) is None
+    with pytest.raises(Denied):
+        find_row(spec_of(""), Key("shop", "web-2"), charlie(), informer)

@@ -1,0 +1,56 @@
+"""Addresses from outside are lists of ours or nothing."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.ui.places import find_list
+
+
+def test_a_list_is_found_with_its_state() -> None:
+    place = find_list("/clusters/host/pods?namespace=shop&sort=-age")
+    assert place is not None
+    assert place.kind.segment == "pods"
+    assert (place.spec.namespaces, place.spec.sort) == (("shop",), "-age")
+    assert place.spec.url == "/clusters/host/pods?namespace=shop&sort=-age"
+
+
+def test_errors_are_the_pages_own() -> None:
+    place = find_list("/clusters/host/pods?limit=abc")
+    assert place is not None
+    assert [error.field for error in place.spec.errors] == ["limit"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "clusters/host/pods",
+        "//clusters/host/pods",
+        "/clusters/host/pods/",
+        "/clusters/host/../host/pods",
+        "/clusters/host/secrets",
+        "/clusters/member/pods",
+        "/clusters/host/projects/shop/pods/web/delete",
+        "/dashboard",
+        "/login",
+        "http://testserver/clusters/host/pods",
+        "/clusters/host/pods\\",
+        "/clusters/host/pods\t",
+        "/[::1/clusters",
+        "/clusters/host/pods?" + "a" * 20_000,
+        "/clusters/host/pods?" + "&".join(f"x{n}" for n in range(1100)),
+    ],
+)
+def test_everything_else_is_nothing(url: str) -> None:
+    started = time.perf_counter()
+    assert find_list(url) is None
+    assert time.perf_counter() - started < 0.05
+
+
+@given(st.one_of(st.text(), st.text().map(lambda text: f"/clusters/host/pods?{text}")))
+def test_any_text_is_read_or_nothing(url: str) -> None:
+    place = find_list(url)
+    assert place is None or place.kind.segment == "pods"

@@ -1,0 +1,75 @@
+"""A kind that cannot work as it is declared is refused when it is declared."""
+
+from typing import Any
+
+import pytest
+
+from console.kinds.pods import PodKind
+from console.kube.gvr import PODS
+from console.ui.columns import NameColumn, StatusColumn, TextColumn
+from console.ui.filters import SearchFilter, StatusFilter
+from console.ui.kind import Nav, ResourceKind
+from console.ui.registry import Registry, WrongDeclaration, kinds
+
+
+def declare(**changes: Any) -> type[ResourceKind]:
+    return type("Broken", (PodKind,), changes)
+
+
+def test_pods_are_registered_by_their_url_segment() -> None:
+    kind = kinds.find("pods")
+    assert kind is not None
+    assert kind.gvr == PODS
+    assert kind.verbs == {"list", "watch", "delete"}
+    assert kinds.find("pods.apps") is None
+    assert kinds.find("secrets") is None
+
+
+def test_a_custom_resource_has_its_group_in_the_segment() -> None:
+    registry = Registry()
+    registry.add(declare(gvr=PODS.__class__("example.com", "v1", "widgets")))
+    assert registry.find("widgets.example.com") is not None
+    assert registry.find("widgets") is None
+
+
+def _text(column_id: str, priority: int = 2) -> TextColumn:
+    return TextColumn(id=column_id, label="x", priority=priority, get=lambda item: "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"gvr": "pods"}, "gvr is missing"),
+        ({"scope": "Namespaced"}, "scope is missing"),
+        ({"columns": None}, "columns is missing"),
+        ({"projection": "Pod"}, "projection is missing"),
+        ({"nav": Nav("nowhere", 1)}, "no group 'nowhere'"),
+        ({"columns": (StatusColumn(),)}, "exactly one NameColumn"),
+        ({"columns": (NameColumn(), NameColumn(id="n2"))}, "exactly one NameColumn"),
+        ({"columns": (NameColumn(), _text("a"), _text("a"))}, "column a is declared twice"),
+        ({"columns": (NameColumn(), _text("a", 5))}, "priority 5"),
+        ({"columns": (NameColumn(), _text("a&b"))}, "letters, digits"),
+        ({"columns": (NameColumn(), "name")}, "no Column"),
+        ({"columns": (NameColumn(),), "filters": (StatusFilter(),)}, "needs a StatusColumn"),
+        ({"filters": (SearchFilter(), SearchFilter())}, "filter q is declared twice"),
+        ({"filters": ("q",)}, "no Filter"),
+        ({"actions": ("delete",)}, "no Action"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(WrongDeclaration, match=problem):
+        Registry().add(declare(**changes))
+
+
+def test_a_kind_is_declared_once() -> None:
+    registry = Registry()
+    registry.add(declare())
+    with pytest.raises(WrongDeclaration, match="already declared"):
+        registry.add(declare())
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(WrongDeclaration) as caught:
+        Registry().add(declare(columns=(_text("a", 9), _text("a")), filters=("q",)))
+    for part in ("priority 9", "declared twice", "NameColumn", "no Filter"):
+        assert part in str(caught.value)

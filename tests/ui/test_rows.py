@@ -1,0 +1,104 @@
+"""When a row or a list counts as changed, and what it carries."""
+
+import dataclasses
+
+import pytest
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.ui.table import rows
+from tests.ui.lists import spec_of, table
+from tests.ui.support import (
+    admin,
+    bob,
+    pod,
+)
+
+
+def test_a_signature_changes_with_what_is_shown_and_with_nothing_else() -> None:
+    informer = Informer.preloaded(PODS, [pod("web-1", restarts=1)])
+    before = rows(spec_of(""), admin(), informer)
+    same = pod("web-1", restarts=1)
+    same["metadata"]["annotations"] = {"note": "not shown"}
+    informer.apply(same)
+    after = rows(spec_of(""), admin(), informer)
+    assert after.resource_version != before.resource_version
+    assert (after.rows, after.etag) == (before.rows, before.etag)
+    informer.apply(pod("web-1", restarts=2))
+    changed = rows(spec_of(""), admin(), informer)
+    assert changed.rows[0].signature != before.rows[0].signature
+    assert changed.etag != before.etag
+    assert changed.rows[0].status_key == before.rows[0].status_key
+
+
+def test_a_recreated_pod_is_another_row_version() -> None:
+    informer = Informer.preloaded(PODS, [pod("web-1", uid="1")])
+    before = rows(spec_of(""), admin(), informer).rows[0]
+    informer.apply(pod("web-1", uid="2"))
+    after = rows(spec_of(""), admin(), informer).rows[0]
+    assert (after.id, after.key) == (before.id, before.key)
+    assert after.signature != before.signature
+
+
+def test_the_etag_knows_of_what_is_not_on_the_page() -> None:
+    objects = [pod(f"p-{n}") for n in range(4)]
+    one = table("limit=2", objects=objects)
+    assert one.etag == table("limit=2", objects=objects).etag
+    assert one.etag != table("limit=2", objects=objects[:3]).etag
+    failing = [*objects[:3], pod("p-3", waiting="CrashLoopBackOff")]
+    assert table("limit=2&status=ok", objects=objects[:3]).etag != (
+        table("limit=2&status=ok", objects=failing).etag
+    )
+
+
+def test_rights_are_part_of_a_row() -> None:
+    assert table("", bob()).rows[0].signature != table().rows[0].signature
+
+
+def test_a_table_cannot_be_changed() -> None:
+    found = table()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.total = 0  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.rows[0].name = ""  # type: ignore[misc]
+
+
+def test_generated_suffixes_are_told_from_names() -> None:
+    generated = pod(
+        "web-7f9c8d6b5-x2x9q",
+        owner=("ReplicaSet", "web-7f9c8d6b5"),
+        labels={"pod-template-hash": "7f9c8d6b5"},
+    )
+    row = table(objects=[generated]).rows[0]
+    assert (row.stem, row.suffix) == ("web", "-7f9c8d6b5-x2x9q")
+
+
+def test_the_form_keeps_what_it_has_no_field_for() -> None:
+    form = table("q=web&namespace=shop&label=app%3Dweb&status=error&sort=-age&limit=20").filters
+    assert form.hidden == (
+        ("label", "app=web"),
+        ("status", "error"),
+        ("sort", "-age"),
+        ("limit", "20"),
+    )
+    assert (form.q, form.namespace, form.statuses) == ("web", "shop", ("error",))
+    assert [chip.label for chip in form.chips] == ["Label app=web"]
+    assert form.chips[0].remove_url == (
+        "/clusters/host/pods?q=web&namespace=shop&status=error&sort=-age&limit=20"
+    )
+    assert form.clear_url == "/clusters/host/pods?sort=-age&limit=20"
+    several = table("namespace=shop&namespace=team-a").filters
+    assert several.namespace == ""
+    assert several.hidden == (("namespace", "shop"), ("namespace", "team-a"))
+
+
+def test_a_store_that_changes_is_read_anew() -> None:
+    informer = Informer.preloaded(PODS, [])
+    seen = []
+    for name in ("c", "a", "b"):
+        informer.apply(pod(name))
+        seen.append([row.name for row in rows(spec_of(""), admin(), informer).rows])
+    assert seen == [["c"], ["a", "c"], ["a", "b", "c"]]
+    informer.remove(pod("a"))
+    informer.apply(pod("b", waiting="CrashLoopBackOff"))
+    assert [row.name for row in rows(spec_of(""), admin(), informer).rows] == ["b", "c"]

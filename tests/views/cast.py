@@ -1,0 +1,32 @@
+"""Signs requests in without a login: the cast by the header `X-Cast`."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import markcoroutinefunction
+from django.http import HttpRequest, HttpResponseBase
+
+from tests.ui.support import FakeAccess, admin, alice, bob, charlie
+
+CAST: dict[str, Callable[[], FakeAccess]] = {
+    "admin": admin,
+    "alice": alice,
+    "bob": bob,
+    "charlie": charlie,
+}
+
+
+class CastMiddleware:
+    async_capable = True
+    sync_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        name = request.headers.get("X-Cast")
+        request.account = name  # type: ignore[attr-defined]
+        request.access = CAST[name]() if name in CAST else None  # type: ignore[attr-defined]
+        request.csp_nonce = "nonce"  # type: ignore[attr-defined]
+        request.request_id = "request-1"  # type: ignore[attr-defined]
+        return await self.get_response(request)

@@ -1,0 +1,72 @@
+"""The generic pages over a small preloaded world, with a cast that needs no login."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.ui.support import make_runtime
+
+
+@pytest.fixture(autouse=True)
+def _site(settings: Settings) -> None:
+    settings.ROOT_URLCONF = "tests.views.urls"
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.MIDDLEWARE = [
+        "django.middleware.locale.LocaleMiddleware",
+        "django.middleware.csrf.CsrfViewMiddleware",
+        "django.contrib.messages.middleware.MessageMiddleware",
+        "django_htmx.middleware.HtmxMiddleware",
+        "tests.views.cast.CastMiddleware",
+    ]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    found = make_runtime()
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+@pytest.fixture
+def pods(runtime: StaticRuntime) -> Informer[Any]:
+    return runtime.informer(PODS)
+
+
+@pytest.fixture
+def client_as(runtime: StaticRuntime) -> "ClientAs":
+    return ClientAs()
+
+
+class ClientAs:
+    """`client_as("alice").get(...)`; with "" nobody is signed in."""
+
+    def __call__(self, name: str, **headers: str) -> "SignedIn":
+        return SignedIn({**({"X-Cast": name} if name else {}), **headers})
+
+
+class SignedIn:
+    """A client that sends the same headers each time. `csrf` checks what browsers must send."""
+
+    def __init__(self, headers: dict[str, str], *, csrf: bool = False) -> None:
+        self._client = AsyncClient(raise_request_exception=False, enforce_csrf_checks=csrf)
+        self._headers = headers
+
+    async def get(self, path: str) -> Any:
+        return await self._client.get(path, headers=self._headers)
+
+    async def head(self, path: str) -> Any:
+        return await self._client.head(path, headers=self._headers)
+
+    async def post(self, path: str, data: dict[str, str] | None = None) -> Any:
+        return await self._client.post(path, data or {}, headers=self._headers)

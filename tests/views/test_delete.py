@@ -1,0 +1,225 @@
+"""Deleting a pod: the page that asks, the deletion as the viewer, and every way it can be refused."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.utils.html import escape
+
+from console.audit.models import AuditRecord
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.gvr import GVR, PODS
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.ui.support import make_runtime, pod
+from tests.views.conftest import ClientAs, SignedIn
+from tests.views.test_lists import steady, text_of
+
+LIST = "/clusters/host/pods"
+WEB = "/clusters/host/projects/shop/pods/web-1/delete"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class FakeClient:
+    """Remembers what it is asked to delete; raises `failure` instead, if there is one."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, GVR, dict[str, Any]]] = []
+        self.failure: ApiError | None = None
+        self.identity: Identity | None = None
+
+    def as_user(self, identity: Identity) -> Any:
+        self.identity = identity
+        return self
+
+    async def delete(self, gvr: GVR, **asked: Any) -> dict[str, Any]:
+        if self.failure is not None:
+            raise self.failure
+        self.calls.append((self.identity.name if self.identity else "", gvr, asked))
+        return {}
+
+
+@pytest.fixture
+def cluster() -> FakeClient:
+    return FakeClient()
+
+
+@pytest.fixture
+def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
+    found = make_runtime(user_client=cluster.as_user)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def test_the_page_says_what_goes(client_as: ClientAs, pods: Informer[Any]) -> None:
+    pods.apply(pod("web-9", owner=("ReplicaSet", "web"), node="node-7"))
+    response = await client_as("admin").get(WEB.replace("web-1", "web-9"))
+    html = await text_of(response)
+    assert response.status_code == 200
+    for text in (
+        "Delete pod web-9",
+        "shop",
+        "node-7",
+        "ReplicaSet web, which will create a new one",
+    ):
+        assert text in html
+    assert 'name="uid" value="uid-shop-web-9"' in html
+    assert "csrfmiddlewaretoken" in html
+
+
+async def test_a_pod_of_nobody_says_so(client_as: ClientAs) -> None:
+    assert "nothing will create it again" in await text_of(await client_as("admin").get(WEB))
+
+
+async def test_looking_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
+    await client_as("admin").get(WEB)
+    await client_as("admin").head(WEB)
+    assert cluster.calls == []
+
+
+async def test_it_is_deleted_as_the_viewer_if_it_still_is_the_one(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
+    response = await client_as("admin").post(WEB, {"uid": "uid-shop-web-1"})
+    assert (response.status_code, response["Location"]) == (302, LIST)
+    [(who, gvr, asked)] = cluster.calls
+    assert (who, gvr) == ("admin", PODS)
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert asked == {
+        "namespace": "shop",
+        "name": "web-1",
+        "uid": "uid-shop-web-1",
+        "audit_id": record.audit_id,
+    }
+    assert (record.actor, record.as_user, record.verb) == ("admin", "admin", "delete")
+    assert (record.resource, record.namespace, record.name) == ("pods", "shop", "web-1")
+    assert record.outcome.code == 200
+
+
+async def test_the_result_is_told_on_the_next_page(client_as: ClientAs) -> None:
+    client = client_as("admin")
+    await client.post(WEB, {"uid": "u"})
+    assert "Deleted pod web-1." in await text_of(await client.get(LIST))
+    assert "Deleted pod web-1." not in await text_of(await client.get(LIST))
+
+
+BACK = f"{LIST}?namespace=shop&status=error&page=2"
+
+
+async def test_it_leads_back_to_where_one_was(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get(f"{WEB}?next={quote(BACK)}"))
+    assert BACK.replace("&", "&amp;") in html
+    response = await client_as("admin").post(f"{WEB}?next={quote(BACK)}", {"uid": "u"})
+    assert response["Location"] == BACK
+
+
+async def test_it_knows_by_the_referring_page_where_one_was(client_as: ClientAs) -> None:
+    client = client_as("admin", Referer=f"http://testserver{BACK}")
+    assert quote(BACK, safe="") in await text_of(await client.get(WEB))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/clusters/host/pods",
+        "//evil.example/clusters/host/pods",
+        "/\\evil.example/clusters/host/pods",
+        "http:clusters/host/pods",
+        "javascript:alert(1)",
+        "/logout",
+        "/clusters/other/pods",
+        "/clusters/host/pods?limit=abc",
+        "/clusters/host/pods\nX: y",
+        "/clusters/host/pods?q=" + "a" * 20000,
+    ],
+)
+async def test_it_never_leads_elsewhere(client_as: ClientAs, url: str) -> None:
+    response = await client_as("admin").post(f"{WEB}?next={quote(url)}", {"uid": "u"})
+    assert (response.status_code, response["Location"]) == (302, LIST)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "words"),
+    [
+        (Forbidden(403, 'pods "web-1" is forbidden: no'), 403, "did not allow"),
+        (NotFound(404, 'pods "web-1" not found'), 404, "already gone"),
+        (Conflict(409, "Precondition failed: UID"), 409, "another one has taken its name"),
+        (Unavailable("No answer from the Kubernetes API"), 503, "may or may not be deleted"),
+        (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster refused."),
+    ],
+)
+async def test_a_refusal_is_plain_and_quotes_the_server(
+    client_as: ClientAs, cluster: FakeClient, failure: ApiError, code: int, words: str
+) -> None:
+    cluster.failure = failure
+    response = await client_as("admin").post(WEB, {"uid": "uid-of-old"})
+    html = await text_of(response)
+    assert response.status_code == code
+    assert words in html
+    assert escape(failure.message.rstrip("\u202e")) in html
+    assert "\u202e" not in html
+    # A second try is still about the object that was shown.
+    assert 'value="uid-of-old"' in html
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert record.outcome.code == code
+
+
+@pytest.mark.parametrize("uid", ["", "x" * 200, "a\x00b", "a\nb"])
+async def test_without_the_uid_nothing_is_deleted(
+    client_as: ClientAs, cluster: FakeClient, uid: str
+) -> None:
+    response = await client_as("admin").post(WEB, {"uid": uid})
+    assert response.status_code == 400
+    assert cluster.calls == []
+
+
+async def test_bob_is_refused_before_anything_is_sent(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
+    for response in (
+        await client_as("bob").get(WEB),
+        await client_as("bob").post(WEB, {"uid": "u"}),
+    ):
+        assert response.status_code == 403
+        assert "You may not delete pods in project shop." in await text_of(response)
+    assert cluster.calls == []
+    assert await AuditRecord.objects.acount() == 0
+
+
+async def test_forbidden_and_missing_pods_look_alike(client_as: ClientAs) -> None:
+    answers = []
+    for name in ("web-1", "web-none"):
+        response = await client_as("alice").get(WEB.replace("web-1", name))
+        assert response.status_code == 403
+        answers.append(steady(await text_of(response)).replace(name, "X"))
+    assert answers[0] == answers[1]
+
+
+async def test_a_missing_pod_is_404_for_those_who_may_know(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(WEB.replace("web-1", "nope"))
+    assert response.status_code == 404
+    assert "There is no pod shop/nope." in await text_of(response)
+
+
+async def test_anonymous_deletes_nothing(client_as: ClientAs, cluster: FakeClient) -> None:
+    response = await client_as("").post(WEB, {"uid": "u"})
+    assert (response.status_code, response["Location"]) == (302, "/login?next=%2Fdashboard")
+    assert (await client_as("").get(WEB)).status_code == 302
+    assert cluster.calls == []
+
+
+async def test_a_form_from_elsewhere_deletes_nothing(
+    runtime: StaticRuntime, cluster: FakeClient
+) -> None:
+    response = await SignedIn({"X-Cast": "admin"}, csrf=True).post(WEB, {"uid": "u"})
+    assert response.status_code == 403
+    assert cluster.calls == []
+
+
+@pytest.mark.parametrize("resource", ["secrets", "pods.apps"])
+async def test_unknown_kinds_are_404(client_as: ClientAs, resource: str) -> None:
+    url = f"/clusters/host/projects/shop/{resource}/web-1/delete"
+    assert (await client_as("admin").get(url)).status_code == 404

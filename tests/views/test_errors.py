@@ -1,0 +1,71 @@
+"""Error pages are drawn whatever state the request is in, and tell nothing about the inside."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpRequest
+from django.test import RequestFactory
+
+from console.kube.runtime import set_runtime
+from console.ui import table
+from console.views import errors, lists
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+
+def _bare(path: str = "/x") -> HttpRequest:
+    """As middleware that failed early leaves it."""
+    return RequestFactory().get(path)
+
+
+@pytest.mark.parametrize(
+    ("view", "code"),
+    [
+        (errors.bad_request, 400),
+        (errors.permission_denied, 403),
+        (errors.csrf_failure, 403),
+        (errors.page_not_found, 404),
+        (errors.server_error, 500),
+    ],
+)
+def test_pages_need_nothing_of_the_request(view: Any, code: int) -> None:
+    set_runtime(None)
+    response = view(_bare())
+    assert response.status_code == code
+    assert b"<h1" in response.content
+    assert view(_bare("/x?format=json"))["Content-Type"] == "application/json"
+
+
+async def test_a_fault_is_500_with_its_number_and_no_traceback(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **kwargs: object) -> object:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(lists, "rows", broken)
+    response = await client_as("admin").get("/clusters/host/pods")
+    html = await text_of(response)
+    assert response.status_code == 500
+    assert "request-1" in html
+    assert "secret detail" not in html
+    assert "Traceback" not in html
+
+
+async def test_an_authorizer_that_fails_shows_nothing(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **kwargs: object) -> object:
+        raise RuntimeError("no rights today")
+
+    monkeypatch.setattr(table, "readable_namespaces", broken)
+    monkeypatch.setattr(lists, "readable_namespaces", broken)
+    response = await client_as("admin").get("/clusters/host/pods")
+    assert response.status_code == 500
+    assert "data-key" not in await text_of(response)
+
+
+async def test_too_many_parameters_are_400(client_as: ClientAs) -> None:
+    query = "&".join(f"x{n}=1" for n in range(1500))
+    for name in ("admin", ""):
+        response = await client_as(name).get(f"/clusters/host/pods?{query}")
+        assert response.status_code == 400

@@ -1,0 +1,35 @@
+"""Health is public and says nothing but what is missing."""
+
+import json
+from typing import Any
+
+from console.kube.gvr import NAMESPACES, PODS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+
+async def test_a_process_that_answers_lives(client_as: ClientAs) -> None:
+    assert (await client_as("").get("/livez")).status_code == 200
+
+
+async def test_ready_once_everything_has_synced(client_as: ClientAs) -> None:
+    response = await client_as("").get("/readyz")
+    assert response.status_code == 200
+    assert json.loads(await text_of(response)) == {"status": "ok", "waiting_for": []}
+
+
+async def test_not_ready_before_and_says_what_is_missing(client_as: ClientAs) -> None:
+    cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    set_runtime(StaticRuntime({PODS: cold, NAMESPACES: Informer.preloaded(NAMESPACES)}))
+    response = await client_as("").get("/readyz")
+    assert response.status_code == 503
+    assert json.loads(await text_of(response))["waiting_for"] == ["pods"]
+
+
+async def test_not_ready_without_a_runtime(client_as: ClientAs) -> None:
+    set_runtime(None)
+    assert (await client_as("").get("/readyz")).status_code == 503
+    assert (await client_as("").get("/livez")).status_code == 200

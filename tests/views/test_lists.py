@@ -1,0 +1,297 @@
+"""The list as page, fragment and data, for everybody of the cast."""
+
+import json
+import re
+import time
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.http import HttpResponseBase, StreamingHttpResponse
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.ui.support import pod
+from tests.views.conftest import ClientAs
+
+URL = "/clusters/host/pods"
+HTMX = {"HX-Request": "true"}
+
+
+async def text_of(response: HttpResponseBase) -> str:
+    if isinstance(response, StreamingHttpResponse):
+        pieces = [piece async for piece in response]
+        return b"".join(pieces).decode()
+    return response.content.decode()  # type: ignore[attr-defined, no-any-return]
+
+
+def steady(html: str) -> str:
+    """Without what differs in every answer: the form's token and the clock."""
+    html = re.sub(r"(csrfmiddlewaretoken\" value=|x-csrftoken\": )\"\w+\"", "TOKEN", html)
+    return re.sub(r'data-now="\d+"', "NOW", html)
+
+
+async def data(client_as: ClientAs, name: str, query: str = "") -> Any:
+    response = await client_as(name).get(f"{URL}?format=json&{query}")
+    return json.loads(await text_of(response))
+
+
+async def test_admin_gets_the_page(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(URL)
+    html = await text_of(response)
+    assert response.status_code == 200
+    assert "HX-Request" in response["Vary"]
+    assert 'data-resource="pods"' in html
+    assert 'data-total="6"' in html
+    assert html.count("data-key=") == 6
+    assert 'data-key="shop/web-2"' in html
+    assert "Crash loop" in html
+    assert 'data-live="live"' in html
+
+
+async def test_a_fragment_is_a_slice_of_the_page(client_as: ClientAs) -> None:
+    page = await text_of(await client_as("admin").get(URL))
+    fragment = await text_of(await client_as("admin", **HTMX).get(URL))
+    assert fragment.lstrip().startswith("<section")
+    assert "<html" not in fragment
+    assert fragment.strip() in page
+
+
+@pytest.mark.parametrize("header", ["HX-Boosted", "HX-History-Restore-Request"])
+async def test_boosted_and_restored_requests_get_the_page(client_as: ClientAs, header: str) -> None:
+    response = await client_as("admin", **HTMX, **{header: "true"}).get(URL)
+    assert "<html" in await text_of(response)
+
+
+async def test_anonymous_is_sent_to_the_login(client_as: ClientAs) -> None:
+    response = await client_as("").get(f"{URL}?q=web")
+    assert response.status_code == 302
+    assert response["Location"] == f"/login?next={quote(URL + '?q=web', safe='')}"
+
+
+async def test_anonymous_htmx_is_sent_to_the_login_by_header(client_as: ClientAs) -> None:
+    here = "http://testserver/clusters/host/pods?sort=age"
+    response = await client_as("", **HTMX, **{"HX-Current-URL": here}).get(URL)
+    assert response.status_code == 401
+    assert response["HX-Redirect"] == "/login?next=%2Fclusters%2Fhost%2Fpods%3Fsort%3Dage"
+
+
+@pytest.mark.parametrize("fmt", ["json", "csv", "tsv"])
+async def test_anonymous_data_is_401(client_as: ClientAs, fmt: str) -> None:
+    response = await client_as("").get(f"{URL}?format={fmt}")
+    assert response.status_code == 401
+    status = json.loads(await text_of(response))
+    assert (status["kind"], status["reason"]) == ("Status", "Unauthorized")
+
+
+async def test_a_signed_in_account_without_rights_yet_is_refused(client_as: ClientAs) -> None:
+    response = await client_as("nobody-knows-them").get(URL)
+    assert response.status_code == 403
+    assert "data-key" not in await text_of(response)
+
+
+async def test_charlie_is_denied(client_as: ClientAs) -> None:
+    response = await client_as("charlie").get(URL)
+    html = await text_of(response)
+    assert response.status_code == 403
+    assert "You may not list pods." in html
+    assert "data-key" not in html
+    assert "web-1" not in html
+
+
+@pytest.mark.parametrize("fmt", ["json", "csv", "tsv"])
+async def test_charlies_data_is_a_status(client_as: ClientAs, fmt: str) -> None:
+    response = await client_as("charlie").get(f"{URL}?format={fmt}")
+    assert response.status_code == 403
+    assert json.loads(await text_of(response))["reason"] == "Forbidden"
+
+
+async def test_charlies_fragment_is_a_state(client_as: ClientAs) -> None:
+    response = await client_as("charlie", **HTMX).get(URL)
+    html = await text_of(response)
+    assert response.status_code == 403
+    assert 'data-state="denied"' in html
+    assert "data-key" not in html
+
+
+async def test_forbidden_and_missing_projects_look_alike(client_as: ClientAs) -> None:
+    answers = []
+    for namespace in ("shop", "nope"):
+        response = await client_as("alice").get(f"{URL}?namespace={namespace}")
+        assert response.status_code == 403
+        answers.append(steady(await text_of(response)).replace(namespace, "X"))
+    assert answers[0] == answers[1]
+
+
+async def test_alice_sees_her_project_in_every_form(client_as: ClientAs) -> None:
+    found = await data(client_as, "alice")
+    assert found["total"] == 2
+    assert {item["namespace"] for item in found["items"]} == {"team-a"}
+    html = await text_of(await client_as("alice").get(URL))
+    assert html.count("data-key=") == 2
+    for canary in ("web-1", "web-2", "cart-1", "ledger", "team-b", "shop"):
+        assert canary not in html
+    csv = await text_of(await client_as("alice").get(f"{URL}?format=csv"))
+    assert len(csv.splitlines()) == 3
+
+
+async def test_bob_has_no_delete(client_as: ClientAs) -> None:
+    assert "/delete" in await text_of(await client_as("admin").get(URL))
+    assert "/delete" not in await text_of(await client_as("bob").get(URL))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=abc",
+        "page=-1",
+        "page=1e9",
+        "label=" + quote("a in ("),
+        "q=" + "a" * 65536,
+        "sort=bogus",
+        "sort=__x",
+        "status=bogus",
+        "sort=name&sort=age",
+        "format=xml",
+        "format=json&format=csv",
+        "q=%00",
+        "&".join(f"label=a{n}" for n in range(1100)),
+    ],
+)
+async def test_bad_input_is_400_in_every_form_and_fast(client_as: ClientAs, query: str) -> None:
+    await client_as("admin").get(URL)
+    for form, headers in ((query, {}), (query, HTMX), (f"{query}&format=json", {})):
+        started = time.perf_counter()
+        response = await client_as("admin", **headers).get(f"{URL}?{form}")
+        html = await text_of(response)
+        assert time.perf_counter() - started < 0.5
+        assert response.status_code == 400
+        assert "data-key=" not in html
+
+
+async def test_bad_input_names_the_field(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get(f"{URL}?limit=abc"))
+    assert 'data-state="bad-input"' in html
+    assert "limit" in html
+    status = await data(client_as, "admin", "limit=abc&page=0")
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["page", "limit"]
+
+
+async def test_a_page_beyond_the_last(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(f"{URL}?page=99")
+    html = await text_of(response)
+    assert response.status_code == 200
+    assert 'data-state="beyond"' in html
+    assert 'data-total="6"' in html
+    found = await data(client_as, "admin", "page=99")
+    assert (found["items"], found["total"]) == ([], 6)
+
+
+async def test_an_unknown_project(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(f"{URL}?namespace=nowhere")
+    assert response.status_code == 200
+    assert "No project is called nowhere" in await text_of(response)
+
+
+@pytest.mark.parametrize("path", ["/clusters/host/secrets", "/clusters/other/pods", "/nope"])
+async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None:
+    response = await client_as("admin").get(path)
+    assert response.status_code == 404
+    assert "<h1" in await text_of(response)
+    response = await client_as("admin").get(f"{path}?format=json")
+    assert json.loads(await text_of(response))["reason"] == "NotFound"
+
+
+async def test_unknown_addresses_do_not_tell_strangers(client_as: ClientAs) -> None:
+    for path in ("/clusters/host/secrets", "/clusters/other/pods"):
+        assert (await client_as("").get(path)).status_code == 302
+
+
+async def test_only_reading_methods(client_as: ClientAs) -> None:
+    assert (await client_as("admin").post(URL)).status_code == 405
+    assert (await client_as("admin").head(URL)).status_code == 200
+
+
+async def test_hostile_text_is_escaped(client_as: ClientAs, pods: Informer[Any]) -> None:
+    evil = "<img src=x onerror=alert(1)>\"'{{7*7}}\u202e"
+    pods.apply(pod("evil", node=evil, ip=evil, labels={"a": evil}))
+    html = await text_of(await client_as("admin").get(f"{URL}?q={quote('onerror=alert')}"))
+    assert 'data-total="1"' in html
+    assert "<img src=x" not in html
+    assert "{{7*7}}" in html
+    assert "\u202e" not in html
+    assert "⟨U+202E⟩" in html
+
+
+async def test_hostile_queries_are_escaped(client_as: ClientAs) -> None:
+    evil = '"><script>alert(1)</script>'
+    for param in ("q", "namespace", "label", "status", "sort", "limit"):
+        html = await text_of(await client_as("admin").get(f"{URL}?{param}={quote(evil)}"))
+        assert "<script>alert" not in html
+
+
+async def test_a_cold_cache_is_503_and_refreshes_live(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    set_runtime(StaticRuntime({PODS: cold}))
+    response = await client_as("admin").get(URL)
+    html = await text_of(response)
+    assert response.status_code == 503
+    assert 'data-state="loading"' in html
+    assert 'data-url="/clusters/host/pods"' in html
+    assert "data-key=" not in html
+    assert (await client_as("admin", **HTMX).get(URL)).status_code == 200
+    response = await client_as("admin").get(f"{URL}?format=json")
+    assert (response.status_code, response["Retry-After"]) == (503, "1")
+
+
+async def test_denied_does_not_start_an_informer(client_as: ClientAs) -> None:
+    set_runtime(StaticRuntime({}))
+    assert (await client_as("charlie").get(URL)).status_code == 403
+
+
+async def test_a_stale_page_keeps_its_rows(client_as: ClientAs, pods: Informer[Any]) -> None:
+    pods.set_stale(datetime(2026, 11, 21, 10, 0, tzinfo=UTC), "connection refused")
+    response = await client_as("admin").get(URL)
+    html = await text_of(response)
+    assert response.status_code == 200
+    assert 'data-live="stale"' in html
+    assert "2026-11-21T10:00:00" in html
+    assert html.count("data-key=") == 6
+
+
+async def test_csv_is_an_attachment_with_the_columns(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(f"{URL}?format=csv")
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == 'attachment; filename="pods.csv"'
+    lines = (await text_of(response)).splitlines()
+    assert lines[0] == "name,namespace,status,ready,restarts,node,ip,age"
+
+
+async def test_the_page_in_chinese(client_as: ClientAs) -> None:
+    response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
+    assert 'lang="zh-Hans"' in await text_of(response)
+
+
+async def test_the_menu_counts_what_the_viewer_sees(client_as: ClientAs) -> None:
+    found = (await client_as("alice").get(URL)).context["nav"]
+    item = found[0].items[0]
+    assert (item.count, item.failing, item.current) == (2, 1, True)
+
+
+async def test_filters_keep_the_project_in_the_menu(client_as: ClientAs) -> None:
+    context = (await client_as("admin").get(f"{URL}?namespace=team-a&q=api")).context
+    assert context["scope"].namespace == "team-a"
+    assert context["scope"].namespaces == ("shop", "team-a", "team-b")
+    assert context["nav"][0].items[0].url == f"{URL}?namespace=team-a"
+
+
+async def test_dashboard_leads_to_the_pods(client_as: ClientAs) -> None:
+    for path in ("/", "/dashboard"):
+        response = await client_as("admin").get(path)
+        assert (response.status_code, response["Location"]) == (302, URL)
+        assert (await client_as("").get(path))["Location"].startswith("/login?next=")
