@@ -13,10 +13,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = get_asgi_application()
 
 from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from console.edge import harden  # noqa: E402
 from console.kube import gvr  # noqa: E402
 from console.kube.runtime import Runtime, set_runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
-from console.edge import harden  # noqa: E402
 
 #: Followed from the start: without these nobody can sign in, or the first page would wait.
 REQUIRED = (
