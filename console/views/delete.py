@@ -66,7 +66,13 @@ async def delete_page(
     access = access_of(request)
     target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
     try:
-        _decide(target, access)
+        readable_namespaces(kind, access, (namespace,))
+        if not _may(target, access):
+            if not _cluster_is_away():
+                raise Denied(ACTION, kind.gvr, namespace)
+            # Rights that nobody can confirm now change nothing; that is not the same as having none.
+            text = _("The cluster does not answer, so nothing can be deleted now.")
+            return error_page(request, 503, text)
     except Denied as denied:
         return denied_page(request, kind, denied_text(denied, kind.nouns))
     if request.method == "POST":
@@ -75,12 +81,15 @@ async def delete_page(
     return _gone(request, target) if entry is None else _confirm(request, target, entry)
 
 
-def _decide(target: Target, access: Access) -> None:
-    """Raises `Denied` unless the viewer may see such objects and do this to the one with this name."""
+def _may(target: Target, access: Access) -> bool:
     kind, key = target.kind, target.key
-    readable_namespaces(kind, access, (key.namespace,))
-    if not kind.shown_actions[ACTION].may(access, kind.gvr, namespace=key.namespace, name=key.name):
-        raise Denied(ACTION, kind.gvr, key.namespace)
+    action = kind.shown_actions[ACTION]
+    return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)
+
+
+def _cluster_is_away() -> bool:
+    informers = get_runtime().informers().values()
+    return any(informer.freshness.stale_since is not None for informer in informers)
 
 
 def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:

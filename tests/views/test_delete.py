@@ -1,6 +1,7 @@
 """Deleting a pod: the page that asks, the deletion as the viewer, and every way it can be refused."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -187,6 +188,16 @@ async def test_bob_is_refused_before_anything_is_sent(
         assert "You may not delete pods in project shop." in await text_of(response)
     assert cluster.calls == []
     assert await AuditRecord.objects.acount() == 0
+
+
+async def test_a_cluster_that_is_away_is_not_called_a_missing_right(
+    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+) -> None:
+    pods.set_stale(datetime.now(UTC), "connection refused")
+    response = await client_as("bob").post(WEB, {"uid": "u"})
+    assert response.status_code == 503
+    assert "The cluster does not answer" in await text_of(response)
+    assert cluster.calls == []
 
 
 async def test_forbidden_and_missing_pods_look_alike(client_as: ClientAs) -> None:
