@@ -12,6 +12,6 @@ step $bin/mypy
 step $bin/lint-imports --no-logo
 step $bin/python manage.py check --fail-level WARNING
 step $bin/python manage.py makemigrations --check --dry-run
-step sh -c "find templates -name '*.html' | xargs $bin/djhtml --check --quiet"
+step sh -c "find templates -name '*.html' | xargs $bin/djhtml --check"
 step $bin/python scripts/vendor.py --check
 echo '== checked'

@@ -48,6 +48,7 @@ class Header:
 @dataclass(frozen=True, slots=True)
 class Table:
     """`total`: after permissions and filters. `url`: this very view; "" for what cannot be followed.
+    `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
     no rows; None where there are.
@@ -60,6 +61,7 @@ class Table:
     resource_version: str
     etag: str
     url: str
+    all_url: str
     tally: tuple[TallyItem, ...]
     filters: FilterForm
     pager: Pager
@@ -99,6 +101,7 @@ def rows(
         resource_version=selection.resource_version,
         etag=_etag(shown, total, spec.page, tally),
         url=spec.url,
+        all_url=spec.unpaged().url,
         tally=tally,
         filters=filter_form(spec, choices),
         pager=make_pager(spec, total),
@@ -138,6 +141,7 @@ def _without_rows(
         resource_version="",
         etag="",
         url=url,
+        all_url="",
         tally=(),
         filters=filter_form(spec, sorted(choices)),
         pager=make_pager(spec, 0),

@@ -117,6 +117,9 @@ class ViewSpec:
     def with_limit(self, limit: int) -> "ViewSpec":
         return replace(self, limit=limit, page=1)
 
+    def unpaged(self) -> "ViewSpec":
+        return replace(self, limit=DEFAULT_LIMIT, page=1)
+
     def with_sort(self, sort: str) -> "ViewSpec":
         return replace(self, sort=sort, page=1)
 

@@ -1,0 +1,76 @@
+"""Templates as files and as drawn, without a cluster and without collected static files."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+SINCE = datetime(2026, 11, 21, 10, 12, 41, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def plain_static(settings: Settings) -> None:
+    """Static files by their own names: no manifest is needed."""
+    storage = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": storage}}
+
+
+def a_cell(column: str, template: str, value: object, **other: Any) -> SimpleNamespace:
+    kept = {"align": "start", "priority": 2, **other}
+    return SimpleNamespace(column=column, template=f"ui/cells/{template}.html", value=value, **kept)
+
+
+def a_row(text: str = "cart-6b7d9f-l8vnz") -> SimpleNamespace:
+    """A row with every kind of cell, in which `text` stands wherever a cluster's text can stand."""
+    status = SimpleNamespace(severity="error", word="Crash loop", reason=text)
+    return SimpleNamespace(
+        id="pods-shop_2fcart",
+        key=f"shop/{text}",
+        name=text,
+        namespace=text,
+        stem=text,
+        suffix=text,
+        severity="error",
+        status_key="error:Crash loop",
+        signature="5ae1",
+        cells=(
+            a_cell("name", "name", text),
+            a_cell("namespace", "text", text),
+            a_cell("status", "status", status),
+            a_cell("restarts", "number", 12840, align="end"),
+            a_cell("node", "link", SimpleNamespace(text=text, url="/nodes/n1")),
+            a_cell("age", "age", SINCE, align="end"),
+        ),
+        menu=(SimpleNamespace(label="Delete", url="/delete", danger=True, method="get"),),
+    )
+
+
+def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> SimpleNamespace:
+    """A list of one row; `text` as in `a_row`, and in every filter."""
+    kind = SimpleNamespace(plural="pods", segment="pods", title="Pods", singular="pod")
+    tally = SimpleNamespace(
+        severity="error", label="Failing", count=1, url="/l?status=error", active=True,
+        remove_url="/l", share=100.0,
+    )  # fmt: skip
+    filters = SimpleNamespace(
+        action="/l", q=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
+        chips=(SimpleNamespace(label=f"label {text}", remove_url="/l?q=a"),),
+        clear_url="/l", namespace=text, errors=(),
+    )  # fmt: skip
+    pager = SimpleNamespace(
+        first=1, last=1, total=2, page=1, pages=2, limit=1, limits=((20, "/l?limit=20", False),),
+        prev_url=None, next_url="/l?page=2",
+    )  # fmt: skip
+    header = SimpleNamespace(
+        id="name", label="Name", align="start", priority=1, sort_url="/l?sort=name",
+        aria_sort="ascending",
+    )  # fmt: skip
+    table = {
+        "kind": kind, "columns": (header,), "rows": (a_row(text),), "total": 1,
+        "resource_version": "88213", "etag": "e1", "url": "/l?q=a", "tally": (tally,),
+        "filters": filters, "pager": pager, "state": None,
+        "freshness": SimpleNamespace(state="live", since=None, problem=""),
+    }  # fmt: skip
+    return SimpleNamespace(**{**table, **changed})

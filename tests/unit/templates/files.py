@@ -1,0 +1,37 @@
+"""The front end's files, and the few questions that several tests ask of them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+TEMPLATES = ROOT / "templates"
+STATIC = ROOT / "static"
+LOCALE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
+
+ALL = sorted(path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.html"))
+#: What the socket may send: drawn without a request.
+PARTIALS = [name for name in ALL if re.match(r"ui/(_|cells/)", name)]
+
+_TAG = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
+
+
+def source(name: str) -> str:
+    return (TEMPLATES / name).read_text()
+
+
+def stylesheets() -> str:
+    """All own CSS, without comments."""
+    text = "\n".join(path.read_text() for path in sorted((STATIC / "css").rglob("*.css")))
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def scripts() -> str:
+    return "\n".join(path.read_text() for path in sorted((STATIC / "js").glob("*.js")))
+
+
+def classes_in(html: str) -> set[str]:
+    """Names in `class` attributes and in `class=` arguments of includes."""
+    found: set[str] = set()
+    for value in re.findall(r'\bclass="([^"]*)"', html):
+        found.update(_TAG.sub(" ", value).split())
+    return found

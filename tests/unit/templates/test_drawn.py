@@ -1,0 +1,159 @@
+"""What templates draw: hooks, fragments, foreign text, and error pages when nothing else works."""
+
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from tests.unit.templates.conftest import SINCE, a_row, a_table
+
+POLYGLOT = (
+    """"'><script>alert(1)</script><img src=x onerror=alert(1) hx-get=/x>{{ 7|add:7 }}</td>&amp;"""
+)
+VOID = {"input", "img", "link", "meta", "br", "hr", "use", "rect"}
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, and the depth at which it stands."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[int, str, dict[str, str | None]]] = []
+        self._depth = 0
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((self._depth, tag, dict(attrs)))
+        if tag not in VOID:
+            self._depth += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((self._depth, tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            self._depth -= 1
+
+    def roots(self) -> list[tuple[str, str | None]]:
+        return [(tag, attributes.get("id")) for depth, tag, attributes in self.found if depth == 0]
+
+
+def draw(name: str, **context: object) -> str:
+    return render_to_string(name, context)
+
+
+@pytest.mark.parametrize(
+    ("name", "context", "root"),
+    [
+        ("ui/_row.html", {"row": a_row()}, ("tr", "pods-shop_2fcart")),
+        ("ui/_summary.html", {"table": a_table()}, ("div", "summary")),
+        ("ui/_pager.html", {"table": a_table()}, ("nav", "pager")),
+        ("ui/_results.html", {"table": a_table()}, ("section", "results")),
+        (
+            "ui/_freshness.html",
+            {"live": SimpleNamespace(state="stale", since=SINCE, problem="")},
+            ("div", "freshness"),
+        ),
+    ],
+)
+def test_a_frame_has_one_root_with_its_id(
+    name: str, context: dict[str, object], root: tuple[str, str]
+) -> None:
+    assert Elements(draw(name, **context)).roots() == [root]
+
+
+@pytest.mark.parametrize("part", ["_summary", "_pager"])
+def test_the_results_contain_each_part_as_the_socket_sends_it(part: str) -> None:
+    def squeezed(html: str) -> str:
+        return re.sub(r"\s+", " ", html).strip()
+
+    results = squeezed(draw("ui/_results.html", table=a_table()))
+    assert squeezed(draw(f"ui/{part}.html", table=a_table())) in results
+    assert squeezed(draw("ui/_row.html", row=a_row())) in results
+
+
+def test_the_table_and_its_rows_carry_the_hooks() -> None:
+    found = Elements(draw("ui/_results.html", table=a_table())).found
+    table = next(attributes for _, tag, attributes in found if tag == "table")
+    hooks = {name: value for name, value in table.items() if name.startswith("data-")}
+    assert hooks == {
+        "data-resource": "pods", "data-total": "1", "data-rv": "88213", "data-etag": "e1",
+        "data-url": "/l?q=a",
+    }  # fmt: skip
+    row = next(
+        attributes for _, tag, attributes in found if tag == "tr" and "data-key" in attributes
+    )
+    assert row["id"] == "pods-shop_2fcart"
+    assert row["data-key"] == "shop/cart-6b7d9f-l8vnz"
+    assert (row["data-severity"], row["data-v"]) == ("error", "5ae1")
+
+
+def test_an_empty_list_keeps_its_table_for_what_comes_later() -> None:
+    state = SimpleNamespace(
+        kind="no-match", title="No pods match", text="None.", action_url="/l", action_label="All"
+    )
+    found = Elements(draw("ui/_results.html", table=a_table(rows=(), state=state))).found
+    table = next(attributes for _, tag, attributes in found if tag == "table")
+    assert "hidden" in table
+    assert table["data-url"] == "/l?q=a"
+
+
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [
+        ("ui/_results.html", {"table": a_table(POLYGLOT)}),
+        ("ui/_row.html", {"row": a_row(POLYGLOT)}),
+        ("ui/_scope.html", {"segment": "pods", "scope": SimpleNamespace(
+            cluster="host", namespaces=(POLYGLOT,), namespace=POLYGLOT)}),
+        ("ui/_freshness.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
+        ("ui/_banner.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
+        ("errors/404.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),
+    ],
+)  # fmt: skip
+def test_foreign_text_stays_text(name: str, context: dict[str, object]) -> None:
+    html = draw(name, **context)
+    found = Elements(html).found
+    assert not [tag for _, tag, _ in found if tag in {"script", "img"}]
+    assert not [a for _, _, attributes in found for a in attributes if a.startswith("on")]
+    assert "/x" not in {attributes.get("hx-get") for _, _, attributes in found}
+    assert "14" not in html
+    assert "alert(1)" in html
+
+
+def test_rows_are_out_of_htmxs_reach() -> None:
+    """Rows hold nothing but foreign text and plain links: htmx need not look there at all."""
+    found = Elements(draw("ui/_results.html", table=a_table())).found
+    body = next(attributes for _, tag, attributes in found if tag == "tbody")
+    assert "hx-disable" in body
+    row = Elements(draw("ui/_row.html", row=a_row())).found
+    assert not [a for _, _, attributes in row for a in attributes if a.startswith("hx-")]
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 500, 503])
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_error_pages_need_nothing(code: int, language: str) -> None:
+    with translation.override(language):
+        html = draw(f"errors/{code}.html")
+    found = Elements(html).found
+    page = next(attributes for _, tag, attributes in found if tag == "html")
+    assert page["lang"] == {"en": "en", "zh-hans": "zh-Hans"}[language]
+    assert page["data-theme"] == "auto"
+    assert len([tag for _, tag, _ in found if tag == "h1"]) == 1
+    assert not [tag for _, tag, _ in found if tag == "script"]
+    assert bool(re.search("[\u4e00-\u9fff]", html)) is (language == "zh-hans")
+
+
+def test_the_title_counts_what_fails() -> None:
+    html = draw("ui/_summary.html", table=a_table())
+    assert 'data-title="1 ◆ Pods · cart-6b7d9f-l8vnz"' in html
+
+
+def test_chinese_headings_add_the_kind_once() -> None:
+    with translation.override("zh-hans"):
+        assert '<span class="kind" lang="en">Pod</span>' in draw(
+            "ui/_summary.html", table=a_table()
+        )
+    assert "kind" not in draw("ui/_summary.html", table=a_table())

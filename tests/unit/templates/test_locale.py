@@ -1,0 +1,74 @@
+"""The Chinese catalogue: complete, compiled, and in keeping with its own typography."""
+
+import gettext
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.unit.templates.files import LOCALE
+
+HAN = r"[\u4e00-\u9fff]"
+PLACEHOLDER = re.compile(r"%\(\w+\)s|{\w+}")
+
+
+class Message(NamedTuple):
+    context: str
+    id: str
+    text: str
+    fuzzy: bool
+
+
+def _unquoted(lines: str) -> str:
+    joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', lines))
+    return joined.replace(r"\n", "\n").replace(r"\"", '"').replace("\\\\", "\\")
+
+
+def _messages() -> Iterator[Message]:
+    field = r'{} ((?:"(?:[^"\\]|\\.)*"\n?)+)'
+    for block in (LOCALE / "django.po").read_text().split("\n\n"):
+        if block.startswith("#~"):
+            continue
+        parts = [re.search(field.format(name), block) for name in ("msgctxt", "msgid", "msgstr")]
+        context, msgid, msgstr = (_unquoted(part.group(1)) if part else "" for part in parts)
+        if msgid:
+            fuzzy = re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE) is not None
+            yield Message(context, msgid, msgstr, fuzzy)
+
+
+MESSAGES = list(_messages())
+
+
+def test_the_catalogue_is_read() -> None:
+    assert len(MESSAGES) > 150
+
+
+def test_nothing_is_left_out_or_guessed() -> None:
+    assert [m.id for m in MESSAGES if not m.text or m.fuzzy] == []
+
+
+def test_the_compiled_catalogue_is_of_this_text() -> None:
+    with (LOCALE / "django.mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    stale = [
+        m.id
+        for m in MESSAGES
+        if (compiled.pgettext(m.context, m.id) if m.context else compiled.gettext(m.id)) != m.text
+    ]
+    assert stale == [], "run `make messages`"
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.id[:40])
+def it_keeps_every_placeholder(message: Message) -> None:
+    assert sorted(PLACEHOLDER.findall(message.text)) == sorted(PLACEHOLDER.findall(message.id))
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.id[:40])
+def it_follows_chinese_typography(message: Message) -> None:
+    bare = PLACEHOLDER.sub("", message.text)
+    assert not re.search(rf"{HAN}[A-Za-z0-9]|[A-Za-z0-9]{HAN}", bare), (
+        "a space between Han and Latin"
+    )
+    assert not re.search(rf"{HAN}\s?[,;:?!()]|\.$", bare), "full-width punctuation"
+    assert not re.search("你|您", bare), "no pronouns"

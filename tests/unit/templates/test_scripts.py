@@ -1,0 +1,77 @@
+"""Settings of htmx, and what the scripts may not do."""
+
+import json
+import re
+
+from django.template.loader import render_to_string
+
+from tests.unit.templates.files import STATIC, scripts, source
+
+
+def htmx_settings() -> dict[str, object]:
+    html = render_to_string("ui/scripts.html")
+    found = re.search(r"<meta name=\"htmx-config\" content='([^']*)'>", html)
+    assert found is not None
+    settings = json.loads(found.group(1))
+    assert isinstance(settings, dict)
+    return settings
+
+
+def test_htmx_evaluates_nothing_and_keeps_nothing() -> None:
+    wanted = {
+        "allowEval": False,
+        "allowScriptTags": False,
+        "selfRequestsOnly": True,
+        "historyCacheSize": 0,
+        "historyRestoreAsHxRequest": False,
+        "includeIndicatorStyles": False,
+    }
+    settings = htmx_settings()
+    assert {name: settings.get(name) for name in wanted} == wanted
+    assert "inlineScriptNonce" not in settings
+
+
+def test_htmx_knows_every_setting() -> None:
+    """A setting with a wrong name would be taken without a word."""
+    library = (STATIC / "vendor" / "htmx" / "htmx.min.js").read_text()
+    for name in htmx_settings():
+        assert re.search(rf"\b{name}\b", library), name
+
+
+def test_refusals_are_shown_and_failures_are_not_swapped() -> None:
+    rules = htmx_settings()["responseHandling"]
+    assert isinstance(rules, list)
+
+    def swaps(status: str) -> bool:
+        return next(bool(r["swap"]) for r in rules if re.fullmatch(r["code"], status))
+
+    shown = {status: swaps(status) for status in ("200", "204", "400", "403", "404", "500", "503")}
+    assert shown == {
+        "200": True, "204": False, "400": True, "403": True, "404": True, "500": False, "503": False,
+    }  # fmt: skip
+
+
+def test_scripts_write_no_markup_and_evaluate_nothing() -> None:
+    """The one `innerHTML` is of a detached template, whose content neither runs nor loads."""
+    text = scripts()
+    assert not re.search(
+        r"\beval\(|new Function|document\.write|insertAdjacentHTML|outerHTML\s*=", text
+    )
+    assert re.findall(r"(\w+)\.innerHTML\s*=", text) == ["frame"]
+
+
+def test_each_word_that_scripts_say_is_in_the_page() -> None:
+    said = set(re.findall(r'\bword\("(\w+)"', scripts()))
+    given = set(re.findall(r'data-word="(\w+)"', source("ui/_words.html")))
+    # Named by a variable: the states of the chip, the two counts of the pill.
+    assert said <= given
+    assert given - said == {"live", "stale", "off", "paused", "added", "removed"}
+
+
+def test_scripts_run_in_the_order_of_what_they_need() -> None:
+    order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
+    assert [path.rpartition("/")[2] for path in order] == [
+        "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
+        "page.js", "ages.js", "columns.js", "rows.js", "live.js", "keys.js",
+    ]  # fmt: skip
+    assert all((STATIC / path).is_file() for path in order)

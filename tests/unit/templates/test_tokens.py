@@ -1,0 +1,56 @@
+"""Contrast by WCAG 2.2, computed from the tokens themselves."""
+
+import re
+
+import pytest
+
+from tests.unit.templates.files import STATIC
+
+GROUNDS = ("surface", "canvas", "sunken", "hover")
+PAIRS = [
+    *((text, ground, 4.5) for text in ("ink", "ink-2", "ink-3", "accent") for ground in GROUNDS),
+    *((text, "surface", 4.5) for text in ("error-text", "warn-text", "change")),
+    *((mark, ground, 3.0) for mark in ("error", "warn", "progress", "ok", "idle") for ground in GROUNDS),
+    *(("control", ground, 3.0) for ground in GROUNDS),
+    ("on-danger", "danger", 4.5),
+    ("ink", "change-tint", 4.5),
+    ("ink", "accent-tint", 4.5),
+    ("ink", "warn-tint", 4.5),
+    ("ink-2", "warn-tint", 4.5),
+    ("error-text", "error-tint", 4.5),
+    ("error", "error-tint", 3.0),
+    ("error", "change-tint", 3.0),
+    ("surface", "ink", 4.5),
+]  # fmt: skip
+
+
+def _tokens() -> dict[str, tuple[str, str]]:
+    """Colour tokens as (light, dark)."""
+    text = (STATIC / "css" / "tokens.css").read_text()
+    both = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", text)
+    one = re.findall(r"--([\w-]+): (#\w{6});", text)
+    return {name: (light, dark) for name, light, dark in both} | {n: (c, c) for n, c in one}
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_wcags() -> None:
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("front", "back", "least"), PAIRS)
+def it_can_be_read(front: str, back: str, least: float, theme: str) -> None:
+    tokens, at = _tokens(), ("light", "dark").index(theme)
+    found = contrast(tokens[front][at], tokens[back][at])
+    assert found >= least, f"{front} on {back} in the {theme} theme: {found:.2f}"

@@ -1,0 +1,74 @@
+"""Files of other projects: unchanged, licensed, and all of them used."""
+
+import importlib.util
+import json
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.unit.templates.files import ALL, ROOT, STATIC, source
+
+VENDOR = STATIC / "vendor"
+
+
+@pytest.fixture(scope="module")
+def vendor() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("vendor", ROOT / "scripts" / "vendor.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_files_are_those_of_the_manifest(vendor: ModuleType) -> None:
+    assert vendor.problems_in(VENDOR) == []
+
+
+def test_the_check_sees_each_kind_of_difference(vendor: ModuleType, tmp_path: Path) -> None:
+    copy = tmp_path / "vendor"
+    shutil.copytree(VENDOR, copy)
+    (copy / "htmx" / "htmx.min.js").write_text("")
+    (copy / "lucide" / "icons.svg").unlink()
+    (copy / "stranger.js").write_text("")
+    assert vendor.problems_in(copy) == [
+        "lucide/icons.svg is missing",
+        "stranger.js is not in the manifest",
+        "htmx/htmx.min.js was changed",
+    ]
+    shutil.rmtree(copy)
+    assert "is missing" in vendor.problems_in(copy)[0]
+
+
+def test_each_package_has_its_licence_beside_it() -> None:
+    entries = json.loads((VENDOR / "manifest.json").read_text())["files"]
+    folders = {entry["file"].partition("/")[0] for entry in entries}
+    for folder in folders:
+        assert (VENDOR / folder / "LICENSE").stat().st_size > 200
+    assert {entry["licence"] for entry in entries} <= {"0BSD", "ISC", "OFL-1.1"}
+
+
+def test_the_manifest_is_of_the_pinned_versions() -> None:
+    plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
+    pinned = {package["name"]: package["version"] for package in plan["package"]}
+    for entry in json.loads((VENDOR / "manifest.json").read_text())["files"]:
+        assert entry["version"] == pinned.get(entry["package"], entry["version"])
+
+
+def test_icons_are_exactly_those_that_templates_name() -> None:
+    named = {
+        icon
+        for template in ALL
+        for icon in re.findall(r'ui/_icon\.html" with name="([\w-]+)"', source(template))
+    }
+    drawn = set(re.findall(r'<symbol id="([\w-]+)"', (VENDOR / "lucide" / "icons.svg").read_text()))
+    assert named == drawn
+
+
+def test_every_severity_has_a_mark() -> None:
+    drawn = re.findall(r'<symbol id="(\w+)"', (STATIC / "img" / "status.svg").read_text())
+    assert drawn == ["error", "warn", "unknown", "progress", "ending", "ok", "paused", "done"]
