@@ -68,10 +68,15 @@ async def exists(client: ConsoleClient) -> bool:
 async def service_account_token(client: ConsoleClient, role: str) -> str:
     """What the cluster's token controller put into the Secret of the manifest."""
     name = service_account(role)
-    async with asyncio.timeout(TOKEN_TIMEOUT):
-        while True:
-            secret = await client.get(SECRETS, namespace=NAMESPACE, name=name)
-            token = (secret.get("data") or {}).get("token")
-            if token:
-                return base64.b64decode(token).decode()
-            await asyncio.sleep(0.2)
+    try:
+        async with asyncio.timeout(TOKEN_TIMEOUT):
+            while True:
+                secret = await client.get(SECRETS, namespace=NAMESPACE, name=name)
+                token = (secret.get("data") or {}).get("token")
+                if token:
+                    return base64.b64decode(token).decode()
+                await asyncio.sleep(0.2)
+    except TimeoutError:
+        raise CommandError(
+            f"The cluster gave Secret {NAMESPACE}/{name} no token: does its controller manager run?"
+        ) from None
