@@ -16,7 +16,7 @@ requests `GRACE` seconds, and return.
 import asyncio
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 # First: it chooses Twisted's reactor, which must happen before anything imports one.
@@ -154,14 +154,20 @@ class Sockets(WebSocketFactory):
 
 
 class Server(daphne_server.Server):
-    def __init__(self, application: Application, host: str, port: int) -> None:
+    def __init__(
+        self,
+        application: Application,
+        host: str,
+        port: int,
+        stopping: Callable[[], Awaitable[None]],
+    ) -> None:
         super().__init__(
             application=application,
             endpoints=build_endpoint_description_strings(host=host, port=port),
             server_name="",
             verbosity=0,
         )
-        self.host, self.port = host, port
+        self.host, self.port, self.stopping = host, port, stopping
 
     def serve(self, ready: Callable[[], None]) -> None:
         """Until a signal. Raises `CannotListenError` before anything has happened."""
@@ -206,19 +212,30 @@ class Server(daphne_server.Server):
         for application in running:
             application.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self.stopping()
 
 
 def _ignore(event: Any) -> None:
     """Twisted's own log; what matters of it is raised as well."""
 
 
-def run(application: Application, host: str, port: int, ready: Callable[[], None]) -> None:
-    """Serves until SIGINT or SIGTERM, in the main thread. `ready` is called when the port is open.
+async def _nothing() -> None: ...
+
+
+def run(
+    application: Application,
+    host: str,
+    port: int,
+    ready: Callable[[], None],
+    stopping: Callable[[], Awaitable[None]] = _nothing,
+) -> None:
+    """Serves until SIGINT or SIGTERM, in the main thread. `ready` is called when the port is open;
+    `stopping` is awaited on the server's loop when the last request is done.
 
     Raises SystemExit(1), after one line on standard error, if the port cannot be opened.
     """
     try:
-        Server(application, host, port).serve(ready)
+        Server(application, host, port, stopping).serve(ready)
     except CannotListenError as error:
         reason = getattr(error.socketError, "strerror", None) or error.socketError
         sys.stderr.write(f"Cannot listen on {host}:{port}: {reason}\n")

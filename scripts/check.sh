@@ -3,6 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 bin=.venv/bin
+export DATABASE_URL=sqlite://:memory:
 
 step() { printf '%s\n' "== $*"; "$@"; }
 

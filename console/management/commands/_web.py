@@ -38,6 +38,7 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
     runtime = get_runtime()
     assert isinstance(runtime, Runtime)  # noqa: S101  console.asgi makes no other
     try:
-        server.run(application, host, port, lambda: ready(runtime))
+        # Connections of people's own requests belong to the server's loop, so they end there.
+        server.run(application, host, port, lambda: ready(runtime), runtime.close_connections)
     finally:
         runtime.stop()
