@@ -44,7 +44,7 @@ _SPECIAL = {
     "Duration",
     "FieldsV1",
 }
-_FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]{}]+)\s+`json:"([^"]*)"\s+protobuf:"[^",]*,(\d+)')
+_FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]{}]+)\s+`json:"([^"]*)"[^`]*protobuf:"[^",]*,(\d+)')
 _STRUCT = re.compile(r"^type (\w+) struct \{")
 _NAMED = re.compile(r"^type (\w+) (\[\]|map\[\w+\])?([\w.]+)$")
 
@@ -84,7 +84,9 @@ class Declarations:
         if kind in self.named:
             inner = self.named[kind]
             # A named list is a message with the list in it; a named map is a map.
-            return f"={self.field_type(inner)}" if inner.startswith("[]") else self.field_type(inner)
+            return (
+                f"={self.field_type(inner)}" if inner.startswith("[]") else self.field_type(inner)
+            )
         if kind in self.structs:
             return _short(kind)
         return _PLAIN[short]
