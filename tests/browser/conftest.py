@@ -49,6 +49,10 @@ class Cluster(Protocol):
         """The same server with the same data, on the same port."""
         ...
 
+    def requests(self, user: str) -> list[tuple[str, str]]:
+        """(verb, resource) of every request of that user so far."""
+        ...
+
 
 class Embedded:
     """The embedded cluster behind the same few calls as the real one."""
@@ -66,6 +70,14 @@ class Embedded:
 
     def stop(self) -> None:
         self._cluster.stop()
+
+    def requests(self, user: str) -> list[tuple[str, str]]:
+        return [(r.verb, r.resource) for r in self._cluster.audit.requests_since(0, user=user)]
+
+
+class Real(ControlPlane):
+    def requests(self, user: str) -> list[tuple[str, str]]:
+        return [(event.verb, event.resource) for event in self.audit_events(user=user)]
 
 
 @dataclass
@@ -134,7 +146,7 @@ def cluster(
         embedded.stop()
     else:
         request.getfixturevalue("control_plane_programs")
-        with ControlPlane() as real:
+        with Real() as real:
             yield real
 
 
@@ -186,7 +198,11 @@ def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def kubectl_program(cluster: Cluster) -> str:
     if isinstance(cluster, ControlPlane):
         return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
-    return shutil.which("kubectl") or "kubectl"
+    found = shutil.which("kubectl")
+    if found is None:
+        left_out("tests in a browser on the embedded cluster", "kubectl is missing")
+        pytest.skip("kubectl is missing")
+    return found
 
 
 @pytest.fixture(scope="session")
