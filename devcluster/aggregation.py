@@ -1,0 +1,66 @@
+"""Cluster roles whose rules are gathered from others by label.
+
+https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+"""
+
+from devcluster.crud import Objects
+from devcluster.objects import Obj, dicts, dig
+from devcluster.rbac import CLUSTER_ROLES
+from devcluster.store import Change
+from devcluster.writes import Write
+
+
+class Aggregation:
+    """Keeps aggregated roles up to date; at once, so that nobody sees a stale one."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._busy = False
+        objects.store.collection(CLUSTER_ROLES).listeners.add(self._changed)
+
+    def _changed(self, _: Change) -> None:
+        # What this writes calls it again; the loop below sees to everything by itself.
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._refresh_all():
+                pass
+        finally:
+            self._busy = False
+
+    def _refresh_all(self) -> bool:
+        changed = [name for name in self._aggregated() if self._refresh(name)]
+        return bool(changed)
+
+    def _aggregated(self) -> list[str]:
+        records = self._objects.store.collection(CLUSTER_ROLES).records_in()
+        return [r.name for r in records if b'"aggregationRule"' in r.data]
+
+    def _refresh(self, name: str) -> bool:
+        """Gathers the rules of one role; True if they changed."""
+        declared = self._objects.registry.get(CLUSTER_ROLES)
+        role = self._objects.get(declared, "", name).load()
+        rules: list[Obj] = []
+        for record in self._objects.store.collection(CLUSTER_ROLES).records_in():
+            chosen = record.name != name and _selects(role, record.labels)
+            for rule in (record.load().get("rules") or ()) if chosen else ():
+                if rule not in rules:
+                    rules.append(rule)
+        if rules == (role.get("rules") or []):
+            return False
+
+        def mutate(found: Obj) -> Obj:
+            return {**found, "rules": rules}
+
+        self._objects.update(declared, "v1", "", name, mutate, Write())
+        return True
+
+
+def _selects(role: Obj, labels: object) -> bool:
+    held = labels if isinstance(labels, dict) else {}
+    for selector in dicts(dig(role, "aggregationRule.clusterRoleSelectors")):
+        wanted = selector.get("matchLabels") or {}
+        if wanted and all(held.get(key) == value for key, value in wanted.items()):
+            return True
+    return False

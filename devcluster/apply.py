@@ -1,0 +1,145 @@
+"""Server-side apply: a manager says which fields it wants, and owns exactly those.
+
+Rules: https://kubernetes.io/docs/reference/using-api/server-side-apply/. A field that another manager
+owns with another value is a conflict, unless `force` takes it over. A field that the manager owned
+and no longer names is removed, if nobody else owns it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from devcluster.fieldset import (
+    Fields,
+    Path,
+    changed,
+    element,
+    flatten,
+    mergeable,
+    path_text,
+)
+from devcluster.managed import Entry, Manager, read_entries, write_entries
+from devcluster.objects import Obj, clone, meta, timestamp
+from devcluster.shapes import Shape
+from devcluster.statuses import Cause, apply_conflict
+
+
+def apply_patch(live: Obj, wanted: Obj, manager: Manager, shape: Shape, *, force: bool) -> Obj:
+    """`live` after the apply, with its managedFields; a 409 names the managers that object.
+
+    `live` is empty but for its name where the object does not exist yet.
+    """
+    held = read_entries(live)
+    mine = next((entry for entry in held if entry.manager == manager), None)
+    others = [entry for entry in held if entry.manager != manager]
+    owned = frozenset(flatten(wanted, shape))
+    merged: Obj = merge(live, wanted, shape)
+    _drop_abandoned(merged, (mine.fields if mine else frozenset()) - owned, others, shape)
+    written, gone = changed(flatten(live, shape), flatten(merged, shape))
+    touched = written | gone
+    conflicts = [(e, path) for e in others for path in sorted(e.fields & touched)]
+    if conflicts and not force:
+        raise _refusal(conflicts)
+    entries = [replace(entry, fields=entry.fields - touched) for entry in others]
+    time = mine.time if mine and mine.fields == owned and not touched else timestamp()
+    entries.insert(0, Entry(manager, owned, time))
+    write_entries(merged, entries)
+    return merged
+
+
+def _refusal(conflicts: list[tuple[Entry, Path]]) -> Exception:
+    causes = [
+        Cause(path_text(path), "FieldManagerConflict", f"conflict with {_who(entry)}")
+        for entry, path in conflicts
+    ]
+    if len(causes) == 1:
+        text = f"1 conflict: {causes[0].message}: {causes[0].field}"
+    else:
+        blocks = []
+        for message in sorted({cause.message for cause in causes}):
+            fields = sorted(cause.field for cause in causes if cause.message == message)
+            listed = "\n".join(f"- {field}" for field in fields)
+            blocks.append(f"{message.replace('conflict', 'conflicts', 1)}:\n{listed}")
+        text = f"{len(causes)} conflicts: " + "\n".join(blocks)
+    return apply_conflict(f"Apply failed with {text}", causes)
+
+
+def _who(entry: Entry) -> str:
+    manager = entry.manager
+    text = f'"{manager.name}"'
+    if manager.subresource:
+        text += f' with subresource "{manager.subresource}"'
+    if manager.operation == "Update":
+        text += f" using {manager.api_version}"
+        text += f" at {entry.time}" if entry.time else ""
+    return text
+
+
+def merge(live: Any, wanted: Any, shape: Shape) -> Any:
+    """`wanted` laid over `live`: maps by field, lists by item where they have keys."""
+    if isinstance(live, dict) and isinstance(wanted, dict) and not shape.is_whole:
+        merged = dict(live)
+        for name, value in wanted.items():
+            merged[name] = merge(live.get(name), value, shape.child(name))
+        return merged
+    if isinstance(live, list) and isinstance(wanted, list):
+        if mergeable(live, shape) and mergeable(wanted, shape):
+            return _merge_items(live, wanted, shape)
+        return wanted
+    return clone(wanted) if isinstance(wanted, dict) else wanted
+
+
+def _merge_items(live: list[Any], wanted: list[Any], shape: Shape) -> list[Any]:
+    """Items keep the places they have in `live`; new ones follow."""
+    held = {element(item, shape): item for item in live}
+    for item in wanted:
+        name = element(item, shape)
+        held[name] = merge(held[name], item, shape.item) if name in held else item
+    return list(held.values())
+
+
+def _drop_abandoned(obj: Obj, abandoned: Fields, others: list[Entry], shape: Shape) -> None:
+    """Removes what the manager owned, no longer names, and nobody else owns."""
+    elsewhere: set[Path] = set()
+    for entry in others:
+        for path in entry.fields:
+            elsewhere.update(path[:length] for length in range(1, len(path) + 1))
+    # Items first: without the field that is its key an item could not be found any more.
+    gone = sorted(abandoned - elsewhere, key=lambda path: (path[-1][0] == "f", -len(path)))
+    for path in gone:
+        _remove(obj, path, shape)
+
+
+def _remove(node: Any, path: Path, shape: Shape) -> None:
+    """Removes the value at the path, and maps and lists that become empty by that."""
+    part, rest = path[0], path[1:]
+    if part.startswith("f:"):
+        name = part[2:]
+        if not isinstance(node, dict) or name not in node:
+            return
+        if rest:
+            _remove(node[name], rest, shape.child(name))
+        if not rest or node[name] in ({}, []):
+            del node[name]
+        return
+    if not isinstance(node, list):
+        return
+    for index, item in enumerate(node):
+        if element(item, shape) == part:
+            if rest:
+                _remove(item, rest, shape.item)
+            else:
+                del node[index]
+            return
+
+
+def without_server_fields(wanted: Mapping[str, Any]) -> Obj:
+    """What a client applies, without the fields that only the server sets."""
+    found = dict(wanted)
+    found["metadata"] = {
+        name: value
+        for name, value in meta(dict(wanted)).items()
+        if name not in ("managedFields", "uid", "resourceVersion", "creationTimestamp")
+        and name not in ("generation", "selfLink")
+    }
+    return found

@@ -1,0 +1,121 @@
+"""One request, understood; and one answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import yaml
+
+from devcluster.authn import UserInfo
+from devcluster.objects import Obj, encode
+from devcluster.protobuf import MEDIA_TYPE, decode_protobuf
+from devcluster.requestinfo import RequestInfo
+from devcluster.resources import ResourceType
+from devcluster.statuses import StatusError, bad_request, unsupported_media_type
+
+JSON = "application/json"
+_YAML = ("application/yaml", "application/x-yaml", "text/yaml")
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """An authenticated request about a resource."""
+
+    info: RequestInfo
+    declared: ResourceType
+    user: UserInfo
+    query: Mapping[str, str]
+    content_type: str
+    accept: str
+    user_agent: str
+    body: bytes
+
+    @property
+    def version(self) -> str:
+        return self.info.version
+
+    @property
+    def namespace(self) -> str:
+        """Empty where the type is in no namespace, though its path may name one."""
+        return self.info.namespace if self.declared.namespaced else ""
+
+    def decoded(self) -> Any:
+        """The body, JSON or YAML; None if it is empty. 400 or 415 if it is not."""
+        if not self.body.strip():
+            return None
+        kind = self.content_type.partition(";")[0].strip() or JSON
+        if kind == MEDIA_TYPE:
+            return decode_protobuf(self.body)
+        if kind in _YAML or kind == APPLY_PATCH:
+            return read_yaml(self.body)
+        if kind not in (JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, "*/*"):
+            raise unsupported_media_type((JSON, "application/yaml", MEDIA_TYPE))
+        try:
+            return msgspec.json.decode(self.body)
+        except msgspec.DecodeError as error:
+            raise bad_request(f"the object provided is unrecognized: {error}") from error
+
+    def object(self) -> Obj:
+        """The body as an object; 400 if it is none or, if checked strictly, says a thing twice."""
+        found = self.decoded()
+        if self.query.get("fieldValidation") == "Strict" and self.body.lstrip().startswith(b"{"):
+            json.loads(self.body, object_pairs_hook=_refuse_duplicates)
+        if not isinstance(found, dict) or not isinstance(found.get("metadata", {}), dict | None):
+            raise bad_request("the body must be an object with metadata")
+        if found.get("metadata") is None:
+            found["metadata"] = {}
+        return found
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Obj:
+    found: Obj = {}
+    for name, value in pairs:
+        if name in found:
+            raise bad_request(f'strict decoding error: duplicate field "{name}"')
+        found[name] = value
+    return found
+
+
+def read_yaml(data: bytes) -> Any:
+    """JSON is tried first: it is YAML too, and much faster to read."""
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        pass
+    try:
+        found = yaml.load(data, Loader=PlainLoader)  # noqa: S506
+    except yaml.YAMLError as error:
+        raise bad_request(f"error decoding YAML: {error}") from error
+    return found
+
+
+class PlainLoader(yaml.SafeLoader):
+    """YAML whose timestamps stay text, as they do in JSON."""
+
+
+PlainLoader.yaml_implicit_resolvers = {
+    letter: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    body: bytes
+    code: int = 200
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def json_answer(obj: Any, code: int = 200, **headers: str) -> Answer:
+    return Answer(encode(obj), code, headers=headers)
+
+
+def error_answer(error: StatusError) -> Answer:
+    return Answer(encode(error.body()), error.code, headers=error.headers)

@@ -1,0 +1,102 @@
+"""The sample world changes by itself: now and then a rollout, a restart, a pod that is replaced."""
+
+import asyncio
+import random
+from typing import Protocol
+
+from devcluster.cluster import Cluster
+from devcluster.controllers.base import Controller
+from devcluster.controllers.kubelet import Kubelet
+from devcluster.controllers.podtools import is_ready
+from devcluster.objects import Obj, meta, timestamp
+from devcluster.sample.catalog import catalog
+from devcluster.statuses import StatusError
+from devcluster.store import Record
+from devcluster.writes import Deletion, Mutation, Write
+
+# Seconds between two things that happen.
+_PAUSE = (12.0, 35.0)
+_DEPLOYMENTS = "deployments.apps"
+
+
+class Manager(Protocol):
+    """What the churn needs of the controllers."""
+
+    kubelet: Kubelet
+
+    def look_at(self, controller: Controller, key: str, seconds: float) -> None: ...
+
+
+class Churn:
+    """Only touches what is healthy and belongs to the sample world."""
+
+    def __init__(self, cluster: Cluster, manager: Manager, seed: int) -> None:
+        self._cluster, self._manager = cluster, manager
+        self._chance = random.Random(seed)  # noqa: S311 - a sample world is no secret
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(self._chance.uniform(*_PAUSE))
+            act = self._chance.choices(
+                (self._restart, self._replace, self._roll, self._scale), (5, 3, 2, 2)
+            )[0]
+            try:
+                act()
+            except StatusError:
+                # Somebody changed or removed it at the same time; there will be another.
+                continue
+
+    def _pod(self) -> Record | None:
+        pods = [
+            record
+            for namespace in catalog().namespaces
+            for record in self._cluster.store.collection("pods").records_in(namespace)
+            if not record.deleting and record.owners and is_ready(record.load())
+        ]
+        return self._chance.choice(pods) if pods else None
+
+    def _deployment(self) -> Record | None:
+        found = []
+        for namespace in catalog().namespaces:
+            for record in self._cluster.store.collection(_DEPLOYMENTS).records_in(namespace):
+                status = record.load().get("status") or {}
+                if status.get("availableReplicas") and not status.get("unavailableReplicas"):
+                    found.append(record)
+        return self._chance.choice(found) if found else None
+
+    def _restart(self) -> None:
+        pod = self._pod()
+        if pod:
+            self._manager.kubelet.kill_container(pod)
+            self._manager.look_at(self._manager.kubelet, pod.key, 1.0)
+
+    def _replace(self) -> None:
+        pod = self._pod()
+        if pod:
+            declared = self._cluster.registry.get("pods")
+            self._cluster.objects.delete(declared, pod.namespace, pod.name, Deletion())
+
+    def _roll(self) -> None:
+        def mutate(deployment: Obj) -> Obj:
+            about = meta(deployment["spec"]["template"])
+            notes = about.setdefault("annotations", {})
+            notes["kubectl.kubernetes.io/restartedAt"] = timestamp()
+            return deployment
+
+        self._update(mutate)
+
+    def _scale(self) -> None:
+        def mutate(deployment: Obj) -> Obj:
+            now = int(deployment["spec"]["replicas"])
+            deployment["spec"]["replicas"] = max(1, min(7, now + self._chance.choice((-1, 1))))
+            return deployment
+
+        self._update(mutate)
+
+    def _update(self, mutate: Mutation) -> None:
+        record = self._deployment()
+        if record:
+            declared = self._cluster.registry.get(_DEPLOYMENTS)
+            self._cluster.objects.update(
+                declared, "v1", record.namespace, record.name, mutate, Write()
+            )

@@ -1,0 +1,89 @@
+"""The parts of the cluster put together, without HTTP: one object to hand to whoever needs it."""
+
+from pathlib import Path
+
+from devcluster.aggregation import Aggregation
+from devcluster.audit import RequestLog
+from devcluster.authn import TokenFile, UserInfo, split_service_account
+from devcluster.bootstrap import NAMESPACES, cluster_role_bindings, cluster_roles
+from devcluster.builtins import builtin_types
+from devcluster.crud import Objects
+from devcluster.customs import CRDS, Customs
+from devcluster.database import Database
+from devcluster.handlers import Handlers
+from devcluster.objects import Obj, meta
+from devcluster.patching import Patches
+from devcluster.rbac import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, Rbac
+from devcluster.resources import Registry, ResourceType
+from devcluster.reviews import Reviews
+from devcluster.store import Store, key_of
+from devcluster.subresources import Subresources
+from devcluster.writes import Write
+
+
+class Cluster:
+    """Must be made and used on the thread of its event loop, but for `audit`."""
+
+    def __init__(self, database: Database, token_file: Path, audit: RequestLog) -> None:
+        self.audit = audit
+        self.registry = Registry(builtin_types())
+        self.store = Store(database, self._selectable_fields)
+        self.customs = Customs(self.store, self.registry)
+        self.rbac = Rbac(self.store)
+        self.tokens = TokenFile(token_file)
+        self.objects = Objects(self.store, self.registry, self.customs)
+        self.aggregation = Aggregation(self.objects)
+        self.handlers = Handlers(self.objects, self.rbac)
+        self.patches = Patches(self.handlers)
+        self.subresources = Subresources(self.handlers, self.patches, self.tokens)
+        self.reviews = Reviews(self.rbac, self.find_token)
+        self._bootstrap()
+
+    def _selectable_fields(self, collection: str) -> tuple[str, ...]:
+        """Of a collection that may be opened before its custom type is known to the registry."""
+        fields = [name for one in self.registry if one.storage == collection for name in one.fields]
+        return tuple(dict.fromkeys(fields))
+
+    def _bootstrap(self) -> None:
+        """Makes what is missing of what every cluster has."""
+        for name in NAMESPACES:
+            self.ensure("namespaces", {"metadata": {"name": name}})
+        for role in cluster_roles():
+            self.ensure(CLUSTER_ROLES, role)
+        for binding in cluster_role_bindings():
+            self.ensure(CLUSTER_ROLE_BINDINGS, binding)
+        service = {
+            "metadata": {
+                "name": "kubernetes",
+                "namespace": "default",
+                "labels": {"component": "apiserver", "provider": "kubernetes"},
+            },
+            "spec": {
+                "clusterIP": "10.96.0.1",
+                "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
+            },
+        }
+        self.ensure("services", service)
+
+    def find_token(self, token: str) -> UserInfo | None:
+        """Whose token it is. Those of a service account end with it."""
+        user = self.tokens.find(token)
+        account = split_service_account(user.name) if user else None
+        if user and account and user.uid:
+            record = self.store.find("serviceaccounts", key_of(*account))
+            return user if record and record.uid == user.uid else None
+        return user
+
+    def ensure(self, qualified: str, obj: Obj) -> bool:
+        """Creates the object unless there is one of its name; True if it was made."""
+        declared: ResourceType = self.registry.get(qualified)
+        about = meta(obj)
+        namespace = about.get("namespace", "")
+        if self.store.find(declared.storage, key_of(namespace, about["name"])):
+            return False
+        version = declared.versions[0].name
+        self.objects.create(declared, version, namespace, obj, Write())
+        return True
+
+
+__all__ = ["CRDS", "Cluster"]

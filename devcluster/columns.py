@@ -1,0 +1,214 @@
+"""Columns of tables, and the ways to fill them from an object."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from devcluster.objects import Obj, dig, meta, parse_time
+from devcluster.podstatus import pod_restarts
+
+Getter = Callable[[Obj], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`priority` above 0 shows with `-o wide` only."""
+
+    name: str
+    get: Getter
+    type: str = "string"
+    priority: int = 0
+    format: str = ""
+    description: str = ""
+
+    def definition(self) -> Obj:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "format": self.format,
+            "description": self.description or self.name,
+            "priority": self.priority,
+        }
+
+
+def age(text: str | None) -> str:
+    """`5s`, `3m12s`, `2h`, `4d3h`, `2y`: as short as kubectl has it."""
+    if not text:
+        return "<unknown>"
+    return duration(int((datetime.now(UTC) - parse_time(text)).total_seconds()))
+
+
+def duration(seconds: int) -> str:
+    """Rules of `HumanDuration`: two units where the smaller one still matters."""
+    if seconds < 0:
+        return "<invalid>" if seconds < -1 else "0s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if seconds < 120:
+        return f"{seconds}s"
+    if minutes < 10:
+        return f"{minutes}m{seconds % 60}s" if seconds % 60 else f"{minutes}m"
+    if minutes < 180:
+        return f"{minutes}m"
+    if hours < 8:
+        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    if days < 8:
+        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
+    if days < 730:
+        return f"{days}d"
+    return f"{days // 365}y{days % 365}d" if days < 2920 else f"{days // 365}y"
+
+
+def field_text(path: str, missing: Any = "") -> Getter:
+    def get(obj: Obj) -> Any:
+        value = dig(obj, path)
+        return missing if value is None or value == "" else value
+
+    return get
+
+
+def object_name(obj: Obj) -> str:
+    return str(meta(obj).get("name", ""))
+
+
+def object_age(obj: Obj) -> str:
+    return age(meta(obj).get("creationTimestamp"))
+
+
+def size_of(path: str) -> Getter:
+    return lambda obj: len(dig(obj, path) or ())
+
+
+def selector_text(path: str) -> Getter:
+    def get(obj: Obj) -> str:
+        labels: Mapping[str, str] = dig(obj, path) or {}
+        return ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or "<none>"
+
+    return get
+
+
+def container_texts(field: str) -> Getter:
+    def get(obj: Obj) -> str:
+        return ",".join(c.get(field, "") for c in dig(obj, "spec.template.spec.containers") or ())
+
+    return get
+
+
+def restarts_text(obj: Obj) -> str:
+    count, last = pod_restarts(obj)
+    return f"{count} ({age(last)} ago)" if count and last else str(count)
+
+
+def node_roles(obj: Obj) -> str:
+    prefix = "node-role.kubernetes.io/"
+    labels = meta(obj).get("labels") or {}
+    roles = sorted(key.removeprefix(prefix) for key in labels if key.startswith(prefix))
+    return ",".join(roles) or "<none>"
+
+
+def node_status(obj: Obj) -> str:
+    ready = next((c for c in dig(obj, "status.conditions") or () if c.get("type") == "Ready"), None)
+    words = {"True": "Ready", "False": "NotReady"}
+    word = words.get(ready["status"], "NotReady") if ready else "Unknown"
+    return f"{word},SchedulingDisabled" if dig(obj, "spec.unschedulable") else word
+
+
+def address_of(kind: str) -> Getter:
+    def get(obj: Obj) -> str:
+        found = (a["address"] for a in dig(obj, "status.addresses") or () if a.get("type") == kind)
+        return next(found, "<none>")
+
+    return get
+
+
+def ratio(ready: str, wanted: str) -> Getter:
+    return lambda obj: f"{dig(obj, ready) or 0}/{dig(obj, wanted) or 0}"
+
+
+def ports_text(obj: Obj) -> str:
+    def one(port: Obj) -> str:
+        node = f":{port['nodePort']}" if port.get("nodePort") else ""
+        return f"{port.get('port')}{node}/{port.get('protocol', 'TCP')}"
+
+    return ",".join(one(port) for port in dig(obj, "spec.ports") or ()) or "<none>"
+
+
+def external_address(obj: Obj) -> str:
+    ingress = dig(obj, "status.loadBalancer.ingress") or ()
+    found = ",".join(one.get("ip") or one.get("hostname", "") for one in ingress)
+    pending = dig(obj, "spec.type") == "LoadBalancer"
+    return found or ("<pending>" if pending else "<none>")
+
+
+def event_object(obj: Obj) -> str:
+    about = obj.get("involvedObject") or {}
+    return f"{about.get('kind', '').lower()}/{about.get('name', '')}"
+
+
+def last_seen(obj: Obj) -> str:
+    return age(
+        obj.get("lastTimestamp") or obj.get("eventTime") or meta(obj).get("creationTimestamp")
+    )
+
+
+def job_status(obj: Obj) -> str:
+    for condition in dig(obj, "status.conditions") or ():
+        if condition.get("status") == "True" and condition.get("type") in ("Complete", "Failed"):
+            return str(condition["type"])
+    return "Suspended" if dig(obj, "spec.suspend") else "Running"
+
+
+def job_duration(obj: Obj) -> str:
+    start, end = dig(obj, "status.startTime"), dig(obj, "status.completionTime")
+    if not start:
+        return ""
+    finish = parse_time(end) if end else datetime.now(UTC)
+    return duration(int((finish - parse_time(start)).total_seconds()))
+
+
+def role_text(obj: Obj) -> str:
+    ref = obj.get("roleRef") or {}
+    return f"{ref.get('kind', '')}/{ref.get('name', '')}"
+
+
+NAME = Column("Name", object_name, format="name")
+AGE = Column("Age", object_age)
+IMAGES = (
+    Column("Containers", container_texts("name"), priority=1),
+    Column("Images", container_texts("image"), priority=1),
+    Column("Selector", selector_text("spec.selector.matchLabels"), priority=1),
+)
+
+
+def number(name: str, path: str) -> Column:
+    return Column(name, field_text(path, 0), "integer")
+
+
+def json_path(path: str, kind: str) -> Getter:
+    """`.spec.a`, `.items[0].b`, `.conditions[?(@.type=="Ready")].status`."""
+    steps = re.findall(r"\.([^.\[\]]+)|\[([^\]]+)\]", path.replace("\\.", "\0"))
+
+    def get(obj: Obj) -> Any:
+        value: Any = obj
+        for name, index in steps:
+            value = _step(value, name.replace("\0", "."), index)
+            if value is None:
+                return None if kind in ("integer", "number", "boolean") else "<none>"
+        return age(str(value)) if kind == "date" else value
+
+    return get
+
+
+def _step(value: Any, name: str, index: str) -> Any:
+    if name:
+        return value.get(name) if isinstance(value, dict) else None
+    if not isinstance(value, list):
+        return value.get(index.strip("'\"")) if isinstance(value, dict) else None
+    if found := re.fullmatch(r"\?\(@\.([\w.]+)\s*==\s*[\"']([^\"']*)[\"']\)", index):
+        return next((item for item in value if dig(item, found[1]) == found[2]), None)
+    if index == "*":
+        return ",".join(str(item) for item in value)
+    return value[int(index)] if index.isdigit() and int(index) < len(value) else None

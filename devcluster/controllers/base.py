@@ -1,0 +1,85 @@
+"""What a simulated controller is."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from devcluster.crud import Objects
+from devcluster.objects import Obj
+from devcluster.statuses import StatusError
+from devcluster.store import Change, Record
+from devcluster.writes import Deletion, Mutation, Write
+
+SILENT = Write()
+
+
+class Controller(Protocol):
+    """Level-triggered: `reconcile` looks at the world as it is and moves it one step.
+
+    It runs on the cluster's event loop, must be quick, and may be called at any time for any key.
+    """
+
+    name: str
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        """The keys to look at because of this change."""
+        ...
+
+    def all_keys(self) -> Iterable[str]:
+        """The keys to look at when the cluster starts."""
+        ...
+
+    def reconcile(self, key: str) -> float | None:
+        """Seconds after which to look again, or None."""
+        ...
+
+
+class Base:
+    """Shared by controllers of one collection: its own changes lead to its own keys."""
+
+    name = ""
+    collection = ""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects, self.store = objects, objects.store
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        return (change.new.key,) if collection == self.collection else ()
+
+    def all_keys(self) -> Iterable[str]:
+        return list(self.store.collection(self.collection).keys)
+
+    def find(self, key: str, collection: str = "") -> Record | None:
+        return self.store.find(collection or self.collection, key)
+
+    def create(self, collection: str, namespace: str, obj: Obj) -> Obj:
+        declared = self.objects.registry.get(collection)
+        version = declared.versions[0].name
+        return self.objects.create(declared, version, namespace, obj, SILENT)
+
+    def update(self, collection: str, record: Record, mutate: Mutation, part: str = "") -> Obj:
+        declared = self.objects.registry.get(collection)
+        version = declared.versions[0].name
+        write = Write(subresource=part)
+        return self.objects.update(declared, version, record.namespace, record.name, mutate, write)
+
+    def set_status(self, collection: str, record: Record, status: Obj) -> None:
+        """Writes the status if it is another one."""
+
+        def mutate(obj: Obj) -> Obj:
+            return {**obj, "status": status}
+
+        self.update(collection, record, mutate, "status")
+
+    def delete(self, collection: str, record: Record, grace: int | None = None) -> None:
+        """Deletes the object; it may be gone already."""
+        declared = self.objects.registry.get(collection)
+        how = Deletion(uid=record.uid, grace=grace)
+        try:
+            self.objects.delete(declared, record.namespace, record.name, how)
+        except StatusError as error:
+            if error.code not in (404, 409):
+                raise
+
+    def owned(self, uid: str, collection: str) -> Iterator[Record]:
+        for _, record in self.store.owned_by(uid, collection):
+            yield record

@@ -1,0 +1,60 @@
+"""What the containers of a pod do in the simulation, as an annotation of the pod says.
+
+    devcluster/behaviour: crash oom        starts, is killed for its memory, starts again, …
+    devcluster/behaviour: crash error      the same with exit code 1
+    devcluster/behaviour: pull-fails       its image does not exist
+    devcluster/behaviour: never-ready      runs, but its readiness probe fails
+    devcluster/behaviour: init-stuck       its first init container never ends
+    devcluster/behaviour: never-ends       does not stop when it is deleted
+    devcluster/behaviour: runs 20          ends well after 20 seconds
+    devcluster/behaviour: fails 20         ends badly after 20 seconds
+
+Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s.
+"""
+
+from dataclasses import dataclass
+
+from devcluster.objects import Obj, meta
+
+ANNOTATION = "devcluster/behaviour"
+_DEFAULT_RUN = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """`runs_for`: seconds until the containers end by themselves; None for never."""
+
+    crashes: bool = False
+    exit_code: int = 0
+    reason: str = "Completed"
+    pull_fails: bool = False
+    never_ready: bool = False
+    stuck_init: bool = False
+    never_ends: bool = False
+    runs_for: float | None = None
+
+
+def behaviour_of(pod: Obj) -> Behaviour:
+    """What the annotation says; an unknown word counts as none."""
+    text = str((meta(pod).get("annotations") or {}).get(ANNOTATION, ""))
+    word, _, rest = text.partition(" ")
+    seconds = float(rest) if rest.replace(".", "", 1).isdigit() else _DEFAULT_RUN
+    match word:
+        case "crash" if rest == "oom":
+            return Behaviour(crashes=True, exit_code=137, reason="OOMKilled")
+        case "crash":
+            return Behaviour(crashes=True, exit_code=1, reason="Error")
+        case "pull-fails":
+            return Behaviour(pull_fails=True)
+        case "never-ready":
+            return Behaviour(never_ready=True)
+        case "init-stuck":
+            return Behaviour(stuck_init=True)
+        case "never-ends":
+            return Behaviour(never_ends=True)
+        case "runs":
+            return Behaviour(runs_for=seconds)
+        case "fails":
+            return Behaviour(runs_for=seconds, exit_code=1, reason="Error")
+    restarts = (pod.get("spec") or {}).get("restartPolicy", "Always")
+    return Behaviour() if restarts == "Always" else Behaviour(runs_for=_DEFAULT_RUN)

@@ -1,0 +1,109 @@
+"""A DaemonSet has one pod on every node that it fits."""
+
+from collections.abc import Iterable
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.podtools import (
+    count_ready,
+    is_active,
+    is_ready,
+    owner_reference,
+    pod_from,
+    template_hash,
+)
+from devcluster.controllers.replicasets import owners_in
+from devcluster.controllers.scheduling import tolerates
+from devcluster.objects import Obj, dig, meta, suffix
+from devcluster.store import Change, Record
+
+_HASH = "controller-revision-hash"
+
+
+class DaemonSetController(Base):
+    name, collection = "daemonset", "daemonsets.apps"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        if collection == "nodes" and change.kind != "MODIFIED":
+            return self.all_keys()
+        return owners_in(self, change) if collection == "pods" else ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        daemon_set = record.load()
+        digest = template_hash(daemon_set["spec"]["template"])
+        nodes = [n for n in self.store.collection("nodes").records_in() if _fits(daemon_set, n)]
+        held: dict[str, Record] = {}
+        for pod in self.owned(record.uid, "pods"):
+            if is_active(pod):
+                held[pod.fields["spec.nodeName"]] = pod
+            elif not pod.deleting:
+                self.delete("pods", pod)
+        for node in nodes:
+            if node.name not in held:
+                self._make(daemon_set, node.name, digest)
+        names = {node.name for node in nodes}
+        for name, pod in held.items():
+            if name not in names:
+                self.delete("pods", pod)
+        self._roll(daemon_set, list(held.values()), len(nodes), digest)
+        self._report(record, daemon_set, len(nodes), digest)
+        return None
+
+    def _make(self, daemon_set: Obj, node: str, digest: str) -> None:
+        about = meta(daemon_set)
+        owner = owner_reference("apps/v1", "DaemonSet", daemon_set)
+        pod = pod_from(
+            daemon_set["spec"]["template"],
+            owner,
+            name=f"{about['name'][:57]}-{suffix()}",
+            generateName=f"{about['name']}-",
+            labels={_HASH: digest},
+        )
+        field = {"key": "metadata.name", "operator": "In", "values": [node]}
+        terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+        pod["spec"]["affinity"] = {"nodeAffinity": required}
+        # The scheduler would only choose what is chosen already.
+        pod["spec"]["nodeName"] = node
+        self.create("pods", about["namespace"], pod)
+
+    def _roll(self, daemon_set: Obj, pods: list[Record], nodes: int, digest: str) -> None:
+        if dig(daemon_set, "spec.updateStrategy.type") == "OnDelete" or len(pods) < nodes:
+            return
+        if any(not is_ready(pod.load()) for pod in pods):
+            return
+        stale = next((pod for pod in pods if pod.labels.get(_HASH) != digest), None)
+        if stale:
+            self.delete("pods", stale)
+
+    def _report(self, record: Record, daemon_set: Obj, nodes: int, digest: str) -> None:
+        pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
+        ready = count_ready(pods)
+        status: Obj = {
+            "currentNumberScheduled": len(pods),
+            "numberMisscheduled": 0,
+            "desiredNumberScheduled": nodes,
+            "numberReady": ready,
+            "numberAvailable": ready,
+            "numberUnavailable": nodes - ready,
+            "updatedNumberScheduled": sum(p.labels.get(_HASH) == digest for p in pods),
+            "observedGeneration": meta(daemon_set).get("generation", 1),
+        }
+        if not status["numberUnavailable"]:
+            del status["numberUnavailable"]
+        self.set_status(self.collection, record, status)
+
+
+def _fits(daemon_set: Obj, record: Record) -> bool:
+    spec = dig(daemon_set, "spec.template.spec") or {}
+    wanted = spec.get("nodeSelector") or {}
+    if any(record.labels.get(key) != value for key, value in wanted.items()):
+        return False
+    taints = dig(record.load(), "spec.taints") or ()
+    # Pods of daemon sets stay on nodes that are cordoned or in trouble.
+    lasting = [t for t in taints if not t["key"].startswith("node.kubernetes.io/")]
+    return all(tolerates(spec, taint) for taint in lasting)

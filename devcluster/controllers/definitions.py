@@ -1,0 +1,50 @@
+"""A custom type that is removed takes its objects with it."""
+
+from collections.abc import Iterable
+
+from devcluster.controllers.base import Base
+from devcluster.customs import CLEANUP, CRDS, is_established
+from devcluster.objects import Obj, meta
+from devcluster.store import Change, Record
+
+
+class DefinitionController(Base):
+    name, collection = "customresourcedefinition", CRDS
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            if change.kind == "DELETED":
+                # Names may have become free that another one waits for.
+                return self.all_keys()
+            return (change.new.key,) if change.new.deleting else ()
+        if change.kind == "DELETED":
+            definition = self.find(collection)
+            if definition and definition.deleting:
+                return (definition.key,)
+        return ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None:
+            return None
+        if not record.deleting:
+            if not is_established(record.load()):
+                self.update(self.collection, record, lambda crd: crd, "names")
+            return None
+        plural, _, group = key.partition(".")
+        declared = self.objects.registry.find(group, plural)
+        if declared:
+            for content in self.store.collection(key).records_in():
+                if not content.deleting:
+                    self.delete(declared.qualified, content)
+        if not self.store.collection(key).records:
+            self._finish(record)
+        return None
+
+    def _finish(self, record: Record) -> None:
+        def mutate(crd: Obj) -> Obj:
+            meta(crd)["finalizers"] = [f for f in meta(crd)["finalizers"] if f != CLEANUP]
+            return crd
+
+        if CLEANUP in (meta(record.load()).get("finalizers") or ()):
+            self.update(self.collection, record, mutate)

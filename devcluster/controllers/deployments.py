@@ -1,0 +1,233 @@
+"""A Deployment rolls from one ReplicaSet to the next within its limits of surge and absence."""
+
+from collections.abc import Iterable
+from math import ceil, floor
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
+from devcluster.controllers.replicasets import owners_in
+from devcluster.objects import Obj, clone, dig, labels_of, meta, timestamp
+from devcluster.store import Change, Record
+
+_SETS = "replicasets.apps"
+_HASH = "pod-template-hash"
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+class DeploymentController(Base):
+    name, collection = "deployment", "deployments.apps"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        return owners_in(self, change) if collection == _SETS else ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        deployment = record.load()
+        sets = list(self.owned(record.uid, _SETS))
+        new = next((s for s in sets if _is_current(s, deployment)), None)
+        if new is None and not deployment["spec"].get("paused"):
+            self._create_set(deployment, sets)
+            return None
+        old = [s for s in sets if s is not new]
+        if new and not deployment["spec"].get("paused"):
+            self._set_revision(deployment, new, old)
+            self._roll(deployment, new, old)
+            self._clean_up(deployment, old)
+        elif sets:
+            self._scale(max(sets, key=_revision), int(deployment["spec"]["replicas"]))
+        self._report(key, new.name if new else "")
+        return None
+
+    def _create_set(self, deployment: Obj, sets: list[Record]) -> None:
+        spec, about = deployment["spec"], meta(deployment)
+        digest = template_hash(spec["template"])
+        template = clone(spec["template"])
+        labels = {**(meta(template).get("labels") or {}), _HASH: digest}
+        meta(template)["labels"] = labels
+        selector = clone(spec["selector"])
+        selector.setdefault("matchLabels", {})[_HASH] = digest
+        revision = max((_revision(s) for s in sets), default=0) + 1
+        body: Obj = {
+            "metadata": {
+                "name": f"{about['name']}-{digest}",
+                "labels": labels,
+                "annotations": {
+                    "deployment.kubernetes.io/desired-replicas": str(spec["replicas"]),
+                    _REVISION: str(revision),
+                },
+                "ownerReferences": [owner_reference("apps/v1", "Deployment", deployment)],
+            },
+            "spec": {"replicas": 0, "selector": selector, "template": template},
+        }
+        self.create(_SETS, about["namespace"], body)
+
+    def _set_revision(self, deployment: Obj, new: Record, old: list[Record]) -> None:
+        """The set that is rolled to has the highest revision, also after a rollback."""
+        highest = max((_revision(s) for s in old), default=0)
+        wanted = str(max(_revision(new), highest + 1))
+        if str(_revision(new)) != wanted:
+            self.update(_SETS, new, _annotated(wanted))
+        if (meta(deployment).get("annotations") or {}).get(_REVISION) != wanted:
+            record = self.find(f"{meta(deployment)['namespace']}/{meta(deployment)['name']}")
+            if record:
+                self.update(self.collection, record, _annotated(wanted))
+
+    def _roll(self, deployment: Obj, new: Record, old: list[Record]) -> None:
+        spec = deployment["spec"]
+        wanted = int(spec["replicas"])
+        if dig(spec, "strategy.type") == "Recreate":
+            self._recreate(wanted, new, old)
+            return
+        surge = _share(dig(spec, "strategy.rollingUpdate.maxSurge"), wanted, up=True)
+        absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
+        if surge == 0 and absent == 0:
+            absent = 1
+        sizes = {s.key: _replicas(s) for s in (new, *old)}
+        room = wanted + surge - sum(sizes.values())
+        target = min(wanted, sizes[new.key] + max(0, room))
+        self._scale(new, target)
+        sizes[new.key] = target
+        available = sum(_available(s) for s in (new, *old))
+        spare = available - (wanted - absent)
+        for one in sorted(old, key=_revision):
+            # Pods that are not there anyway go first and cost nothing.
+            missing = sizes[one.key] - _available(one)
+            cut = min(sizes[one.key], missing + max(0, spare))
+            if cut > 0:
+                self._scale(one, sizes[one.key] - cut)
+                spare -= cut - missing
+
+    def _recreate(self, wanted: int, new: Record, old: list[Record]) -> None:
+        for one in old:
+            self._scale(one, 0)
+        if not any(self.store.owned_by(one.uid, "pods") for one in old):
+            self._scale(new, wanted)
+
+    def _scale(self, replica_set: Record, number: int) -> None:
+        if _replicas(replica_set) == number:
+            return
+
+        def mutate(obj: Obj) -> Obj:
+            obj["spec"]["replicas"] = number
+            return obj
+
+        self.update(_SETS, replica_set, mutate)
+
+    def _clean_up(self, deployment: Obj, old: list[Record]) -> None:
+        kept = int(deployment["spec"].get("revisionHistoryLimit", 10))
+        empty = [s for s in sorted(old, key=_revision) if not _replicas(s)]
+        for one in empty[: max(0, len(empty) - kept)]:
+            if not self.store.owned_by(one.uid, "pods"):
+                self.delete(_SETS, one)
+
+    def _report(self, key: str, new_name: str) -> None:
+        record = self.find(key)
+        if record is None:
+            return
+        deployment = record.load()
+        wanted = int(deployment["spec"]["replicas"])
+        sets = {s.name: s.load() for s in self.owned(record.uid, _SETS)}
+        total = _sum(sets.values(), "replicas")
+        available = _sum(sets.values(), "availableReplicas")
+        updated = _sum([sets[new_name]] if new_name in sets else [], "replicas")
+        status: Obj = {
+            "observedGeneration": meta(deployment).get("generation", 1),
+            "replicas": total,
+            "updatedReplicas": updated,
+            "readyReplicas": _sum(sets.values(), "readyReplicas"),
+            "availableReplicas": available,
+            "unavailableReplicas": max(0, max(total, wanted) - available),
+        }
+        status = {name: value for name, value in status.items() if value}
+        status["conditions"] = _conditions(deployment, new_name, updated, total, available)
+        self.set_status(self.collection, record, status)
+
+
+def _conditions(
+    deployment: Obj, new_name: str, updated: int, total: int, available: int
+) -> list[Obj]:
+    spec = deployment["spec"]
+    wanted = int(spec["replicas"])
+    absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
+    now = timestamp()
+    enough = available >= wanted - absent
+    done = updated == wanted and total == wanted and available >= wanted
+    word = "" if enough else "not "
+    minimum: Obj = {
+        "type": "Available",
+        "status": "True" if enough else "False",
+        "reason": f"MinimumReplicas{'Available' if enough else 'Unavailable'}",
+        "message": f"Deployment does {word}have minimum availability."
+        if not enough
+        else "Deployment has minimum availability.",
+        "lastUpdateTime": now,
+    }
+    text = "has successfully progressed." if done else "is progressing."
+    progress: Obj = {
+        "type": "Progressing",
+        "status": "True",
+        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
+        "message": f'ReplicaSet "{new_name}" {text}',
+        "lastUpdateTime": now,
+    }
+    held = {c["type"]: c for c in dig(deployment, "status.conditions") or ()}
+    for one in (minimum, progress):
+        old = held.get(one["type"], {})
+        if all(old.get(name) == one[name] for name in ("status", "reason", "message")):
+            one["lastUpdateTime"] = old["lastUpdateTime"]
+    return conditions_with(list(held.values()), now, minimum, progress)
+
+
+def _annotated(revision: str) -> "_Annotate":
+    return _Annotate(revision)
+
+
+class _Annotate:
+    """Writes the revision into the annotations."""
+
+    def __init__(self, revision: str) -> None:
+        self._revision = revision
+
+    def __call__(self, obj: Obj) -> Obj:
+        meta(obj)["annotations"] = {
+            **(meta(obj).get("annotations") or {}),
+            _REVISION: self._revision,
+        }
+        return obj
+
+
+def _is_current(record: Record, deployment: Obj) -> bool:
+    template = clone(record.load()["spec"]["template"])
+    labels = labels_of(template)
+    labels.pop(_HASH, None)
+    wanted = clone(deployment["spec"]["template"])
+    labels_of(wanted).pop(_HASH, None)
+    return template == wanted
+
+
+def _revision(record: Record) -> int:
+    return int((meta(record.load()).get("annotations") or {}).get(_REVISION, 0))
+
+
+def _replicas(record: Record) -> int:
+    return int(record.load()["spec"].get("replicas", 0))
+
+
+def _available(record: Record) -> int:
+    return int(dig(record.load(), "status.availableReplicas") or 0)
+
+
+def _sum(sets: Iterable[Obj], field: str) -> int:
+    return sum(int(dig(one, f"status.{field}") or 0) for one in sets)
+
+
+def _share(value: object, total: int, *, up: bool) -> int:
+    """A number, or a percentage of `total`."""
+    if isinstance(value, str) and value.endswith("%"):
+        exact = total * int(value[:-1]) / 100
+        return ceil(exact) if up else floor(exact)
+    return int(value) if isinstance(value, int | str) and value != "" else 0

@@ -1,0 +1,202 @@
+"""Jobs run pods to their end; CronJobs make jobs by the clock."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.cron import next_time
+from devcluster.controllers.podtools import (
+    condition,
+    count_ready,
+    is_active,
+    owner_reference,
+    phase,
+    pod_from,
+)
+from devcluster.controllers.replicasets import owners_in
+from devcluster.objects import Obj, clone, dig, meta, parse_time, suffix, timestamp
+from devcluster.store import Change, Record
+
+_JOBS = "jobs.batch"
+
+
+class JobController(Base):
+    name, collection = "job", _JOBS
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        return owners_in(self, change) if collection == "pods" else ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        job = record.load()
+        if _finished(job):
+            return self._expire(record, job)
+        pods = list(self.owned(record.uid, "pods"))
+        active = [pod for pod in pods if is_active(pod)]
+        done = sum(phase(pod) == "Succeeded" for pod in pods)
+        failed = sum(phase(pod) == "Failed" for pod in pods)
+        spec = job["spec"]
+        wanted = int(spec.get("completions") or spec.get("parallelism", 1))
+        ended = done >= wanted or failed > int(spec.get("backoffLimit", 6))
+        if not spec.get("suspend") and not ended:
+            missing = min(int(spec.get("parallelism", 1)), wanted - done) - len(active)
+            for _ in range(max(0, missing)):
+                self._make(job)
+        if ended:
+            for pod in active:
+                self.delete("pods", pod)
+        self._report(record, job, done, failed, wanted)
+        return None
+
+    def _make(self, job: Obj) -> None:
+        about = meta(job)
+        pod = pod_from(
+            job["spec"]["template"],
+            owner_reference("batch/v1", "Job", job),
+            name=f"{about['name'][:57]}-{suffix()}",
+            generateName=f"{about['name']}-",
+        )
+        self.create("pods", about["namespace"], pod)
+
+    def _report(self, record: Record, job: Obj, done: int, failed: int, wanted: int) -> None:
+        pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
+        now = timestamp()
+        status: Obj = {
+            **(job.get("status") or {}),
+            "active": len(pods),
+            "ready": count_ready(pods),
+            "succeeded": done,
+            "failed": failed,
+            "terminating": 0,
+            "uncountedTerminatedPods": {},
+        }
+        status.setdefault("startTime", now)
+        for name in ("active", "succeeded", "failed"):
+            if not status[name]:
+                del status[name]
+        if done >= wanted:
+            status["completionTime"] = now
+            message = "Reached expected number of succeeded pods"
+            status["conditions"] = [
+                _condition("SuccessCriteriaMet", "CompletionsReached", message, now),
+                _condition("Complete", "CompletionsReached", message, now),
+            ]
+        elif failed > int(job["spec"].get("backoffLimit", 6)):
+            message = "Job has reached the specified backoff limit"
+            status["conditions"] = [
+                _condition("FailureTarget", "BackoffLimitExceeded", message, now),
+                _condition("Failed", "BackoffLimitExceeded", message, now),
+            ]
+        self.set_status(self.collection, record, status)
+
+    def _expire(self, record: Record, job: Obj) -> float | None:
+        lifetime = dig(job, "spec.ttlSecondsAfterFinished")
+        end = condition(job, "Complete") or condition(job, "Failed")
+        if lifetime is None or end is None:
+            return None
+        due = parse_time(end["lastTransitionTime"]) + timedelta(seconds=int(lifetime))
+        left = (due - datetime.now(UTC)).total_seconds()
+        if left > 0:
+            return left
+        self.delete(self.collection, record)
+        return None
+
+
+def _condition(kind: str, reason: str, message: str, now: str) -> Obj:
+    return {
+        "type": kind,
+        "status": "True",
+        "lastProbeTime": now,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    }
+
+
+def _finished(job: Obj) -> bool:
+    return any(condition(job, kind) for kind in ("Complete", "Failed"))
+
+
+class CronJobController(Base):
+    name, collection = "cronjob", "cronjobs.batch"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        return owners_in(self, change) if collection == _JOBS else ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        cron = record.load()
+        spec = cron["spec"]
+        last = dig(cron, "status.lastScheduleTime") or meta(cron)["creationTimestamp"]
+        due = next_time(spec["schedule"], parse_time(last))
+        now = datetime.now(UTC)
+        status = dict(cron.get("status") or {})
+        if due and due <= now and not spec.get("suspend"):
+            busy = any(not _finished(job.load()) for job in self.owned(record.uid, _JOBS))
+            if not (busy and spec.get("concurrencyPolicy") == "Forbid"):
+                self.make_job(cron, now)
+            status["lastScheduleTime"] = timestamp(now)
+            due = next_time(spec["schedule"], now)
+        self._clean_up(record, spec)
+        self._report(record, status)
+        return None if due is None else max(1.0, (due - now).total_seconds())
+
+    def make_job(self, cron: Obj, now: datetime) -> None:
+        """The job of that time; nothing happens if it is there."""
+        template, about = clone(cron["spec"]["jobTemplate"]), meta(cron)
+        minutes = int(now.timestamp()) // 60
+        name = f"{about['name'][:52]}-{minutes}"
+        if self.find(f"{about['namespace']}/{name}", _JOBS):
+            return
+        body: Obj = {
+            "metadata": {
+                **meta(template),
+                "name": name,
+                "annotations": {"batch.kubernetes.io/cronjob-scheduled-timestamp": timestamp(now)},
+                "ownerReferences": [owner_reference("batch/v1", "CronJob", cron)],
+            },
+            "spec": template["spec"],
+        }
+        self.create(_JOBS, about["namespace"], body)
+
+    def _clean_up(self, record: Record, spec: Obj) -> None:
+        jobs = sorted(self.owned(record.uid, _JOBS), key=lambda job: job.name)
+        for kind, limit in (
+            ("Complete", spec.get("successfulJobsHistoryLimit", 3)),
+            ("Failed", spec.get("failedJobsHistoryLimit", 1)),
+        ):
+            ended = [job for job in jobs if condition(job.load(), kind)]
+            for job in ended[: max(0, len(ended) - int(limit))]:
+                self.delete(_JOBS, job)
+
+    def _report(self, record: Record, status: Obj) -> None:
+        active, finished = [], []
+        for job in self.owned(record.uid, _JOBS):
+            found = job.load()
+            reference = {
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "name": job.name,
+                "namespace": job.namespace,
+                "uid": job.uid,
+            }
+            if not _finished(found):
+                active.append(reference)
+            elif dig(found, "status.completionTime"):
+                finished.append(dig(found, "status.completionTime"))
+        status.pop("active", None)
+        if active:
+            status["active"] = active
+        if finished:
+            status["lastSuccessfulTime"] = max(finished)
+        held = self.find(record.key)
+        if held:
+            self.set_status(self.collection, held, status)

@@ -1,0 +1,230 @@
+"""The kubelets of all nodes: they take pods through their lives, in the shapes of real ones.
+
+What a pod does is decided by `behaviour.py`. A kubelet takes one step at a time and says when the
+next one is due; all it knows is in the pod's status, so that it goes on after a restart.
+"""
+
+import time
+from collections.abc import Iterable
+
+from devcluster.controllers.addresses import PodAddresses
+from devcluster.controllers.base import Base
+from devcluster.controllers.behaviour import Behaviour, behaviour_of
+from devcluster.controllers.containers import (
+    all_ready,
+    crashed,
+    ended,
+    init_done,
+    init_waiting,
+    pull_failing,
+    restarted,
+    running,
+    waiting,
+)
+from devcluster.controllers.events import Recorder
+from devcluster.controllers.podtools import conditions_with, is_ready, phase
+from devcluster.crud import Objects
+from devcluster.objects import Obj, dicts, dig, meta, timestamp
+from devcluster.store import Change, Record
+
+# How long a step takes at least and at most, in seconds.
+_QUICK = (0.2, 0.6)
+
+
+class Kubelet(Base):
+    """`hurry`: steps that take moments are taken at once, for making a world that is there."""
+
+    name, collection = "kubelet", "pods"
+
+    def __init__(self, objects: Objects, recorder: Recorder) -> None:
+        super().__init__(objects)
+        self._recorder = recorder
+        self._addresses = PodAddresses(self.store)
+        self._due: dict[str, float] = {}
+        self.hurry = False
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection != self.collection:
+            return ()
+        if change.kind == "DELETED":
+            self._due.pop(change.new.uid, None)
+            return ()
+        # Its own writes need no look: the next step is due later anyway.
+        placed = change.old is None or not change.old.fields["spec.nodeName"]
+        ending = change.new.deleting and not (change.old and change.old.deleting)
+        return (change.new.key,) if placed or ending else ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or not record.fields["spec.nodeName"]:
+            return None
+        node = self.find(record.fields["spec.nodeName"], "nodes")
+        if node is None:
+            return None
+        pod = record.load()
+        if record.deleting:
+            return self._terminate(record, pod)
+        now = time.monotonic()
+        due = self._due.get(record.uid, 0.0)
+        if now < due and not self.hurry:
+            return due - now
+        after = self._step(record, pod, node.load())
+        if after is None:
+            self._due.pop(record.uid, None)
+            return None
+        self._due[record.uid] = now + after
+        return after
+
+    def _terminate(self, record: Record, pod: Obj) -> float | None:
+        """The containers stop after a moment; then the pod may go."""
+        marked = f"{record.uid}/end"
+        if behaviour_of(pod).never_ends or meta(pod).get("finalizers"):
+            return None
+        if marked not in self._due and not self.hurry:
+            grace = float(meta(pod).get("deletionGracePeriodSeconds") or 0)
+            after = min(grace, _spread(record.uid, 0.4, 1.2))
+            self._due[marked] = time.monotonic() + after
+            self._event(pod, "Normal", "Killing", f"Stopping container {_first(pod)}")
+            return after
+        left = self._due.get(marked, 0.0) - time.monotonic()
+        if left > 0 and not self.hurry:
+            return left
+        self._due.pop(marked, None)
+        self.delete("pods", record, 0)
+        return None
+
+    def _step(self, record: Record, pod: Obj, node: Obj) -> float | None:
+        """One step of the pod's life; seconds until the next, None if there is none to come."""
+        if phase(record) in ("Succeeded", "Failed"):
+            return None
+        behaviour = behaviour_of(pod)
+        if not dig(pod, "status.startTime"):
+            return self._admit(record, pod, node)
+        if behaviour.stuck_init:
+            return self._write_once(record, pod, init_waiting(pod))
+        if behaviour.pull_fails:
+            return self._fail_pull(record, pod)
+        states = dig(pod, "status.containerStatuses") or []
+        started = all(dig(one, "state.running") for one in states)
+        if not started and not any(one.get("lastState") for one in states):
+            return self._run(record, pod)
+        return self._live(record, pod, behaviour, started=started)
+
+    def _admit(self, record: Record, pod: Obj, node: Obj) -> float:
+        now = timestamp()
+        status = waiting(pod, now)
+        address = next(
+            (
+                a["address"]
+                for a in dicts(dig(node, "status.addresses"))
+                if a["type"] == "InternalIP"
+            ),
+            "",
+        )
+        status |= {"hostIP": address, "hostIPs": [{"ip": address}], "startTime": now}
+        self._put(record, status)
+        image = pod["spec"]["containers"][0]["image"]
+        text = f'Pulling image "{image}"'
+        self._event(pod, "Normal", "Pulling", text, _first(pod))
+        return _spread(record.uid, *_QUICK)
+
+    def _run(self, record: Record, pod: Obj) -> float:
+        host = bool(pod["spec"].get("hostNetwork"))
+        address = dig(pod, "status.podIP") or (
+            dig(pod, "status.hostIP") if host else self._addresses.next(record)
+        )
+        status = running(init_done(pod), timestamp())
+        status |= {"podIP": address, "podIPs": [{"ip": address}]}
+        self._put(record, status)
+        self._event(pod, "Normal", "Started", f"Started container {_first(pod)}", _first(pod))
+        return _spread(record.uid, *_QUICK)
+
+    def _live(
+        self, record: Record, pod: Obj, behaviour: Behaviour, *, started: bool
+    ) -> float | None:
+        """After the start: become ready, end, or crash and start again."""
+        if behaviour.crashes:
+            return self._crash_or_restart(record, pod, behaviour, started=started)
+        if behaviour.never_ready:
+            text = "Readiness probe failed: HTTP probe failed with statuscode: 503"
+            self._event(pod, "Warning", "Unhealthy", text, _first(pod))
+            return 60.0
+        if behaviour.runs_for is not None and is_ready(pod):
+            code = behaviour.exit_code
+            self._put(record, ended(pod, code, timestamp()))
+            return None
+        if not started:
+            self._put(record, restarted(pod, timestamp()))
+            return _spread(record.uid, *_QUICK)
+        if not is_ready(pod):
+            self._put(record, all_ready(pod, timestamp()))
+            return 0.0 if self.hurry and behaviour.runs_for else behaviour.runs_for
+        return None
+
+    def _crash_or_restart(
+        self, record: Record, pod: Obj, behaviour: Behaviour, *, started: bool
+    ) -> float:
+        counts = [int(s.get("restartCount", 0)) for s in dig(pod, "status.containerStatuses")]
+        count = max(counts, default=0)
+        if started:
+            self._put(record, crashed(pod, behaviour, timestamp()))
+            container = _first(pod)
+            text = f"Back-off restarting failed container {container} in pod {record.name}"
+            self._event(pod, "Warning", "BackOff", text, container)
+            # As kubelets do: 10 s, doubled each time, up to five minutes.
+            return float(min(300, 10 << min(count, 5)))
+        self._put(record, restarted(pod, timestamp()))
+        return _spread(record.uid, 4.0, 12.0)
+
+    def _fail_pull(self, record: Record, pod: Obj) -> float:
+        container = pod["spec"]["containers"][0]
+        image = container["image"]
+        self._put(record, pull_failing(pod, image))
+        text = f'Failed to pull image "{image}": not found'
+        self._event(pod, "Warning", "Failed", text, container["name"])
+        return 120.0
+
+    def _write_once(self, record: Record, pod: Obj, status: Obj) -> float | None:
+        if status != pod.get("status"):
+            self._put(record, status)
+        return None
+
+    def kill_container(self, record: Record) -> None:
+        """One container of a running pod dies and is started again, as after a failed probe."""
+        pod = record.load()
+        behaviour = Behaviour(crashes=True, exit_code=137, reason="Error")
+        self._put(record, crashed(pod, behaviour, timestamp(), backing_off=False))
+        self._due[record.uid] = time.monotonic() + 1.0
+
+    def _put(self, record: Record, status: Obj) -> None:
+        held = self.find(record.key)
+        if held and held.uid == record.uid:
+            status["observedGeneration"] = meta(held.load()).get("generation", 1)
+            self.set_status(self.collection, held, status)
+
+    def _event(self, pod: Obj, kind: str, reason: str, text: str, container: str = "") -> None:
+        if self.hurry:
+            return
+        self._recorder.record(
+            "v1",
+            "Pod",
+            pod,
+            kind,
+            reason,
+            text,
+            "kubelet",
+            field_path=f"spec.containers{{{container}}}" if container else "",
+            host=pod["spec"].get("nodeName", ""),
+        )
+
+
+def _first(pod: Obj) -> str:
+    return str(pod["spec"]["containers"][0]["name"])
+
+
+def _spread(uid: str, low: float, high: float) -> float:
+    """A time that differs between pods and is the same for one."""
+    return low + (high - low) * (int(uid[:4], 16) / 0xFFFF)
+
+
+__all__ = ["Kubelet", "conditions_with"]

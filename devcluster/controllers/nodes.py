@@ -1,0 +1,96 @@
+"""The heartbeats of simulated nodes, and the pods of nodes that are gone."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from devcluster.controllers.base import Base
+from devcluster.objects import Obj, dicts, meta, micro_timestamp, parse_time, timestamp
+from devcluster.store import Change
+
+_LEASES = "leases.coordination.k8s.io"
+_NAMESPACE = "kube-node-lease"
+_BEAT = 10.0
+# Nodes report their whole status less often, as a kubelet does when nothing changes.
+_STATUS_BEATS = 30
+
+
+class NodeController(Base):
+    """Renews the lease of every node, but for those that nobody hears from."""
+
+    name, collection = "node", "nodes"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection and change.kind == "ADDED":
+            return (change.new.key,)
+        return ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or not self._is_alive(record.load()):
+            return None
+        lease = self.find(f"{_NAMESPACE}/{key}", _LEASES)
+        now = micro_timestamp()
+        if lease is None:
+            owner = {"apiVersion": "v1", "kind": "Node", "name": key, "uid": record.uid}
+            about = {"name": key, "ownerReferences": [owner]}
+            spec = {"holderIdentity": key, "leaseDurationSeconds": 40, "renewTime": now}
+            self.create(_LEASES, _NAMESPACE, {"metadata": about, "spec": spec})
+            return _BEAT
+        self.update(_LEASES, lease, _renewed(now))
+        if lease.rv % _STATUS_BEATS == 0:
+            self.update(self.collection, record, _beaten, "status")
+        return _BEAT
+
+    @staticmethod
+    def _is_alive(node: Obj) -> bool:
+        """A node whose condition says that nobody hears from it does not renew its lease."""
+        conditions = dicts((node.get("status") or {}).get("conditions"))
+        return any(c.get("type") == "Ready" and c.get("status") != "Unknown" for c in conditions)
+
+
+class _renewed:
+    def __init__(self, now: str) -> None:
+        self._now = now
+
+    def __call__(self, lease: Obj) -> Obj:
+        lease["spec"]["renewTime"] = self._now
+        return lease
+
+
+def _beaten(node: Obj) -> Obj:
+    for condition in dicts((node.get("status") or {}).get("conditions")):
+        condition["lastHeartbeatTime"] = timestamp()
+    return node
+
+
+class PodCleaner(Base):
+    """Pods that end and have no node to end on go when their time is over."""
+
+    name, collection = "pod-cleaner", "pods"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection and change.new.deleting:
+            return (change.new.key,)
+        if collection == "nodes" and change.kind == "DELETED":
+            return [
+                record.key
+                for record in self.store.collection("pods").records_in()
+                if record.fields["spec.nodeName"] == change.new.name
+            ]
+        return ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None:
+            return None
+        node = record.fields["spec.nodeName"]
+        if node and self.find(node, "nodes"):
+            return None
+        about = meta(record.load())
+        if not record.deleting or about.get("finalizers"):
+            return None
+        left = (parse_time(about["deletionTimestamp"]) - datetime.now(UTC)).total_seconds()
+        if left > 0:
+            return left
+        self.delete("pods", record, 0)
+        return None

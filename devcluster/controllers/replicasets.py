@@ -1,0 +1,104 @@
+"""A ReplicaSet has as many pods as it wants."""
+
+from collections.abc import Iterable
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.podtools import (
+    count_ready,
+    is_active,
+    is_ready,
+    owner_reference,
+    pod_from,
+)
+from devcluster.objects import Obj, controller_of, meta, suffix
+from devcluster.statuses import StatusError
+from devcluster.store import Change, Record
+
+
+class ReplicaSetController(Base):
+    name, collection = "replicaset", "replicasets.apps"
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        if collection == "pods":
+            return owners_in(self, change)
+        return ()
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        replica_set = record.load()
+        pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
+        wanted = int(replica_set["spec"].get("replicas", 1))
+        problem = ""
+        if len(pods) < wanted:
+            problem = self._add(replica_set, wanted - len(pods))
+        for pod in _least_wanted(pods)[: max(0, len(pods) - wanted)]:
+            self.delete("pods", pod)
+        self._report(record, replica_set, problem)
+        return 5.0 if problem else None
+
+    def _add(self, replica_set: Obj, number: int) -> str:
+        """Makes pods; the answer says what kept it from that."""
+        owner = owner_reference("apps/v1", "ReplicaSet", replica_set)
+        about = meta(replica_set)
+        for _ in range(number):
+            name = f"{about['name'][:57]}-{suffix()}"
+            pod = pod_from(
+                replica_set["spec"]["template"],
+                owner,
+                name=name,
+                generateName=f"{about['name']}-",
+            )
+            try:
+                self.create("pods", about["namespace"], pod)
+            except StatusError as error:
+                return error.message
+        return ""
+
+    def _report(self, record: Record, replica_set: Obj, problem: str) -> None:
+        pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]
+        ready = count_ready(pods)
+        status: Obj = {
+            "replicas": len(pods),
+            "fullyLabeledReplicas": len(pods),
+            "readyReplicas": ready,
+            "availableReplicas": ready,
+            "observedGeneration": meta(replica_set).get("generation", 1),
+        }
+        status = {name: value for name, value in status.items() if value or name == "replicas"}
+        if problem:
+            status["conditions"] = [
+                {
+                    "type": "ReplicaFailure",
+                    "status": "True",
+                    "reason": "FailedCreate",
+                    "message": problem,
+                }
+            ]
+        self.set_status(self.collection, record, status)
+
+
+def owners_in(controller: Base, change: Change) -> Iterable[str]:
+    """The keys of the controller's objects that own what changed."""
+    found = []
+    for uid in change.new.owners:
+        place = controller.store.uids.get(uid)
+        if place and place[0] == controller.collection:
+            found.append(place[1])
+    return found
+
+
+def _least_wanted(pods: list[Record]) -> list[Record]:
+    """First those without a node, then those that are not ready, then the youngest."""
+
+    def order(record: Record) -> tuple[bool, bool, int]:
+        pod = record.load()
+        return bool(pod["spec"].get("nodeName")), is_ready(pod), -record.rv
+
+    return sorted(pods, key=order)
+
+
+__all__ = ["ReplicaSetController", "controller_of", "owners_in"]

@@ -1,0 +1,119 @@
+"""A StatefulSet has pods with fixed names, one after the other, and volumes of their own."""
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.podtools import (
+    count_ready,
+    is_ready,
+    owner_reference,
+    phase,
+    pod_from,
+    template_hash,
+)
+from devcluster.controllers.replicasets import ReplicaSetController
+from devcluster.objects import Obj, clone, dicts, dig, meta
+from devcluster.store import Record
+
+_HASH = "controller-revision-hash"
+
+
+class StatefulSetController(Base):
+    name, collection = "statefulset", "statefulsets.apps"
+    keys_of = ReplicaSetController.keys_of
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        stateful_set = record.load()
+        revision = f"{record.name}-{template_hash(stateful_set['spec']['template'])}"
+        pods = {pod.name: pod for pod in self.owned(record.uid, "pods")}
+        if not self._replace_ended(pods):
+            self._move(stateful_set, pods, revision)
+        self._report(record, stateful_set, revision)
+        return None
+
+    def _replace_ended(self, pods: dict[str, Record]) -> bool:
+        ended = [p for p in pods.values() if phase(p) in ("Failed", "Succeeded") and not p.deleting]
+        for pod in ended:
+            self.delete("pods", pod)
+        return bool(ended)
+
+    def _move(self, stateful_set: Obj, pods: dict[str, Record], revision: str) -> None:
+        """One step: make the first that is missing, or take away the last that is too many."""
+        spec, about = stateful_set["spec"], meta(stateful_set)
+        ordered = spec.get("podManagementPolicy") != "Parallel"
+        names = [f"{about['name']}-{index}" for index in range(int(spec.get("replicas", 1)))]
+        for name in names:
+            pod = pods.get(name)
+            if pod is None:
+                self._make(stateful_set, name, revision)
+            if ordered and (pod is None or pod.deleting or not is_ready(pod.load())):
+                return
+        extra = sorted((p for n, p in pods.items() if n not in names), key=_ordinal)
+        if extra:
+            if not extra[-1].deleting:
+                self.delete("pods", extra[-1])
+            return
+        self._roll(stateful_set, [pods[name] for name in names if name in pods], revision)
+
+    def _make(self, stateful_set: Obj, name: str, revision: str) -> None:
+        spec, about = stateful_set["spec"], meta(stateful_set)
+        owner = owner_reference("apps/v1", "StatefulSet", stateful_set)
+        labels = {
+            _HASH: revision,
+            "statefulset.kubernetes.io/pod-name": name,
+            "apps.kubernetes.io/pod-index": name.rpartition("-")[2],
+        }
+        pod = pod_from(spec["template"], owner, name=name, labels=labels)
+        pod["spec"]["hostname"] = name
+        pod["spec"]["subdomain"] = spec.get("serviceName", "")
+        for claim in dicts(spec.get("volumeClaimTemplates")):
+            self._claim(about["namespace"], claim, name, pod)
+        self.create("pods", about["namespace"], pod)
+
+    def _claim(self, namespace: str, template: Obj, pod_name: str, pod: Obj) -> None:
+        volume = meta(template)["name"]
+        claim_name = f"{volume}-{pod_name}"
+        if self.find(f"{namespace}/{claim_name}", "persistentvolumeclaims") is None:
+            claim = clone(template)
+            for field in ("kind", "apiVersion", "status"):
+                claim.pop(field, None)
+            meta(claim).update(name=claim_name, labels=dict(meta(pod)["labels"]))
+            self.create("persistentvolumeclaims", namespace, claim)
+        source = {"name": volume, "persistentVolumeClaim": {"claimName": claim_name}}
+        pod["spec"].setdefault("volumes", []).append(source)
+
+    def _roll(self, stateful_set: Obj, pods: list[Record], revision: str) -> None:
+        """From the last to the first, one at a time, each ready before the next."""
+        if dig(stateful_set, "spec.updateStrategy.type") == "OnDelete":
+            return
+        if any(pod.deleting or not is_ready(pod.load()) for pod in pods):
+            return
+        for pod in sorted(pods, key=_ordinal, reverse=True):
+            if pod.labels.get(_HASH) != revision:
+                self.delete("pods", pod)
+                return
+
+    def _report(self, record: Record, stateful_set: Obj, revision: str) -> None:
+        pods = [pod for pod in self.owned(record.uid, "pods") if not pod.deleting]
+        current = [pod for pod in pods if pod.labels.get(_HASH) == revision]
+        held = dig(stateful_set, "status.currentRevision")
+        ready = count_ready(pods)
+        done = len(current) == len(pods)
+        status: Obj = {
+            "observedGeneration": meta(stateful_set).get("generation", 1),
+            "replicas": len(pods),
+            "readyReplicas": ready,
+            "availableReplicas": ready,
+            "currentReplicas": len(current) if done else len(pods) - len(current),
+            "updatedReplicas": len(current),
+            "currentRevision": revision if done or not held else held,
+            "updateRevision": revision,
+            "collisionCount": 0,
+        }
+        self.set_status(self.collection, record, status)
+
+
+def _ordinal(record: Record) -> int:
+    number = record.name.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0

@@ -1,0 +1,65 @@
+"""Fills in the Secrets that ask for a service account's token.
+
+https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
+"""
+
+import base64
+from collections.abc import Iterable
+
+from devcluster.authn import TokenFile, UserInfo, service_account_groups
+from devcluster.controllers.base import Base
+from devcluster.crud import Objects
+from devcluster.objects import Obj, dig, meta
+from devcluster.store import Change
+
+_TYPE = "kubernetes.io/service-account-token"
+_NAME, _UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
+
+
+class ServiceAccountTokenController(Base):
+    """`certificate`: the PEM text of the cluster's authority."""
+
+    name, collection = "serviceaccount-token", "secrets"
+
+    def __init__(self, objects: Objects, tokens: TokenFile, certificate: str) -> None:
+        super().__init__(objects)
+        self._tokens, self._certificate = tokens, certificate
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == "serviceaccounts" and change.kind == "ADDED":
+            # A Secret may have been there before the account that it names.
+            return self.store.collection(self.collection).keys_in(change.new.namespace)
+        return super().keys_of(collection, change)
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        secret = record.load()
+        account_name = (meta(secret).get("annotations") or {}).get(_NAME, "")
+        if secret.get("type") != _TYPE or not account_name or dig(secret, "data.token"):
+            return None
+        account = self.find(f"{record.namespace}/{account_name}", "serviceaccounts")
+        if account is None:
+            return None
+        user = UserInfo(
+            f"system:serviceaccount:{record.namespace}:{account_name}",
+            service_account_groups(record.namespace),
+            account.uid,
+        )
+        data = {
+            "token": self._tokens.known(user) or self._tokens.issue(user),
+            "ca.crt": self._certificate,
+            "namespace": record.namespace,
+        }
+
+        def fill(found: Obj) -> Obj:
+            meta(found).setdefault("annotations", {})[_UID] = account.uid
+            encoded = {
+                name: base64.b64encode(text.encode()).decode() for name, text in data.items()
+            }
+            found["data"] = {**(found.get("data") or {}), **encoded}
+            return found
+
+        self.update(self.collection, record, fill)
+        return None

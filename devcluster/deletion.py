@@ -1,0 +1,80 @@
+"""The rules of deletion: preconditions, policies, the time to end."""
+
+from datetime import UTC, datetime, timedelta
+
+from devcluster.objects import Obj, meta, timestamp
+from devcluster.resources import ResourceType
+from devcluster.statuses import conflict
+from devcluster.writes import Deletion
+
+# Deleting one of these answers with the object and not with a Status.
+_RETURNS_OBJECT = frozenset(
+    {"pods", "services", "serviceaccounts", "resourcequotas", "podtemplates"}
+    | {"persistentvolumes", "persistentvolumeclaims"}
+)
+
+
+def check_preconditions(declared: ResourceType, obj: Obj, how: Deletion) -> None:
+    """409 if the object is not the one that was meant."""
+    about = meta(obj)
+    for title, wanted, found in (
+        ("UID", how.uid, about["uid"]),
+        ("ResourceVersion", how.resource_version, about["resourceVersion"]),
+    ):
+        if wanted and wanted != found:
+            why = (
+                f"the {title} in the precondition ({wanted}) does not match the {title} in "
+                f"record ({found}). The object might have been deleted and then recreated"
+            )
+            raise conflict(declared.group, declared.plural, about["name"], why)
+
+
+def mark_policy(obj: Obj, how: Deletion) -> None:
+    """Leaves to the garbage collector what it is to do, as finalizers."""
+    finalizers = list(meta(obj).get("finalizers") or ())
+    kept = [f for f in finalizers if f not in ("orphan", "foregroundDeletion")]
+    if how.policy == "Orphan":
+        kept.append("orphan")
+    elif how.policy == "Foreground":
+        kept.append("foregroundDeletion")
+    elif not how.policy:
+        kept = finalizers
+    if kept != finalizers:
+        meta(obj)["finalizers"] = kept
+
+
+def mark(declared: ResourceType, obj: Obj, grace: int) -> None:
+    """Notes that the object is being deleted and has `grace` seconds for it."""
+    about = meta(obj)
+    end = datetime.now(UTC) + timedelta(seconds=grace)
+    if "deletionTimestamp" not in about:
+        if declared.generation:
+            about["generation"] = int(about.get("generation", 0)) + 1
+        about["deletionTimestamp"] = timestamp(end)
+        about["deletionGracePeriodSeconds"] = grace
+    elif grace < int(about.get("deletionGracePeriodSeconds") or 0):
+        # A later deletion may shorten the time, never lengthen it.
+        about["deletionTimestamp"] = timestamp(end)
+        about["deletionGracePeriodSeconds"] = grace
+
+
+def has_namespace_finalizers(declared: ResourceType, obj: Obj) -> bool:
+    """A namespace stays until it is empty; other types have nothing like it."""
+    return declared.storage == "namespaces" and bool((obj.get("spec") or {}).get("finalizers"))
+
+
+def grace_of(declared: ResourceType, obj: Obj, how: Deletion) -> int:
+    """Seconds for which a pod that runs on a node may end by itself; 0 for all else."""
+    if declared.storage != "pods":
+        return 0
+    spec, phase = obj.get("spec") or {}, (obj.get("status") or {}).get("phase")
+    if not spec.get("nodeName") or phase in ("Failed", "Succeeded"):
+        return 0
+    if how.grace is not None:
+        return how.grace
+    return int(spec.get("terminationGracePeriodSeconds", 30))
+
+
+def returns_object(declared: ResourceType) -> bool:
+    """Whether deleting answers with the object."""
+    return declared.storage in _RETURNS_OBJECT

@@ -1,0 +1,160 @@
+"""What the server serves, as clients discover it.
+
+`/api`, `/apis`, their groups and versions, and the aggregated form that holds it all in one answer:
+https://kubernetes.io/docs/reference/using-api/api-concepts/#discovery-api.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+from devcluster.objects import Obj, encode
+from devcluster.resources import Registry, ResourceType, Subresource
+
+VERSION = {
+    "major": "1",
+    "minor": "36",
+    "gitVersion": "v1.36.2",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "2026-06-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "linux/amd64",
+}
+_AGGREGATED = "as=APIGroupDiscoveryList"
+
+
+def wants_aggregated(accept: str) -> bool:
+    """Whether the client's first choice is the aggregated form."""
+    first = accept.replace(" ", "").split(",")[0]
+    return _AGGREGATED in first and "v=v2" in first.split(";")
+
+
+def core_versions(address: str) -> Obj:
+    return {
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+    }
+
+
+def _groups(registry: Registry) -> Iterator[Obj]:
+    for group, versions in registry.group_versions().items():
+        if group:
+            listed = [{"groupVersion": f"{group}/{v}", "version": v} for v in versions]
+            yield {"name": group, "versions": listed, "preferredVersion": listed[0]}
+
+
+def group_list(registry: Registry) -> Obj:
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": list(_groups(registry))}
+
+
+def group(registry: Registry, name: str) -> Obj | None:
+    found = next((one for one in _groups(registry) if one["name"] == name), None)
+    return {"kind": "APIGroup", "apiVersion": "v1", **found} if found else None
+
+
+def resource_list(registry: Registry, group_name: str, version: str) -> Obj | None:
+    """None if nothing is served in that version."""
+    types = [t for t in registry if t.group == group_name and t.version(version)]
+    if not types:
+        return None
+    listed = [entry for declared in types for entry in _resources(declared)]
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{group_name}/{version}" if group_name else version,
+        "resources": sorted(listed, key=lambda entry: str(entry["name"])),
+    }
+
+
+def _resources(declared: ResourceType) -> Iterator[Obj]:
+    entry: Obj = {
+        "name": declared.plural,
+        "singularName": declared.singular_name,
+        "namespaced": declared.namespaced,
+        "kind": declared.kind,
+        "verbs": list(declared.verbs),
+    }
+    if declared.short_names:
+        entry["shortNames"] = list(declared.short_names)
+    if declared.categories:
+        entry["categories"] = list(declared.categories)
+    if not declared.virtual:
+        # Only has to differ between types: clients compare it over upgrades.
+        digest = hashlib.sha256(declared.qualified.encode()).digest()
+        entry["storageVersionHash"] = digest[:8].hex()
+    yield entry
+    for sub in declared.subresources:
+        typed = {"group": sub.group, "version": sub.version} if sub.version else {}
+        yield {
+            "name": f"{declared.plural}/{sub.name}",
+            "singularName": "",
+            "namespaced": declared.namespaced,
+            **typed,
+            "kind": sub.kind,
+            "verbs": list(sub.verbs),
+        }
+
+
+def aggregated(registry: Registry, *, core: bool) -> Obj:
+    """`APIGroupDiscoveryList` of the core group, or of all the others."""
+    items = []
+    for name, versions in registry.group_versions().items():
+        if bool(name) != core:
+            found = [_aggregated_version(registry, name, version) for version in versions]
+            items.append({"metadata": {"name": name} if name else {}, "versions": found})
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _aggregated_version(registry: Registry, group_name: str, version: str) -> Obj:
+    types = [t for t in registry if t.group == group_name and t.version(version)]
+    return {
+        "version": version,
+        "freshness": "Current",
+        "resources": [
+            _aggregated_resource(declared, version)
+            for declared in sorted(types, key=lambda t: t.plural)
+        ],
+    }
+
+
+def _aggregated_resource(declared: ResourceType, version: str) -> Obj:
+    entry: Obj = {
+        "resource": declared.plural,
+        "responseKind": _kind(declared.group, version, declared.kind),
+        "scope": "Namespaced" if declared.namespaced else "Cluster",
+        "singularResource": declared.singular_name,
+        "verbs": list(declared.verbs),
+    }
+    if declared.short_names:
+        entry["shortNames"] = list(declared.short_names)
+    if declared.categories:
+        entry["categories"] = list(declared.categories)
+    if declared.subresources:
+        entry["subresources"] = [
+            _aggregated_sub(declared, version, s) for s in declared.subresources
+        ]
+    return entry
+
+
+def _aggregated_sub(declared: ResourceType, version: str, sub: Subresource) -> Obj:
+    group_name = sub.group if sub.version else declared.group
+    return {
+        "subresource": sub.name,
+        "responseKind": _kind(group_name, sub.version or version, sub.kind),
+        "verbs": list(sub.verbs),
+    }
+
+
+def _kind(group_name: str, version: str, kind: str) -> Obj:
+    return {"group": group_name, "version": version, "kind": kind}
+
+
+def etag(body: Obj) -> str:
+    return f'"{hashlib.sha256(encode(body)).hexdigest()[:32].upper()}"'

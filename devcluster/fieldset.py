@@ -1,0 +1,136 @@
+"""Sets of fields of an object, and `FieldsV1`, their notation in managedFields.
+
+A path is a tuple of elements as FieldsV1 writes them: `f:name` a field, `k:{"name":"x"}` a list item
+by its keys, `v:"x"` a member of a set. An object is flattened into paths with their values; what
+has one owner (a plain value, a whole list or map) is one path.
+Format: https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from devcluster.objects import Obj
+from devcluster.shapes import KEY_DEFAULTS, Shape
+
+Path = tuple[str, ...]
+Fields = frozenset[Path]
+
+# Nobody owns these.
+_UNOWNED = frozenset(
+    {
+        ("f:apiVersion",),
+        ("f:kind",),
+        *(
+            ("f:metadata", f"f:{name}")
+            for name in (
+                "name",
+                "namespace",
+                "uid",
+                "creationTimestamp",
+                "deletionTimestamp",
+                "deletionGracePeriodSeconds",
+                "generation",
+                "resourceVersion",
+                "selfLink",
+                "managedFields",
+            )
+        ),
+    }
+)
+_ITEM = object()
+
+
+def flatten(obj: Obj, shape: Shape) -> dict[Path, Any]:
+    """Every owned path of the object with its value; items of lists have a path of their own."""
+    found: dict[Path, Any] = {}
+    _flatten(obj, shape, (), found)
+    return {path: value for path, value in found.items() if path[:2] not in _UNOWNED and path}
+
+
+def _flatten(value: Any, shape: Shape, path: Path, found: dict[Path, Any]) -> None:
+    if isinstance(value, dict) and value and not shape.is_whole:
+        if len(path) <= 2 and path in _UNOWNED:
+            return
+        for name, child in value.items():
+            _flatten(child, shape.child(name), (*path, f"f:{name}"), found)
+    elif isinstance(value, list) and mergeable(value, shape):
+        for item in value:
+            here = (*path, element(item, shape))
+            found[here] = _ITEM
+            if isinstance(item, dict):
+                for name, child in item.items():
+                    _flatten(child, shape.item.child(name), (*here, f"f:{name}"), found)
+    else:
+        found[path] = value
+
+
+def mergeable(value: list[Any], shape: Shape) -> bool:
+    """Whether the list has items that can be told apart."""
+    if shape.is_set:
+        return bool(value)
+    keys = shape.list_keys
+    return bool(value and keys) and all(
+        isinstance(item, dict) and all(k in item or k in KEY_DEFAULTS for k in keys)
+        for item in value
+    )
+
+
+def element(item: Any, shape: Shape) -> str:
+    """The path element of a list's item."""
+    if shape.is_set:
+        return "v:" + json.dumps(item, separators=(",", ":"))
+    keys = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in sorted(shape.list_keys)}
+    return "k:" + json.dumps(keys, separators=(",", ":"))
+
+
+def changed(old: Mapping[Path, Any], new: Mapping[Path, Any]) -> tuple[Fields, Fields]:
+    """The paths that are new or have another value, and those that are gone."""
+    missing = object()
+    written = frozenset(p for p, value in new.items() if old.get(p, missing) != value)
+    return written, frozenset(p for p in old if p not in new)
+
+
+def to_fields_v1(fields: Iterable[Path]) -> Obj:
+    tree: Obj = {}
+    paths = set(fields)
+    for path in sorted(paths):
+        node = tree
+        for part in path:
+            node = node.setdefault(part, {})
+    for path in paths:
+        node = tree
+        for part in path:
+            node = node[part]
+        if node or path[-1].startswith("k:"):
+            node["."] = {}
+    return tree
+
+
+def from_fields_v1(tree: Mapping[str, Any]) -> Fields:
+    found: set[Path] = set()
+
+    def walk(node: Mapping[str, Any], path: Path) -> None:
+        if path and (not node or "." in node):
+            found.add(path)
+        for part, child in node.items():
+            if part != ".":
+                walk(child or {}, (*path, part))
+
+    walk(tree, ())
+    return frozenset(found)
+
+
+def path_text(path: Path) -> str:
+    """`.spec.containers[name="web"].image`, as conflicts name a field."""
+    text = ""
+    for part in path:
+        kind, _, rest = part.partition(":")
+        if kind == "f":
+            text += f".{rest}"
+        elif kind == "k":
+            pairs = (f"{k}={json.dumps(v)}" for k, v in json.loads(rest).items())
+            text += f"[{','.join(pairs)}]"
+        else:
+            text += f"[={rest}]"
+    return text

@@ -1,0 +1,248 @@
+"""From HTTP to the handlers: who is it, may they, what do they want.
+
+The order is kube-apiserver's: authentication, impersonation, authorization, and only then whether
+there is such a thing at all, so that nobody learns from an answer what they may not see.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from devcluster.authn import NOBODY, UserInfo, authenticate
+from devcluster.calls import Answer, Call, error_answer, json_answer
+from devcluster.cluster import Cluster
+from devcluster.general import General
+from devcluster.impersonation import impersonate
+from devcluster.listing import wait_until_fresh
+from devcluster.options import read_list_options
+from devcluster.rbac import Attributes, refusal
+from devcluster.requestinfo import RequestInfo, parse_request
+from devcluster.statuses import (
+    StatusError,
+    bad_request,
+    forbidden,
+    forbidden_path,
+    internal,
+    method_not_allowed,
+    not_found,
+    page_not_found,
+)
+from devcluster.watch import Watch, stream
+
+_log = logging.getLogger(__name__)
+#: As much as kube-apiserver takes.
+BODY_LIMIT = 3 * 1024 * 1024
+# Health is told to everybody, as kube-apiserver does by default.
+_OPEN_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
+
+
+class Gateway:
+    """The request handler of the web server."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._general = General(cluster)
+        #: Watches that are open; they are closed when the server stops.
+        self.watches: set[Watch] = set()
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        info = parse_request(request.method, request.path, request.query)
+        audit_id = request.headers.get("Audit-ID") or str(uuid.uuid4())
+        user = NOBODY
+        number = 0
+        try:
+            user = self._authenticate(request)
+            actor = impersonate(user, list(request.headers.items()), self._cluster.rbac)
+            number = self._note(request, info, user, actor, audit_id)
+            self._authorize(info, actor)
+            if info.verb == "watch" and info.is_resource:
+                response = await self._watch(request, info, actor, audit_id)
+                self._cluster.audit.end(number, response.status)
+                return response
+            answer = await self._answer(request, info, actor)
+        except StatusError as error:
+            answer = error_answer(error)
+        except (ConnectionResetError, web.HTTPException):
+            raise
+        except (TypeError, AttributeError, KeyError) as error:
+            # A text where a map should be, in a type whose fields are not known here.
+            _log.warning("cannot handle %s %s", request.method, request.path, exc_info=error)
+            answer = error_answer(bad_request(f"the object cannot be decoded: {error}"))
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the server
+            _log.exception("failed to handle %s %s", request.method, request.path)
+            answer = error_answer(internal(str(error)))
+        # Refused before it was known who asks as whom.
+        number = number or self._note(request, info, user, user, audit_id)
+        self._cluster.audit.end(number, answer.code)
+        return _response(answer, audit_id)
+
+    def _authenticate(self, request: web.Request) -> UserInfo:
+        transport = request.transport
+        certificate: Mapping[str, Any] | None = (
+            transport.get_extra_info("peercert") if transport else None
+        )
+        authorization = request.headers.get("Authorization", "")
+        return authenticate(authorization, certificate, self._cluster.find_token)
+
+    def _note(
+        self, request: web.Request, info: RequestInfo, user: UserInfo, actor: UserInfo, audit: str
+    ) -> int:
+        return self._cluster.audit.begin(
+            user=actor.name,
+            impersonated_by=user.name if actor is not user else "",
+            verb=info.verb,
+            group=info.group,
+            resource=info.resource,
+            subresource=info.subresource,
+            namespace=info.namespace,
+            name=info.name,
+            path=request.path,
+            query=dict(request.query),
+            user_agent=request.headers.get("User-Agent", ""),
+            audit_id=audit,
+        )
+
+    def _authorize(self, info: RequestInfo, user: UserInfo) -> None:
+        if not info.is_resource:
+            if info.path in _OPEN_PATHS:
+                return
+            asked = Attributes(user, info.verb, path=info.path)
+            if not self._cluster.rbac.authorize(asked).allowed:
+                raise forbidden_path(user.name, info.verb, info.path)
+            return
+        asked = Attributes(
+            user,
+            info.verb,
+            info.group,
+            info.resource,
+            info.subresource,
+            info.namespace,
+            info.name,
+            version=info.version,
+        )
+        decision = self._cluster.rbac.authorize(asked)
+        if not decision.allowed:
+            why = refusal(asked, decision.reason)
+            raise forbidden(info.group, info.resource, info.name, why)
+
+    async def _answer(self, request: web.Request, info: RequestInfo, user: UserInfo) -> Answer:
+        if not info.is_resource:
+            return self._general.answer(request)
+        call = await self._call(request, info, user)
+        if call.declared.virtual:
+            return self._review(call)
+        if info.rest:
+            raise page_not_found()
+        if info.subresource:
+            return self._cluster.subresources.answer(call)
+        named = info.verb in ("get", "update", "patch", "delete")
+        if info.verb not in call.declared.verbs or bool(info.name) < named:
+            raise method_not_allowed()
+        if info.verb == "create" and info.name:
+            raise method_not_allowed()
+        handlers = self._cluster.handlers
+        match info.verb:
+            case "get":
+                return handlers.get(call)
+            case "list":
+                return await handlers.list(call)
+            case "create":
+                return handlers.create(call)
+            case "update":
+                return handlers.update(call)
+            case "patch":
+                return self._cluster.patches.patch(call)
+            case "delete":
+                return handlers.delete(call)
+            case "deletecollection":
+                return handlers.delete_collection(call)
+        raise method_not_allowed()
+
+    async def _call(self, request: web.Request, info: RequestInfo, user: UserInfo) -> Call:
+        declared = self._cluster.registry.find(info.group, info.resource, info.version)
+        if declared is None:
+            raise page_not_found()
+        if declared.namespaced and not info.namespace and info.verb not in ("list", "watch"):
+            raise method_not_allowed() if not info.name else page_not_found()
+        if not declared.namespaced and info.namespace and info.resource != "namespaces":
+            raise page_not_found()
+        return Call(
+            info=info,
+            declared=declared,
+            user=user,
+            query=request.query,
+            content_type=request.headers.get("Content-Type", ""),
+            accept=request.headers.get("Accept", ""),
+            user_agent=request.headers.get("User-Agent", ""),
+            body=await self._body(request),
+        )
+
+    async def _body(self, request: web.Request) -> bytes:
+        try:
+            return await request.read()
+        except web.HTTPRequestEntityTooLarge as error:
+            message = f"Request entity too large: limit is {BODY_LIMIT}"
+            raise StatusError(413, "RequestEntityTooLarge", message) from error
+
+    def _review(self, call: Call) -> Answer:
+        if call.info.verb != "create":
+            raise method_not_allowed()
+        if call.declared.plural == "bindings":
+            raise not_found("", "bindings", call.info.name)
+        review = call.object()
+        kind, info = call.declared.kind, call.info
+        review["kind"], review["apiVersion"] = kind, call.declared.group_version(call.version)
+        answered = self._cluster.reviews.answer(kind, review, call.user, info.namespace)
+        return json_answer(answered, 201)
+
+    async def _watch(
+        self, request: web.Request, info: RequestInfo, user: UserInfo, audit_id: str
+    ) -> web.StreamResponse:
+        call = await self._call(request, info, user)
+        if "watch" not in call.declared.verbs:
+            raise method_not_allowed()
+        options = read_list_options(call.declared, call.query, watch=True)
+        renderer = self._cluster.handlers.renderer(call)
+        store = self._cluster.store
+        if options.initial_events and options.resource_version:
+            await wait_until_fresh(store, options.resource_version)
+        namespace = info.namespace if call.declared.namespaced else ""
+        collection = store.collection(call.declared.storage)
+        transport = request.transport
+
+        def cut() -> None:
+            if transport:
+                transport.abort()
+
+        watch = Watch(store, collection, namespace, options, renderer, cut)
+        first = watch.open()
+        self.watches.add(watch)
+        try:
+            response = web.StreamResponse(
+                headers={
+                    "Content-Type": "application/json",
+                    "Cache-Control": "no-cache, private",
+                    "Audit-ID": audit_id,
+                }
+            )
+            response.enable_chunked_encoding()
+            await response.prepare(request)
+            await stream(watch, options, first, response.write)
+            await response.write_eof()
+        finally:
+            watch.close()
+            self.watches.discard(watch)
+        return response
+
+
+def _response(answer: Answer, audit_id: str) -> web.Response:
+    headers = {
+        "Audit-ID": audit_id,
+        "Cache-Control": "no-cache, private",
+        "Content-Type": answer.content_type,
+        **answer.headers,
+    }
+    return web.Response(body=answer.body, status=answer.code, headers=headers)

@@ -1,0 +1,79 @@
+"""Answers about the server itself: health, version, discovery, OpenAPI."""
+
+from aiohttp import web
+
+from devcluster import discovery, openapi
+from devcluster.calls import Answer, json_answer
+from devcluster.cluster import Cluster
+from devcluster.objects import Obj, encode
+from devcluster.statuses import method_not_allowed, page_not_found
+
+_HEALTH = frozenset({"healthz", "livez", "readyz"})
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+class General:
+    """`answer` gives 404 for a path that means nothing."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def answer(self, request: web.Request) -> Answer:
+        parts = [part for part in request.path.split("/") if part]
+        known = parts[:1] and parts[0] in ("api", "apis", "version", "openapi", "metrics", *_HEALTH)
+        if known and request.method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+        match parts:
+            case [] | ["api" | "apis"] | ["api", "v1"] | ["apis", _] | ["apis", _, _]:
+                return self._discovery(request, parts)
+            case ["version"]:
+                return json_answer(discovery.VERSION)
+            case [health, *_] if health in _HEALTH:
+                return Answer(b"ok", content_type="text/plain")
+            case ["openapi", *rest]:
+                return self._openapi(rest)
+        raise page_not_found()
+
+    def _discovery(self, request: web.Request, parts: list[str]) -> Answer:
+        registry = self._cluster.registry
+        accept = request.headers.get("Accept", "")
+        found: Obj | None
+        match parts:
+            case []:
+                return json_answer({"paths": ["/api", "/api/v1", "/apis", "/version"]})
+            case ["api" | "apis" as root] if discovery.wants_aggregated(accept):
+                return self._aggregated(request, core=root == "api")
+            case ["api"]:
+                found = discovery.core_versions(request.host)
+            case ["apis"]:
+                found = discovery.group_list(registry)
+            case ["api", version]:
+                found = discovery.resource_list(registry, "", version)
+            case ["apis", group]:
+                found = discovery.group(registry, group)
+            case _:
+                found = discovery.resource_list(registry, parts[1], parts[2])
+        if found is None:
+            raise page_not_found()
+        return json_answer(found)
+
+    def _aggregated(self, request: web.Request, *, core: bool) -> Answer:
+        body = discovery.aggregated(self._cluster.registry, core=core)
+        tag = discovery.etag(body)
+        headers = {"ETag": tag, "Vary": "Accept"}
+        if request.headers.get("If-None-Match") == tag:
+            return Answer(b"", 304, _AGGREGATED, headers)
+        return Answer(encode(body), content_type=_AGGREGATED, headers=headers)
+
+    def _openapi(self, rest: list[str]) -> Answer:
+        registry, customs = self._cluster.registry, self._cluster.customs
+        match rest:
+            case ["v2"]:
+                return json_answer(openapi.document_v2(registry))
+            case ["v3"]:
+                return json_answer(openapi.group_versions(registry, customs))
+            case ["v3", "api", version]:
+                return json_answer(openapi.document_v3(registry, customs, "", version))
+            case ["v3", "apis", group, version]:
+                return json_answer(openapi.document_v3(registry, customs, group, version))
+        raise page_not_found()

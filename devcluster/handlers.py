@@ -1,0 +1,203 @@
+"""What the verbs do to a resource: the step between HTTP and the objects."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from devcluster.calls import (
+    Answer,
+    Call,
+    json_answer,
+)
+from devcluster.crud import Objects
+from devcluster.deletion import returns_object
+from devcluster.escalation import check_escalation
+from devcluster.listing import list_page
+from devcluster.objects import Obj, meta
+from devcluster.options import (
+    is_dry_run,
+    list_metadata,
+    read_list_options,
+    read_selection,
+    read_write_options,
+)
+from devcluster.rbac import Attributes, Rbac, refusal
+from devcluster.statuses import (
+    StatusError,
+    bad_request,
+    forbidden,
+    invalid,
+    unsupported,
+)
+from devcluster.store import key_of
+from devcluster.wire import Renderer, choose_renderer
+from devcluster.writes import Deletion, Write
+
+
+class Handlers:
+    """Answers calls about whole objects and their status. Authorization has been done."""
+
+    def __init__(self, objects: Objects, rbac: Rbac) -> None:
+        self.objects, self.rbac = objects, rbac
+
+    def renderer(self, call: Call) -> Renderer:
+        """How the client wants it; 406 if the server cannot."""
+        custom = self.objects.customs.find(call.declared, call.version)
+        include = call.query.get("includeObject", "Metadata")
+        found = choose_renderer(call.accept, include, call.declared, call.version, custom)
+        if found is None:
+            why = "only the following media types are accepted: application/json"
+            raise StatusError(406, "NotAcceptable", why)
+        return found
+
+    def write(self, call: Call, subresource: str = "", *, applied: bool = False) -> Write:
+        """The options of the call's write, with the guard against escalation."""
+        options = read_write_options(call.query, call.user_agent)
+
+        def guard(new: Obj, old: Obj | None) -> None:
+            check_escalation(self.rbac, call.user, call.declared, new, old)
+
+        return Write(
+            user=call.user,
+            dry_run=options.dry_run,
+            manager=options.manager,
+            field_validation=options.field_validation,
+            subresource=subresource,
+            guard=guard,
+            applied=applied,
+        )
+
+    def typed(self, call: Call, obj: Obj, write: Write | None = None, code: int = 200) -> Answer:
+        headers = {}
+        if write and write.warnings:
+            headers["Warning"] = ", ".join(f'299 - "{_quoted(w)}"' for w in write.warnings)
+        return json_answer(call.declared.typed(obj, call.version), code, **headers)
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def get(self, call: Call) -> Answer:
+        record = self.objects.get(call.declared, call.namespace, call.info.name)
+        return Answer(self.renderer(call).one(record))
+
+    async def list(self, call: Call) -> Answer:
+        options = read_list_options(call.declared, call.query, watch=False)
+        renderer = self.renderer(call)
+        collection = self.objects.store.collection(call.declared.storage)
+        page = await list_page(self.objects.store, collection, call.namespace, options)
+        metadata = list_metadata(page.resource_version, page.token, page.remaining)
+        return Answer(renderer.many(page.records, metadata))
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def create(self, call: Call) -> Answer:
+        write = self.write(call)
+        obj = stored_shape(call, call.object())
+        made = self.objects.create(call.declared, call.version, call.namespace, obj, write)
+        return self.typed(call, made, write, 201)
+
+    def update(self, call: Call, subresource: str = "") -> Answer:
+        declared, info = call.declared, call.info
+        write = self.write(call, subresource)
+        obj = stored_shape(call, call.object())
+        key = key_of(call.namespace, info.name)
+        missing = self.objects.store.find(declared.storage, key) is None
+        if missing and declared.create_on_update and not subresource:
+            self.require(call, "create")
+            meta(obj).setdefault("name", info.name)
+            made = self.objects.create(declared, call.version, call.namespace, obj, write)
+            return self.typed(call, made, write, 201)
+        changed = self.objects.update(
+            declared, call.version, call.namespace, info.name, lambda _: obj, write
+        )
+        return self.typed(call, changed, write)
+
+    def require(self, call: Call, verb: str) -> None:
+        """A second permission that the call turns out to need."""
+        info = call.info
+        asked = Attributes(
+            call.user, verb, info.group, info.resource, "", info.namespace, info.name
+        )
+        decision = self.rbac.authorize(asked)
+        if not decision.allowed:
+            why = refusal(asked, decision.reason)
+            raise forbidden(info.group, info.resource, info.name, why)
+
+    # Deleting -----------------------------------------------------------------------------------
+
+    def delete(self, call: Call) -> Answer:
+        how = self._deletion(call)
+        obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
+        if not gone or returns_object(call.declared):
+            return self.typed(call, obj)
+        declared = call.declared
+        details = {
+            "name": call.info.name,
+            "group": declared.group,
+            "kind": declared.plural,
+            "uid": meta(obj)["uid"],
+        }
+        return json_answer(
+            {
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Success",
+                "details": {key: value for key, value in details.items() if value},
+            }
+        )
+
+    def delete_collection(self, call: Call) -> Answer:
+        how = self._deletion(call)
+        selection = read_selection(call.declared, call.query)
+        collection = self.objects.store.collection(call.declared.storage)
+        chosen = [r for r in collection.records_in(call.namespace) if selection.matches(r)]
+        rendered = self.renderer(call).many(chosen, {"resourceVersion": str(self.objects.store.rv)})
+        for record in chosen:
+            self.objects.delete(call.declared, record.namespace, record.name, how)
+        return Answer(rendered)
+
+    def _deletion(self, call: Call) -> Deletion:
+        given = call.decoded()
+        options: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        if given is None:
+            options = {name: value for name, value in call.query.items() if value}
+        preconditions = options.get("preconditions") or {}
+        grace = options.get("gracePeriodSeconds")
+        dry = options.get("dryRun") or call.query.get("dryRun") or ""
+        policy = str(options.get("propagationPolicy") or "")
+        if "orphanDependents" in options and not policy:
+            policy = "Orphan" if options["orphanDependents"] else "Background"
+        if policy not in ("", "Background", "Foreground", "Orphan"):
+            known = ("Foreground", "Background", "Orphan")
+            cause = unsupported("propagationPolicy", policy, known)
+            raise invalid("meta.k8s.io", "DeleteOptions", "", [cause])
+        return Deletion(
+            uid=preconditions.get("uid") or "",
+            resource_version=preconditions.get("resourceVersion") or "",
+            grace=None if grace is None else int(grace),
+            policy=policy,
+            dry_run=is_dry_run(dry if isinstance(dry, str) else ",".join(dry)),
+        )
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def stored_shape(call: Call, obj: Obj) -> Obj:
+    """The object without kind and apiVersion, which must be those of the call."""
+    declared = call.declared
+    expected = declared.group_version(call.version)
+    kind, version = obj.pop("kind", None), obj.pop("apiVersion", None)
+    if kind not in (None, "", declared.kind):
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {declared.kind}: '
+            f"no kind registered"
+        )
+    if version not in (None, "", expected):
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({expected})"
+        )
+    served = declared.version(call.version)
+    convert: Callable[[Obj], Obj] | None = served.from_wire if served else None
+    return convert(obj) if convert else obj

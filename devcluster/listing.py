@@ -1,0 +1,94 @@
+"""Lists: which objects, of which moment, in pages.
+
+A first page is of now; the following ones are of the same moment, rebuilt by undoing the changes
+since. That works as long as the changes are remembered; later it is 410.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from devcluster.options import ListOptions, continue_token, expired_page, read_token
+from devcluster.statuses import StatusError, expired, too_large_resource_version
+from devcluster.store import Collection, Record, Store
+
+# kube-apiserver waits as long for a resourceVersion that it has not seen yet.
+PATIENCE = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`remaining` is unknown (None) where a selector is used."""
+
+    records: list[Record]
+    resource_version: int
+    token: str = ""
+    remaining: int | None = None
+
+
+async def wait_until_fresh(store: Store, resource_version: int) -> None:
+    """504 if that resourceVersion does not come within seconds."""
+    if resource_version > store.rv and not await store.wait_for(resource_version, PATIENCE):
+        raise too_large_resource_version(resource_version, store.rv)
+
+
+async def list_page(
+    store: Store, collection: Collection, namespace: str, options: ListOptions
+) -> Page:
+    """One page. The caller has checked that namespace and options are allowed."""
+    start, moment = "", None
+    if options.token:
+        rv, start = read_token(options.token)
+        moment = rv if rv > 0 else None
+        if moment is not None and moment < collection.oldest:
+            raise expired_page(start)
+    elif options.resource_version:
+        await wait_until_fresh(store, options.resource_version)
+        legacy_exact = options.limit and not options.match
+        if options.match == "Exact" or legacy_exact:
+            moment = options.resource_version
+            if moment < collection.oldest:
+                raise _compacted(moment, collection.oldest)
+    records, keys = _at(collection, namespace, moment)
+    return _cut(records, keys, start, moment or store.rv, options)
+
+
+def _compacted(wanted: int, oldest: int) -> StatusError:
+    return expired(f"The provided resource version is too old: {wanted} ({oldest})")
+
+
+def _at(
+    collection: Collection, namespace: str, moment: int | None
+) -> tuple[dict[str, Record], list[str]]:
+    """The objects of that moment, and the sorted keys of those in the namespace."""
+    if moment is None or not collection.history or collection.history[-1].rv <= moment:
+        return collection.records, collection.keys_in(namespace)
+    records = collection.at(moment)
+    prefix = f"{namespace}/" if namespace else ""
+    return records, sorted(key for key in records if key.startswith(prefix))
+
+
+def _cut(
+    records: dict[str, Record],
+    keys: list[str],
+    start: str,
+    resource_version: int,
+    options: ListOptions,
+) -> Page:
+    if start:
+        keys = keys[bisect_left(keys, start) :]
+    if not options.selection and options.limit:
+        chosen = [records[key] for key in keys[: options.limit]]
+        if len(keys) <= options.limit:
+            return Page(chosen, resource_version)
+        token = continue_token(resource_version, keys[options.limit])
+        return Page(chosen, resource_version, token, len(keys) - options.limit)
+    matches = options.selection.matches
+    chosen = []
+    for key in keys:
+        record = records[key]
+        if options.selection and not matches(record):
+            continue
+        if options.limit and len(chosen) == options.limit:
+            return Page(chosen, resource_version, continue_token(resource_version, key))
+        chosen.append(record)
+    return Page(chosen, resource_version)

@@ -1,0 +1,166 @@
+"""Runs the simulated controllers: one queue of keys, worked off on the cluster's event loop."""
+
+import asyncio
+import logging
+
+from devcluster.churn import Churn
+from devcluster.cluster import Cluster
+from devcluster.controllers.base import Controller
+from devcluster.controllers.daemonsets import DaemonSetController
+from devcluster.controllers.definitions import DefinitionController
+from devcluster.controllers.deployments import DeploymentController
+from devcluster.controllers.endpoints import EndpointController
+from devcluster.controllers.events import EventCleaner, Recorder
+from devcluster.controllers.garbage import GarbageCollector
+from devcluster.controllers.jobs import CronJobController, JobController
+from devcluster.controllers.kubelet import Kubelet
+from devcluster.controllers.namespaces import NamespaceController
+from devcluster.controllers.nodes import NodeController, PodCleaner
+from devcluster.controllers.replicasets import ReplicaSetController
+from devcluster.controllers.scheduling import Scheduler
+from devcluster.controllers.serviceaccounts import NamespaceContentController
+from devcluster.controllers.statefulsets import StatefulSetController
+from devcluster.controllers.tokens import ServiceAccountTokenController
+from devcluster.controllers.volumes import VolumeController
+from devcluster.statuses import StatusError
+from devcluster.store import Change
+from devcluster.world import is_seeded, seed_world
+
+_log = logging.getLogger(__name__)
+# Seconds until a key that failed is tried again.
+_RETRY = 1.0
+# While a world is made, what is due within so many seconds happens at once.
+_MOMENTS = 3.0
+_Item = tuple[int, str]
+
+
+class ControllerManager:
+    """A key that is added many times is looked at once. `world_seed`: None for no sample world."""
+
+    def __init__(self, cluster: Cluster, certificate: str, *, world_seed: int | None) -> None:
+        self._cluster, self._world_seed = cluster, world_seed
+        objects = cluster.objects
+        recorder = Recorder(objects)
+        self.kubelet = Kubelet(objects, recorder)
+        self.cron_jobs = CronJobController(objects)
+        self._controllers: list[Controller] = [
+            NamespaceController(objects),
+            NamespaceContentController(objects, certificate),
+            ServiceAccountTokenController(objects, cluster.tokens, certificate),
+            GarbageCollector(objects),
+            DefinitionController(objects),
+            DeploymentController(objects),
+            ReplicaSetController(objects),
+            StatefulSetController(objects),
+            DaemonSetController(objects),
+            self.cron_jobs,
+            JobController(objects),
+            Scheduler(objects, recorder),
+            self.kubelet,
+            VolumeController(objects),
+            EndpointController(objects),
+            NodeController(objects),
+            PodCleaner(objects),
+            EventCleaner(objects),
+        ]
+        # In the order in which they came; a dictionary, as a set has none.
+        self._queue: dict[_Item, None] = {}
+        self._wake, self._idle = asyncio.Event(), asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._later: set[asyncio.TimerHandle] = set()
+        self._hurry = False
+
+    async def start(self) -> None:
+        """Looks at everything once, then at what changes."""
+        self._cluster.store.observers.append(self._changed)
+        for index, controller in enumerate(self._controllers):
+            for key in controller.all_keys():
+                self._add((index, key))
+        self._work_off()
+        if self._world_seed is not None:
+            self._start_world(self._world_seed)
+        self._tasks.append(asyncio.create_task(self._run(), name="controllers"))
+
+    def _start_world(self, seed: int) -> None:
+        cluster = self._cluster
+        if not is_seeded(cluster):
+            with cluster.store.batch():
+                seed_world(cluster, self, seed)
+        churn = Churn(cluster, self, seed)
+        self._tasks.append(asyncio.create_task(churn.run(), name="churn"))
+
+    def fast_forward(self) -> None:
+        """Lets everything happen that is due within moments, before this returns."""
+        self._hurry = self.kubelet.hurry = True
+        try:
+            self._work_off()
+        finally:
+            self._hurry = self.kubelet.hurry = False
+
+    def look_at(self, controller: Controller, key: str, seconds: float) -> None:
+        """Makes the controller look at the key after that time."""
+        self._add_later((self._controllers.index(controller), key), seconds)
+
+    async def stop(self) -> None:
+        for handle in self._later:
+            handle.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Returns when no key is waiting."""
+        await self._idle.wait()
+
+    def _changed(self, collection: str, change: Change) -> None:
+        for index, controller in enumerate(self._controllers):
+            for key in controller.keys_of(collection, change):
+                self._add((index, key))
+
+    def _add(self, item: _Item) -> None:
+        self._queue[item] = None
+        self._idle.clear()
+        self._wake.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._queue:
+                self._step()
+                # Requests come first.
+                await asyncio.sleep(0)
+            self._idle.set()
+
+    def _work_off(self) -> None:
+        """Everything that waits, before anybody can look: a cluster starts settled."""
+        while self._queue:
+            self._step()
+
+    def _step(self) -> None:
+        item = next(iter(self._queue))
+        del self._queue[item]
+        index, key = item
+        controller = self._controllers[index]
+        try:
+            after = controller.reconcile(key)
+        except StatusError as error:
+            _log.debug("%s %s: %s", controller.name, key, error)
+            after = _RETRY
+        except Exception:  # noqa: BLE001 - one bug must not end all controllers
+            _log.exception("%s failed for %s", controller.name, key)
+            after = _RETRY
+        if after is not None:
+            self._add_later(item, after)
+
+    def _add_later(self, item: _Item, seconds: float) -> None:
+        if self._hurry and seconds <= _MOMENTS:
+            self._add(item)
+            return
+
+        def add() -> None:
+            self._later.discard(handle)
+            self._add(item)
+
+        handle = asyncio.get_running_loop().call_later(seconds, add)
+        self._later.add(handle)

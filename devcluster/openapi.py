@@ -1,0 +1,96 @@
+"""As much OpenAPI as clients need to know that the server checks fields and does dry runs.
+
+Built-in types have no schemas here: kubectl takes the shape of those from its own knowledge. Custom
+types have theirs.
+"""
+
+import hashlib
+
+from devcluster.customs import Customs
+from devcluster.objects import Obj, encode
+from devcluster.resources import Registry, ResourceType
+
+_PARAMETERS = ("dryRun", "fieldManager", "fieldValidation")
+
+
+def _action(declared: ResourceType, version: str) -> Obj:
+    return {"group": declared.group, "version": version, "kind": declared.kind}
+
+
+def _path(declared: ResourceType, version: str) -> str:
+    prefix = "/apis" if declared.group else "/api"
+    place = "/namespaces/{namespace}" if declared.namespaced else ""
+    return f"{prefix}/{declared.group_version(version)}{place}/{declared.plural}/{{name}}"
+
+
+def definition_name(declared: ResourceType, version: str) -> str:
+    """`io.k8s.api.core.v1.Pod`, `io.example.v1.Thing`."""
+    if declared.custom:
+        reverse = ".".join(reversed(declared.group.split(".")))
+        return f"{reverse}.{version}.{declared.kind}"
+    group = (declared.group or "core").split(".")[0]
+    return f"io.k8s.api.{group}.{version}.{declared.kind}"
+
+
+def _operations(declared: ResourceType, version: str, *, old: bool) -> Obj:
+    kind = _action(declared, version)
+    types: Obj = {"type": "string"} if old else {"schema": {"type": "string"}}
+    parameters = [{"name": name, "in": "query", **types} for name in _PARAMETERS]
+    base: Obj = {
+        "x-kubernetes-group-version-kind": kind,
+        "parameters": parameters,
+        "responses": {"200": {"description": "OK"}},
+    }
+    return {
+        "patch": {**base, "x-kubernetes-action": "patch"},
+        "put": {**base, "x-kubernetes-action": "put"},
+    }
+
+
+def _definition(declared: ResourceType, version: str, customs: Customs) -> Obj:
+    custom = customs.find(declared, version)
+    schema: Obj = dict(custom.schema) if custom else {"type": "object"}
+    schema["x-kubernetes-group-version-kind"] = [_action(declared, version)]
+    return schema
+
+
+def group_versions(registry: Registry, customs: Customs) -> Obj:
+    """The answer of /openapi/v3: a document per group and version."""
+    paths: Obj = {}
+    for group, versions in registry.group_versions().items():
+        for version in versions:
+            place = f"apis/{group}/{version}" if group else f"api/{version}"
+            document = encode(document_v3(registry, customs, group, version))
+            digest = hashlib.sha256(document).hexdigest()[:32].upper()
+            paths[place] = {"serverRelativeURL": f"/openapi/v3/{place}?hash={digest}"}
+    return {"paths": paths}
+
+
+def document_v3(registry: Registry, customs: Customs, group: str, version: str) -> Obj:
+    types = [t for t in registry if t.group == group and t.version(version) and not t.virtual]
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.2"},
+        "paths": {_path(t, version): _operations(t, version, old=False) for t in types},
+        "components": {
+            "schemas": {
+                definition_name(t, version): _definition(t, version, customs) for t in types
+            }
+        },
+    }
+
+
+def document_v2(registry: Registry) -> Obj:
+    """Only paths: clients that fall back to this one find no schema and do not check."""
+    paths = {
+        _path(declared, version.name): _operations(declared, version.name, old=True)
+        for declared in registry
+        for version in declared.versions
+        if not declared.virtual
+    }
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.2"},
+        "paths": paths,
+        "definitions": {},
+    }

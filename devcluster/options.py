@@ -1,0 +1,231 @@
+"""Query parameters of lists, watches and writes, checked as kube-apiserver checks them.
+
+Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from console.kube.selectors import (
+    FieldSelector,
+    LabelSelector,
+    SelectorError,
+    parse_fields,
+    parse_labels,
+)
+from devcluster.objects import Obj, encode
+from devcluster.resources import ResourceType
+from devcluster.statuses import (
+    Cause,
+    StatusError,
+    bad_request,
+    expired,
+    invalid,
+    not_allowed,
+    unsupported,
+)
+from devcluster.store import Record
+
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
+class _Token(msgspec.Struct):
+    """What a `continue` holds: where the next page starts, and of which resourceVersion it is."""
+
+    v: str
+    rv: int
+    start: str
+
+
+def continue_token(resource_version: int, start: str) -> str:
+    """`resource_version` -1 stands for whatever is newest, which is not consistent."""
+    data = encode(_Token("meta.k8s.io/v1", resource_version, start))
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def read_token(text: str) -> tuple[int, str]:
+    """The resourceVersion and the first key of the next page; 400 for what is no token."""
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        token = msgspec.json.decode(data, type=_Token)
+    except (binascii.Error, msgspec.DecodeError, ValueError) as error:
+        raise bad_request(f"continue key is not valid: {error}") from error
+    return token.rv, token.start
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which objects of a type a list or watch is about."""
+
+    labels: LabelSelector
+    fields: FieldSelector
+
+    def __bool__(self) -> bool:
+        return bool(self.labels) or bool(self.fields)
+
+    def matches(self, record: Record) -> bool:
+        return self.labels.matches(record.labels) and self.fields.matches(record.field)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListOptions:
+    """`resource_version`: None if not given. `match`: `Exact`, `NotOlderThan` or empty."""
+
+    selection: Selection
+    limit: int
+    token: str
+    resource_version: int | None
+    match: str
+    timeout: float
+    bookmarks: bool
+    initial_events: bool | None
+
+
+def read_selection(declared: ResourceType, query: Mapping[str, str]) -> Selection:
+    labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
+    try:
+        selection = Selection(parse_labels(labels), parse_fields(fields))
+    except SelectorError as error:
+        raise bad_request(f"unable to parse requirement: {error}") from error
+    known = {"metadata.name", "metadata.namespace", *declared.fields}
+    for requirement in selection.fields.requirements:
+        if requirement.path not in known:
+            version = declared.group_version(declared.versions[0].name)
+            raise bad_request(
+                f'Unable to find "{version}, Resource={declared.plural}" that match label selector '
+                f'"{labels}", field selector "{fields}": field label not supported: '
+                f"{requirement.path}"
+            )
+    return selection
+
+
+def read_list_options(
+    declared: ResourceType, query: Mapping[str, str], *, watch: bool
+) -> ListOptions:
+    """400 for what cannot be read, 422 for what does not go together."""
+    rv = query.get("resourceVersion", "")
+    if rv and not rv.isdigit():
+        raise bad_request(
+            f'invalid resource version: strconv.ParseUint: parsing "{rv}": invalid syntax'
+        )
+    if query.get("continue") and rv not in ("", "0"):
+        raise bad_request("specifying resource version is not allowed when using continue")
+    initial = query.get("sendInitialEvents")
+    options = ListOptions(
+        selection=read_selection(declared, query),
+        limit=_number(query, "limit"),
+        token=query.get("continue", ""),
+        resource_version=int(rv) if rv else None,
+        match=query.get("resourceVersionMatch", ""),
+        timeout=float(_number(query, "timeoutSeconds")),
+        bookmarks=query.get("allowWatchBookmarks", "") in _TRUE,
+        initial_events=None if initial is None else initial in _TRUE,
+    )
+    causes = _watch_causes(options) if watch else _list_causes(options)
+    if causes:
+        raise _invalid(causes)
+    return options
+
+
+def _invalid(causes: list[Cause]) -> StatusError:
+    return invalid("meta.k8s.io", "ListOptions", "", causes)
+
+
+def _number(query: Mapping[str, str], name: str) -> int:
+    text = query.get(name, "") or "0"
+    try:
+        return int(text)
+    except ValueError as error:
+        why = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+        raise bad_request(why) from error
+
+
+def _list_causes(options: ListOptions) -> list[Cause]:
+    causes = []
+    if options.initial_events is not None:
+        causes.append(not_allowed("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    if not options.match:
+        return causes
+    place = "resourceVersionMatch"
+    if options.token:
+        causes.append(not_allowed(place, f"{place} is forbidden when continue is provided"))
+    if options.resource_version is None:
+        causes.append(
+            not_allowed(place, f"{place} is forbidden unless resourceVersion is provided")
+        )
+    if options.match not in ("Exact", "NotOlderThan"):
+        causes.append(unsupported(place, options.match, ("Exact", "NotOlderThan", "")))
+    if options.match == "Exact" and options.resource_version == 0:
+        why = f'{place} "exact" is forbidden for resourceVersion "0"'
+        causes.append(not_allowed(place, why))
+    return causes
+
+
+def _watch_causes(options: ListOptions) -> list[Cause]:
+    causes = []
+    place = "resourceVersionMatch"
+    if options.initial_events is not None and options.match != "NotOlderThan":
+        why = f"sendInitialEvents requires setting {place} to NotOlderThan"
+        causes.append(not_allowed(place, why))
+    if options.match:
+        if options.initial_events is None:
+            why = f"{place} is forbidden for watch unless sendInitialEvents is provided"
+            causes.append(not_allowed(place, why))
+        if options.match != "NotOlderThan":
+            causes.append(unsupported(place, options.match, ("NotOlderThan",)))
+        if options.token:
+            causes.append(not_allowed(place, f"{place} is forbidden when continue is provided"))
+    return causes
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Of POST, PUT and PATCH."""
+
+    dry_run: bool
+    manager: str
+    field_validation: str
+    force: bool
+
+
+def read_write_options(query: Mapping[str, str], user_agent: str) -> WriteOptions:
+    validation = query.get("fieldValidation", "") or "Warn"
+    if validation not in ("Strict", "Warn", "Ignore"):
+        cause = unsupported("fieldValidation", validation, ("", "Ignore", "Warn", "Strict"))
+        raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
+    manager = query.get("fieldManager", "") or user_agent.partition("/")[0] or "unknown"
+    dry = is_dry_run(query.get("dryRun", ""))
+    return WriteOptions(dry, manager, validation, query.get("force", "") in _TRUE)
+
+
+def is_dry_run(value: str) -> bool:
+    if value in ("", "All"):
+        return value == "All"
+    raise invalid(
+        "meta.k8s.io", "CreateOptions", "", [unsupported("dryRun", f"[{value}]", ("All",))]
+    )
+
+
+def expired_page(start: str) -> StatusError:
+    """410 for a page of a list that is too old; with a token for going on inconsistently."""
+    return expired(
+        "The provided continue parameter is too old to display a consistent list result. You can "
+        "start a new list without the continue parameter, or use the continue token in this "
+        "response to retrieve the remainder of the results. Continuing with the provided token "
+        "results in an inconsistent list - objects that were created, modified, or deleted between "
+        "the time the first chunk was returned and now may show up in the list.",
+        continue_token=continue_token(-1, start),
+    )
+
+
+def list_metadata(resource_version: int, token: str, remaining: int | None) -> Obj:
+    found: Obj = {"resourceVersion": str(resource_version)}
+    if token:
+        found["continue"] = token
+        if remaining is not None:
+            found["remainingItemCount"] = remaining
+    return found

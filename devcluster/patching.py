@@ -1,0 +1,125 @@
+"""Changes of a part of an object: the four kinds of patches, server-side apply among them."""
+
+from dataclasses import replace
+from typing import Any
+
+from devcluster.apply import apply_patch, without_server_fields
+from devcluster.calls import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Answer, Call
+from devcluster.handlers import Handlers, stored_shape
+from devcluster.managed import Manager
+from devcluster.objects import Obj, meta
+from devcluster.options import read_write_options
+from devcluster.patch import json_patch, merge_patch
+from devcluster.statuses import (
+    bad_request,
+    invalid,
+    not_found,
+    required,
+    unsupported_media_type,
+)
+from devcluster.store import key_of
+from devcluster.strategic import strategic_merge
+from devcluster.writes import Mutation
+
+
+class Patches:
+    """Answers PATCH of whole objects and their status. Authorization has been done."""
+
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
+
+    def patch(self, call: Call, subresource: str = "") -> Answer:
+        kind = call.content_type.partition(";")[0].strip()
+        if kind == APPLY_PATCH:
+            return self._apply(call, subresource)
+        self._check_patch_type(call, kind)
+        write = replace(
+            self._handlers.write(call, subresource), patch=call.body.decode(errors="replace")
+        )
+        info, document = call.info, call.decoded()
+        changed = self._handlers.objects.update(
+            call.declared,
+            call.version,
+            call.namespace,
+            info.name,
+            self._patcher(call, kind, document),
+            write,
+        )
+        return self._handlers.typed(call, changed, write)
+
+    def _check_patch_type(self, call: Call, kind: str) -> None:
+        known = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
+        if not call.declared.custom:
+            known.insert(2, STRATEGIC_PATCH)
+        if kind not in known:
+            raise unsupported_media_type(known)
+
+    def _patcher(self, call: Call, kind: str, document: Any) -> Mutation:
+        shape = self._handlers.objects.shape(call.declared, call.version)
+        if kind != JSON_PATCH and not isinstance(document, dict):
+            raise bad_request("the patch must be an object")
+
+        def patched(typed: Obj) -> Any:
+            if kind == JSON_PATCH:
+                return json_patch(typed, document)
+            if kind == MERGE_PATCH:
+                return merge_patch(typed, document)
+            return strategic_merge(typed, document, shape)
+
+        def mutate(obj: Obj) -> Obj:
+            result = patched(call.declared.typed(obj, call.version))
+            if not isinstance(result.get("metadata"), dict):
+                raise bad_request("the patch does not leave the object its metadata")
+            return stored_shape(call, result)
+
+        return mutate
+
+    def _apply(self, call: Call, subresource: str) -> Answer:
+        options = read_write_options(call.query, call.user_agent)
+        if not call.query.get("fieldManager"):
+            cause = required("fieldManager", "Required value: is required for apply patch")
+            raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
+        wanted = self._wanted(call)
+        info, declared = call.info, call.declared
+        api_version = declared.group_version(call.version)
+        manager = Manager(options.manager, "Apply", api_version, subresource)
+        shape = self._handlers.objects.shape(declared, call.version)
+
+        def mutate(live: Obj) -> Obj:
+            return apply_patch(live, wanted, manager, shape, force=options.force)
+
+        write = self._handlers.write(call, subresource, applied=True)
+        if (
+            self._handlers.objects.store.find(declared.storage, key_of(call.namespace, info.name))
+            is None
+        ):
+            if subresource:
+                raise not_found(declared.group, declared.plural, info.name)
+            self._handlers.require(call, "create")
+            fresh = mutate({"metadata": {"name": info.name}})
+            made = self._handlers.objects.create(
+                declared, call.version, call.namespace, fresh, write
+            )
+            return self._handlers.typed(call, made, write, 201)
+        changed = self._handlers.objects.update(
+            declared, call.version, call.namespace, info.name, mutate, write
+        )
+        return self._handlers.typed(call, changed, write)
+
+    def _wanted(self, call: Call) -> Obj:
+        found = call.object()
+        if meta(found).get("managedFields"):
+            raise bad_request("metadata.managedFields must be nil")
+        name = meta(found).get("name")
+        if not name:
+            raise bad_request("metadata.name is required for apply")
+        if name != call.info.name:
+            raise bad_request(
+                f"the name of the object ({name}) does not match the name on the URL "
+                f"({call.info.name})"
+            )
+        wanted = stored_shape(call, without_server_fields(found))
+        has_status = self._handlers.objects.has_status(call.declared, call.version)
+        if has_status and not call.info.subresource:
+            wanted.pop("status", None)
+        return wanted

@@ -1,0 +1,93 @@
+"""The word by which kubectl sums up a pod, its ready containers and its restarts.
+
+The rules are those of the pod printer of kube-apiserver: the phase, or what keeps the pod from it.
+"""
+
+from devcluster.objects import Obj, dicts, dig, meta
+
+
+def pod_ready(pod: Obj) -> str:
+    statuses = dig(pod, "status.containerStatuses") or ()
+    ready = sum(bool(status.get("ready")) for status in statuses)
+    always = [
+        c for c in dicts(dig(pod, "spec.initContainers")) if c.get("restartPolicy") == "Always"
+    ]
+    names = {container.get("name") for container in always}
+    started = dig(pod, "status.initContainerStatuses") or ()
+    ready += sum(bool(s.get("ready")) for s in started if s.get("name") in names)
+    return f"{ready}/{len(dig(pod, 'spec.containers') or ()) + len(always)}"
+
+
+def pod_restarts(pod: Obj) -> tuple[int, str | None]:
+    """How many, and when the last one was."""
+    count, last = 0, None
+    for status in dicts(dig(pod, "status.containerStatuses")):
+        count += int(status.get("restartCount", 0))
+        finished = dig(status, "lastState.terminated.finishedAt")
+        if finished and (last is None or finished > last):
+            last = finished
+    return count, last
+
+
+def pod_word(pod: Obj) -> str:
+    status = pod.get("status") or {}
+    word = str(status.get("reason") or status.get("phase") or "Unknown")
+    if any(
+        c.get("type") == "PodScheduled" and c.get("reason") == "SchedulingGated"
+        for c in dicts(status.get("conditions"))
+    ):
+        word = "SchedulingGated"
+    starting = _init_word(pod, status)
+    word = starting or _container_word(pod, status, word)
+    if "deletionTimestamp" in meta(pod):
+        if status.get("reason") == "NodeLost":
+            return "Unknown"
+        if status.get("phase") not in ("Failed", "Succeeded"):
+            return "Terminating"
+    return word
+
+
+def _init_word(pod: Obj, status: Obj) -> str:
+    declared = list(dicts(dig(pod, "spec.initContainers")))
+    sidecars = {c.get("name") for c in declared if c.get("restartPolicy") == "Always"}
+    for index, one in enumerate(dicts(status.get("initContainerStatuses"))):
+        state = one.get("state") or {}
+        ended, waiting = state.get("terminated"), state.get("waiting")
+        if ended and ended.get("exitCode") == 0:
+            continue
+        if one.get("name") in sidecars and one.get("started"):
+            continue
+        if ended:
+            return f"Init:{_ended_word(ended)}"
+        if waiting and waiting.get("reason") not in (None, "", "PodInitializing"):
+            return f"Init:{waiting['reason']}"
+        return f"Init:{index}/{len(declared)}"
+    return ""
+
+
+def _ended_word(ended: Obj) -> str:
+    if ended.get("reason"):
+        return str(ended["reason"])
+    if ended.get("signal"):
+        return f"Signal:{ended['signal']}"
+    return f"ExitCode:{ended.get('exitCode', 0)}"
+
+
+def _container_word(pod: Obj, status: Obj, word: str) -> str:
+    running = False
+    for one in reversed(list(dicts(status.get("containerStatuses")))):
+        state = one.get("state") or {}
+        ended, waiting = state.get("terminated"), state.get("waiting")
+        if waiting and waiting.get("reason"):
+            word = str(waiting["reason"])
+        elif ended:
+            word = _ended_word(ended)
+        elif one.get("ready") and state.get("running"):
+            running = True
+    if word == "Completed" and running:
+        ready = any(
+            c.get("type") == "Ready" and c.get("status") == "True"
+            for c in dicts(status.get("conditions"))
+        )
+        word = "Running" if ready else "NotReady"
+    return word

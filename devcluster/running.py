@@ -1,0 +1,123 @@
+"""One life of the embedded cluster: a thread with an event loop, from start to stop."""
+
+import asyncio
+import socket
+import sqlite3
+import ssl
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TypeVar
+
+from aiohttp import web
+
+from devcluster.audit import RequestLog
+from devcluster.cluster import Cluster
+from devcluster.database import Database
+from devcluster.gateway import BODY_LIMIT, Gateway
+from devcluster.manager import ControllerManager
+
+_START_SECONDS = 120.0
+_STOP_SECONDS = 10.0
+T = TypeVar("T")
+
+
+class Running:
+    """Takes over the listening socket and the database.
+
+    `certificate`: the authority's, in PEM. `world_seed`: None for no sample world.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        tls: ssl.SSLContext,
+        database: Database,
+        token_file: Path,
+        certificate: str,
+        audit: RequestLog,
+        world_seed: int | None,
+    ) -> None:
+        self._listener, self._tls, self._database = listener, tls, database
+        self._token_file, self._audit, self._world_seed = token_file, audit, world_seed
+        self._certificate = certificate
+        self._ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._main, name="devcluster", daemon=True)
+        self._loop: asyncio.AbstractEventLoop
+        self._cluster: Cluster
+        self._manager: ControllerManager
+        self._end: asyncio.Event
+        self._abruptly = False
+
+    def start(self) -> None:
+        """Returns when requests are answered; raises what kept the cluster from it."""
+        self._thread.start()
+        try:
+            self._ready.result(_START_SECONDS)
+        except sqlite3.Error:
+            self._thread.join(_STOP_SECONDS)
+            raise
+
+    def stop(self, *, abruptly: bool) -> None:
+        self._abruptly = abruptly
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join(_STOP_SECONDS)
+
+    def call(self, function: Callable[[Cluster], T]) -> T:
+        """Runs the function on the cluster's thread."""
+
+        async def run() -> T:
+            return function(self._cluster)
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(_STOP_SECONDS)
+
+    def wait_settled(self, seconds: float) -> None:
+        """Waits until the controllers have nothing to do; TimeoutError after `seconds`."""
+        waiting = asyncio.run_coroutine_threadsafe(self._manager.settled(), self._loop)
+        try:
+            waiting.result(seconds)
+        except TimeoutError:
+            waiting.cancel()
+            raise
+
+    def _main(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for it
+            if not self._ready.done():
+                self._ready.set_exception(error)
+        finally:
+            self._listener.close()
+            self._database.close()
+
+    async def _serve(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        self._cluster = Cluster(self._database, self._token_file, self._audit)
+        self._manager = ControllerManager(
+            self._cluster, self._certificate, world_seed=self._world_seed
+        )
+        gateway = Gateway(self._cluster)
+        application = web.Application(client_max_size=BODY_LIMIT)
+        application.router.add_route("*", "/{path:.*}", gateway.handle)
+        runner = web.AppRunner(
+            application, access_log=None, shutdown_timeout=1.0, handler_cancellation=True
+        )
+        await runner.setup()
+        await self._manager.start()
+        await web.SockSite(runner, self._listener, ssl_context=self._tls).start()
+        self._ready.set_result(None)
+        await self._end.wait()
+        await self._manager.stop()
+        if self._abruptly and runner.server:
+            self._cut(runner.server)
+        for watch in tuple(gateway.watches):
+            watch.close()
+        await runner.cleanup()
+
+    def _cut(self, server: web.Server) -> None:
+        """Breaks the connections without a word, as a killed process does."""
+        self._listener.close()
+        for connection in server.connections:
+            if connection.transport is not None:
+                connection.transport.abort()

@@ -1,0 +1,98 @@
+"""The scale subresource: the number of replicas of whatever has one.
+
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
+"""
+
+from dataclasses import replace
+
+from devcluster.calls import APPLY_PATCH, JSON_PATCH, Answer, Call, json_answer
+from devcluster.customs import CRDS
+from devcluster.handlers import Handlers
+from devcluster.objects import Obj, dig, meta
+from devcluster.patch import json_patch, merge_patch
+from devcluster.statuses import bad_request, conflict
+
+
+class Scales:
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers, self._objects = handlers, handlers.objects
+
+    def answer(self, call: Call) -> Answer:
+        record = self._objects.get(call.declared, call.namespace, call.info.name)
+        scale = self._as_scale(call, record.load())
+        if call.info.verb == "get":
+            return json_answer(scale)
+        wanted = self._wanted_scale(call, scale)
+        replicas = dig(wanted, "spec.replicas") or 0
+        if not isinstance(replicas, int) or replicas < 0:
+            raise bad_request("spec.replicas must be a whole number that is not negative")
+        rv = meta(wanted).get("resourceVersion")
+
+        def mutate(obj: Obj) -> Obj:
+            if rv and rv != meta(obj)["resourceVersion"]:
+                raise conflict(call.declared.group, call.declared.plural, call.info.name)
+            _put(obj, self._paths(call)[0], replicas)
+            return obj
+
+        write = self._handlers.write(call)
+        write = replace(write, subresource="scale")
+        changed = self._objects.update(
+            call.declared, call.version, call.namespace, call.info.name, mutate, write
+        )
+        return json_answer(self._as_scale(call, changed))
+
+    def _wanted_scale(self, call: Call, scale: Obj) -> Obj:
+        if call.info.verb == "update":
+            return call.object()
+        kind, document = call.content_type.partition(";")[0], call.decoded()
+        if kind == JSON_PATCH:
+            return json_patch(scale, document)
+        if kind == APPLY_PATCH:
+            document = {"spec": (document or {}).get("spec", {})}
+        merged = merge_patch(scale, document)
+        if not isinstance(merged, dict):
+            raise bad_request("the patch must be an object")
+        return merged
+
+    def _paths(self, call: Call) -> tuple[str, str, str]:
+        """Where wanted and present replicas and the selector are."""
+        if not call.declared.custom:
+            return "spec.replicas", "status.replicas", "status.selector"
+        crd = self._objects.get(
+            self._objects.registry.get(CRDS),
+            "",
+            call.declared.qualified,
+        ).load()
+        version = next(v for v in crd["spec"]["versions"] if v["name"] == call.version)
+        scale = dig(version, "subresources.scale") or {}
+        found = (
+            scale.get(f"{n}Path", "") for n in ("specReplicas", "statusReplicas", "labelSelector")
+        )
+        spec, status, selector = (path.lstrip(".") for path in found)
+        return spec, status, selector
+
+    def _as_scale(self, call: Call, obj: Obj) -> Obj:
+        spec, status, selector = self._paths(call)
+        about = meta(obj)
+        kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        found: Obj = {
+            "kind": "Scale",
+            "apiVersion": "autoscaling/v1",
+            "metadata": {name: about[name] for name in kept if name in about},
+            "spec": {"replicas": wanted} if (wanted := dig(obj, spec)) else {},
+            "status": {"replicas": dig(obj, status) or 0},
+        }
+        labels = dig(obj, "spec.selector.matchLabels")
+        text = dig(obj, selector) if selector else None
+        if isinstance(labels, dict) and not text:
+            text = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        if text:
+            found["status"]["selector"] = text
+        return found
+
+
+def _put(obj: Obj, path: str, value: object) -> None:
+    *parents, last = path.split(".")
+    for name in parents:
+        obj = obj.setdefault(name, {})
+    obj[last] = value

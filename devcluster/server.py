@@ -1,0 +1,222 @@
+"""The embedded cluster as a whole: its thread, its port, its files.
+
+with DevCluster(Path("data")) as cluster:
+    subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, "get", "pods", "-A"])
+"""
+
+import base64
+import errno
+import socket
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from devcluster.audit import RequestLog
+from devcluster.authn import AUTHENTICATED, MASTERS, UserInfo
+from devcluster.cluster import Cluster
+from devcluster.database import Database
+from devcluster.objects import encode
+from devcluster.pki import Authority, KeyPair, write_private
+from devcluster.running import Running
+
+ADMIN = "kubernetes-admin"
+T = TypeVar("T")
+
+
+class DevClusterError(Exception):
+    """The cluster cannot start; the message is one line for a person."""
+
+
+class DevCluster:
+    """An API server on 127.0.0.1 whose data is in `data_dir` and survives a restart.
+
+    `port`: 0 for any that is free; it stays the same over `kill` and `start`. `world`: with nodes
+    and a sample world that changes by itself, made on the first start from `seed`. `start` returns
+    when requests are answered and raises `DevClusterError` if they cannot be. All methods may be
+    called from any thread, but not at the same time.
+    """
+
+    def __init__(
+        self, data_dir: Path, port: int = 0, *, world: bool = False, seed: int = 7
+    ) -> None:
+        self.data_dir, self._port = data_dir, port
+        self._world, self._seed = world, seed
+        self.audit = RequestLog()
+        self._running: Running | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # Life ---------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        if self._running:
+            raise DevClusterError("The embedded cluster is running already.")
+        listener = self._listen()
+        try:
+            self._start(listener)
+        except BaseException:
+            listener.close()
+            raise
+
+    def _start(self, listener: socket.socket) -> None:
+        try:
+            self.data_dir.mkdir(parents=True, exist_ok=True)
+            authority = Authority(self.data_dir / "pki")
+            self._write_admin_kubeconfig(authority)
+            database = Database(self.data_dir / "cluster.sqlite3")
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise DevClusterError(
+                f"The embedded cluster cannot write to {self.data_dir}: {reason}."
+            ) from error
+        running = Running(
+            listener,
+            authority.server_context(),
+            database,
+            self.data_dir / "tokens.csv",
+            authority.pem.decode(),
+            self.audit,
+            self._seed if self._world else None,
+        )
+        try:
+            running.start()
+        except (sqlite3.Error, OSError, ValueError) as error:
+            raise DevClusterError(
+                f"The embedded cluster cannot read its data in {self.data_dir}: {error}."
+            ) from error
+        self._running = running
+
+    def _listen(self) -> socket.socket:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", self._port))
+            listener.listen(256)
+        except OSError as error:
+            listener.close()
+            taken = error.errno == errno.EADDRINUSE
+            why = "is taken" if taken else f"cannot be used: {error.strerror}"
+            raise DevClusterError(f"Port {self._port} on 127.0.0.1 {why}.") from error
+        listener.setblocking(False)
+        self._port = listener.getsockname()[1]
+        return listener
+
+    def stop(self) -> None:
+        """Ends open requests, then the server. Nothing happens if it is not running."""
+        if self._running:
+            self._running.stop(abruptly=False)
+            self._running = None
+
+    def kill(self) -> None:
+        """Cuts every connection and stops as if the process had been killed. `start` brings it
+        back on the same port with the same data."""
+        if self._running:
+            self._running.stop(abruptly=True)
+            self._running = None
+
+    # What others need to know -------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """`https://127.0.0.1:port`; the port is 0 before the first start if it was not given."""
+        return f"https://127.0.0.1:{self._port}"
+
+    @property
+    def port(self) -> int:
+        return self._port
+
+    @property
+    def ca_file(self) -> Path:
+        return self.data_dir / "pki" / "ca.crt"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's, mode 0600; written when the cluster starts."""
+        return self.data_dir / "kubeconfig"
+
+    def write_kubeconfig(self, path: Path) -> None:
+        """A copy of the administrator's kubeconfig at another place."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_private(path, self.kubeconfig.read_bytes())
+        except OSError as error:
+            raise DevClusterError(f"Cannot write {path}: {error.strerror}.") from error
+
+    def issue_token(self, user: str, groups: Sequence[str] = ()) -> str:
+        """A bearer token for that user; the same one if asked for the same user again."""
+        wanted = UserInfo(user, tuple(group for group in groups if group != AUTHENTICATED))
+
+        def issue(cluster: Cluster) -> str:
+            return cluster.tokens.known(wanted) or cluster.tokens.issue(wanted)
+
+        return self._live().call(issue)
+
+    def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
+        """A kubeconfig of that user with a token, mode 0600."""
+        token = self.issue_token(user, groups)
+        safe = "".join(letter if letter.isalnum() else "-" for letter in user)
+        path = self.data_dir / f"kubeconfig-{safe}"
+        write_private(path, self._kubeconfig(self.ca_file.read_bytes(), user, {"token": token}))
+        return path
+
+    def compact(self) -> None:
+        """Forgets the changes so far: watches that resume from before now get 410 Gone."""
+        self._live().call(lambda cluster: cluster.store.compact())
+
+    def wait_until_settled(self, seconds: float = 30.0) -> None:
+        """Returns when the simulated controllers have nothing to do now; TimeoutError if never."""
+        self._live().wait_settled(seconds)
+
+    def run(self, function: Callable[[Cluster], T]) -> T:
+        """Runs the function on the cluster's own thread, where it may use all of its parts."""
+        return self._live().call(function)
+
+    def _live(self) -> Running:
+        if not self._running:
+            raise DevClusterError("The embedded cluster is not running.")
+        return self._running
+
+    def _write_admin_kubeconfig(self, authority: Authority) -> None:
+        pair_file = self.data_dir / "pki" / "admin.pem"
+        if pair_file.exists():
+            certificate, _, key = pair_file.read_bytes().partition(b"\0")
+            pair = KeyPair(certificate, key)
+        else:
+            pair = authority.issue_client(ADMIN, (MASTERS,))
+            write_private(pair_file, pair.certificate + b"\0" + pair.key)
+        user = {
+            "client-certificate-data": base64.b64encode(pair.certificate).decode(),
+            "client-key-data": base64.b64encode(pair.key).decode(),
+        }
+        write_private(self.kubeconfig, self._kubeconfig(authority.pem, ADMIN, user))
+
+    def _kubeconfig(self, ca: bytes, name: str, user: dict[str, str]) -> bytes:
+        cluster = {
+            "server": self.url,
+            "certificate-authority-data": base64.b64encode(ca).decode(),
+        }
+        # JSON is YAML, and needs no dumper.
+        return encode(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "devcluster", "cluster": cluster}],
+                "users": [{"name": name, "user": user}],
+                "contexts": [
+                    {"name": "devcluster", "context": {"cluster": "devcluster", "user": name}}
+                ],
+                "current-context": "devcluster",
+            }
+        )

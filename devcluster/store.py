@@ -1,0 +1,154 @@
+"""Every object of the cluster, in memory, with the changes of late.
+
+Promises: one resourceVersion that grows with every write and never repeats, also over restarts.
+An object is encoded once, when it is written; lists and watches join those bytes. A `Record` never
+changes. Listeners are called in the order of the writes, after the write is on disk. Everything
+here runs on the event loop of the cluster, so one call is one atomic step.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from devcluster.database import Database
+from devcluster.objects import Obj, decode, encode, meta
+from devcluster.records import Change, Collection, Event, Record
+
+
+class Store:
+    """All collections. `fields_of` gives the selectable fields of a collection by its name."""
+
+    def __init__(self, database: Database, fields_of: Callable[[str], tuple[str, ...]]) -> None:
+        self.database = database
+        self._fields_of = fields_of
+        self.rv = max(1, database.resource_version())
+        self.collections: dict[str, Collection] = {}
+        #: Who is owned by a UID: (collection, key) of each.
+        self.dependents: dict[str, set[tuple[str, str]]] = {}
+        #: Where the object with a UID is: (collection, key).
+        self.uids: dict[str, tuple[str, str]] = {}
+        self._grown = asyncio.Event()
+        #: Called after each change of any collection.
+        self.observers: list[Callable[[str, Change], None]] = []
+        for name, key, data in database.load():
+            collection = self.collection(name)
+            record = Record(key, decode(data), data, collection.fields)
+            collection.records[key] = record
+            collection.keys.append(key)
+            self._own(name, record)
+        for collection in self.collections.values():
+            collection.keys.sort()
+
+    def collection(self, name: str) -> Collection:
+        found = self.collections.get(name)
+        if found is None:
+            found = Collection(name, self._fields_of(name), self.rv)
+            self.collections[name] = found
+        return found
+
+    def find(self, name: str, key: str) -> Record | None:
+        return self.collection(name).records.get(key)
+
+    def put(self, name: str, obj: Obj) -> Record:
+        """Stores the object under its metadata, with the next resourceVersion."""
+        collection = self.collection(name)
+        key = key_of(meta(obj).get("namespace", ""), meta(obj)["name"])
+        old = collection.records.get(key)
+        return self._write(collection, "MODIFIED" if old else "ADDED", key, obj, old)
+
+    def remove(self, name: str, key: str) -> Record:
+        """Removes the object; the answer is its last state, with a resourceVersion of its own."""
+        collection = self.collection(name)
+        old = collection.records[key]
+        return self._write(collection, "DELETED", key, old.load(), old)
+
+    def _write(
+        self, collection: Collection, kind: Event, key: str, obj: Obj, old: Record | None
+    ) -> Record:
+        rv = self.rv + 1
+        meta(obj)["resourceVersion"] = str(rv)
+        data = encode(obj)
+        self.database.write(collection.name, key, None if kind == "DELETED" else data, rv)
+        self.rv = rv
+        record = Record(key, obj, data, collection.fields)
+        change = Change(kind, record, old)
+        collection.note(change)
+        self._disown(collection.name, old)
+        if kind != "DELETED":
+            self._own(collection.name, record)
+        self._tell(collection, change)
+        return record
+
+    def _tell(self, collection: Collection, change: Change) -> None:
+        for listener in tuple(collection.listeners):
+            listener(change)
+        for observer in self.observers:
+            observer(collection.name, change)
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+    def _own(self, name: str, record: Record) -> None:
+        self.uids[record.uid] = (name, record.key)
+        for uid in record.owners:
+            self.dependents.setdefault(uid, set()).add((name, record.key))
+
+    def _disown(self, name: str, record: Record | None) -> None:
+        if record is None:
+            return
+        self.uids.pop(record.uid, None)
+        for uid in record.owners:
+            held = self.dependents.get(uid, set())
+            held.discard((name, record.key))
+            if not held:
+                self.dependents.pop(uid, None)
+
+    def owned_by(self, uid: str, name: str = "") -> list[tuple[str, Record]]:
+        """What has that owner, with the names of the collections; of one collection if named."""
+        found = sorted(self.dependents.get(uid, ()))
+        return [(c, self.collections[c].records[key]) for c, key in found if name in ("", c)]
+
+    def index(self, name: str, fields: tuple[str, ...]) -> None:
+        """Makes these fields of a collection selectable, also in what is stored already."""
+        collection = self.collection(name)
+        if collection.fields != fields:
+            collection.fields = fields
+            for key, held in collection.records.items():
+                collection.records[key] = Record(key, held.load(), held.data, fields)
+
+    def drop(self, name: str) -> None:
+        """Forgets a collection that is empty, as its type is gone."""
+        collection = self.collections.pop(name, None)
+        for close in tuple(collection.closers if collection else ()):
+            close()
+
+    def compact(self) -> None:
+        """Forgets every change so far, as if a long time had passed."""
+        for collection in self.collections.values():
+            collection.history.clear()
+            collection.oldest = self.rv
+
+    async def wait_for(self, resource_version: int, timeout: float) -> bool:  # noqa: ASYNC109
+        """Waits until that resourceVersion has been given out; False after `timeout` seconds."""
+        try:
+            async with asyncio.timeout(timeout):
+                while self.rv < resource_version:
+                    await self._grown.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Writes of many objects as one transaction on disk."""
+        self.database.begin()
+        try:
+            yield
+        finally:
+            self.database.commit()
+
+
+def key_of(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+__all__ = ["Change", "Collection", "Event", "Record", "Store", "key_of"]

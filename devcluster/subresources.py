@@ -1,0 +1,179 @@
+"""Subresources other than status: scale, eviction, binding, tokens, finalize, approval, logs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
+from devcluster.calls import Answer, Call, json_answer
+from devcluster.crud import Objects
+from devcluster.handlers import Handlers
+from devcluster.objects import Obj, dig, meta, timestamp
+from devcluster.patching import Patches
+from devcluster.podlogs import log_text
+from devcluster.scales import Scales
+from devcluster.statuses import (
+    Cause,
+    StatusError,
+    bad_request,
+    conflict,
+    method_not_allowed,
+    page_not_found,
+    too_many_requests,
+)
+from devcluster.writes import Deletion, Write
+
+Answering = Callable[[Call], Answer]
+_TOKEN_SECONDS = 3600
+
+
+class Subresources:
+    """Answers calls about subresources, by name."""
+
+    def __init__(self, handlers: Handlers, patches: Patches, tokens: TokenFile) -> None:
+        self._handlers, self._objects = handlers, handlers.objects
+        self._patches, self._tokens = patches, tokens
+        self._by_name: Mapping[str, Answering] = {
+            "status": self._part,
+            "approval": self._part,
+            "ephemeralcontainers": self._part,
+            "scale": Scales(handlers).answer,
+            "eviction": self._evict,
+            "binding": self._bind,
+            "token": self._token,
+            "finalize": self._finalize,
+            "log": self._log,
+        }
+
+    def answer(self, call: Call) -> Answer:
+        """404 for a subresource that the type does not have, 405 for a verb that it does not."""
+        found = call.declared.subresource(call.info.subresource)
+        custom = self._objects.customs.find(call.declared, call.version)
+        if found is None or (custom and found.name == "status" and not custom.has_status):
+            raise page_not_found()
+        if call.info.verb not in found.verbs:
+            raise method_not_allowed()
+        answering = self._by_name.get(found.name)
+        if answering is None:
+            raise StatusError(
+                501, "NotImplemented", "the embedded cluster has no containers to connect to"
+            )
+        return answering(call)
+
+    def _part(self, call: Call) -> Answer:
+        """The object itself, of which a write changes only a part."""
+        part = "status" if call.info.subresource != "ephemeralcontainers" else ""
+        if call.info.verb == "get":
+            return self._handlers.get(call)
+        if call.info.verb == "update":
+            return self._handlers.update(call, part)
+        return self._patches.patch(call, part)
+
+    # Pods ---------------------------------------------------------------------------------------
+
+    def _evict(self, call: Call) -> Answer:
+        eviction = call.object()
+        options = eviction.get("deleteOptions") or {}
+        info, pods = call.info, call.declared
+        record = self._objects.get(pods, info.namespace, info.name)
+        if not record.deleting:
+            self._check_budgets(info.namespace, record.labels)
+        preconditions = options.get("preconditions") or {}
+        how = Deletion(
+            uid=preconditions.get("uid") or "",
+            resource_version=preconditions.get("resourceVersion") or "",
+            grace=options.get("gracePeriodSeconds"),
+            dry_run=call.query.get("dryRun") == "All",
+        )
+        self._objects.delete(pods, info.namespace, info.name, how)
+        return _success(201)
+
+    def _check_budgets(self, namespace: str, labels: Mapping[str, str]) -> None:
+        budgets = self._objects.store.collection("poddisruptionbudgets.policy")
+        for record in budgets.records_in(namespace):
+            budget = record.load()
+            wanted = dig(budget, "spec.selector.matchLabels") or {}
+            if not wanted or any(labels.get(key) != value for key, value in wanted.items()):
+                continue
+            if not dig(budget, "status.disruptionsAllowed"):
+                text = f"The disruption budget {record.name} needs more healthy pods than there are"
+                message = "Cannot evict pod as it would violate the pod's disruption budget."
+                raise too_many_requests(message, Cause("", "DisruptionBudget", text))
+
+    def _bind(self, call: Call) -> Answer:
+        binding = call.object()
+        if meta(binding).get("name", call.info.name) != call.info.name:
+            raise bad_request("name in URL does not match name in Binding object")
+        node = dig(binding, "target.name")
+        if not node:
+            raise bad_request("target.name is required")
+
+        def mutate(pod: Obj) -> Obj:
+            if dig(pod, "spec.nodeName"):
+                why = (
+                    f'pod {call.info.name} is already assigned to node "{pod["spec"]["nodeName"]}"'
+                )
+                raise conflict("", "pods/binding", call.info.name, why)
+            bind_pod(pod, node)
+            return pod
+
+        info = call.info
+        bind(self._objects, info.namespace, info.name, mutate)
+        return _success(201)
+
+    def _log(self, call: Call) -> Answer:
+        info = call.info
+        pod = self._objects.get(call.declared, info.namespace, info.name).load()
+        return Answer(log_text(pod, call.query).encode(), content_type="text/plain")
+
+    # Others -------------------------------------------------------------------------------------
+
+    def _token(self, call: Call) -> Answer:
+        request = call.object()
+        info = call.info
+        record = self._objects.get(call.declared, info.namespace, info.name)
+        seconds = int(dig(request, "spec.expirationSeconds") or _TOKEN_SECONDS)
+        user = UserInfo(
+            service_account_name(info.namespace, info.name),
+            service_account_groups(info.namespace),
+            record.uid,
+        )
+        ends = datetime.now(UTC) + timedelta(seconds=seconds)
+        request["kind"], request["apiVersion"] = "TokenRequest", "authentication.k8s.io/v1"
+        request["metadata"] = {"name": info.name, "namespace": info.namespace}
+        request["metadata"]["creationTimestamp"] = timestamp()
+        request.setdefault("spec", {})["expirationSeconds"] = seconds
+        token = self._tokens.issue(user, seconds)
+        request["status"] = {"token": token, "expirationTimestamp": timestamp(ends)}
+        return json_answer(request, 201)
+
+    def _finalize(self, call: Call) -> Answer:
+        finalizers = dig(call.object(), "spec.finalizers") or []
+
+        def mutate(namespace: Obj) -> Obj:
+            namespace.setdefault("spec", {})["finalizers"] = finalizers
+            return namespace
+
+        write = replace(self._handlers.write(call), subresource="finalize")
+        changed = self._objects.update(
+            call.declared, call.version, "", call.info.name, mutate, write
+        )
+        return self._handlers.typed(call, changed)
+
+
+def bind_pod(pod: Obj, node: str) -> None:
+    """Puts the pod on the node, in spec and conditions."""
+    pod["spec"]["nodeName"] = node
+    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    conditions[:] = [c for c in conditions if c.get("type") != "PodScheduled"]
+    conditions.append({"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()})
+
+
+def bind(objects: Objects, namespace: str, name: str, mutate: Callable[[Obj], Obj]) -> None:
+    pods = objects.registry.get("pods")
+    objects.update(pods, "v1", namespace, name, mutate, Write(subresource="binding"))
+
+
+def _success(code: int) -> Answer:
+    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
+    return json_answer(body, code)

@@ -1,0 +1,207 @@
+"""What must hold for an object to be stored; violations are causes of a 422."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from devcluster.customs import CRDS, validate_crd
+from devcluster.names import LABEL, LABEL_RULE, validate_metadata
+from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.resources import ResourceType
+from devcluster.shapes import Schema
+from devcluster.statuses import Cause, not_allowed, required, unsupported, wrong
+
+Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
+
+_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+_IMMUTABLE = "field is immutable"
+
+
+def _pod_spec(spec: object, path: str) -> Iterator[Cause]:
+    found: Schema = spec if isinstance(spec, dict) else {}
+    containers = list(dicts(found.get("containers")))
+    if not containers:
+        yield required(f"{path}.containers")
+    seen: set[str] = set()
+    for index, container in enumerate(containers):
+        place = f"{path}.containers[{index}]"
+        name = container.get("name", "")
+        if not name:
+            yield required(f"{place}.name")
+        elif not LABEL.fullmatch(name):
+            yield wrong(f"{place}.name", name, LABEL_RULE)
+        elif name in seen:
+            yield Cause(f"{place}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
+        seen.add(name)
+        if not container.get("image"):
+            yield required(f"{place}.image")
+    policy = found.get("restartPolicy")
+    if policy not in ("Always", "OnFailure", "Never"):
+        yield unsupported(f"{path}.restartPolicy", policy, ("Always", "OnFailure", "Never"))
+
+
+def _pod(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    if old is None:
+        yield from _pod_spec(new.get("spec"), "spec")
+        return
+    if _fixed_pod_spec(new) != _fixed_pod_spec(old):
+        yield not_allowed(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`,"
+            "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+            "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
+            "be set to 1 if it was previously negative)",
+        )
+
+
+def _fixed_pod_spec(pod: Obj) -> Obj:
+    spec = dict(pod.get("spec") or {})
+    for name in ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"):
+        spec.pop(name, None)
+    for name in ("containers", "initContainers"):
+        spec[name] = [{**container, "image": ""} for container in dicts(spec.get(name))]
+    # These are subresources of their own or lists that a scheduler empties.
+    spec.pop("ephemeralContainers", None)
+    spec.pop("schedulingGates", None)
+    return spec
+
+
+def _workload(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    spec = new.get("spec") or {}
+    selector = spec.get("selector")
+    if not selector:
+        yield required("spec.selector")
+    labels = dig(spec, "template.metadata.labels") or {}
+    wanted = dig(selector, "matchLabels") or {}
+    if selector and any(labels.get(key) != value for key, value in wanted.items()):
+        yield wrong(
+            "spec.template.metadata.labels",
+            _go_map(labels),
+            "`selector` does not match template `labels`",
+        )
+    replicas = spec.get("replicas")
+    if isinstance(replicas, int) and replicas < 0:
+        yield wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+    yield from _pod_spec(dig(spec, "template.spec"), "spec.template.spec")
+    yield from _same(new, old, "spec.selector")
+
+
+def _go_map(labels: Mapping[str, str]) -> str:
+    return "{" + ",".join(f'"{key}":"{value}"' for key, value in sorted(labels.items())) + "}"
+
+
+def _job(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    yield from _pod_spec(dig(new, "spec.template.spec"), "spec.template.spec")
+    if dig(new, "spec.template.spec.restartPolicy") == "Always":
+        yield unsupported("spec.template.spec.restartPolicy", "Always", ("OnFailure", "Never"))
+    yield from _same(new, old, "spec.template")
+    yield from _same(new, old, "spec.selector")
+
+
+def _cron_job(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    if not dig(new, "spec.schedule"):
+        yield required("spec.schedule")
+    path = "spec.jobTemplate.spec.template.spec"
+    if not dig(new, f"{path}.containers"):
+        yield required(f"{path}.containers")
+
+
+def _same(new: Obj, old: Obj | None, path: str) -> Iterator[Cause]:
+    if old is not None and dig(new, path) != dig(old, path):
+        yield wrong(path, "", _IMMUTABLE)
+
+
+def _stored_map(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    for field in ("data", "binaryData"):
+        for key in new.get(field) or {}:
+            if not _CONFIG_KEY.fullmatch(key):
+                why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+                yield wrong(f"{field}[{key}]", key, why)
+        if old and old.get("immutable") and new.get(field) != old.get(field):
+            yield not_allowed(field, "field is immutable when `immutable` is set")
+    if old and "type" in old:
+        yield from _same(new, old, "type")
+
+
+def _service(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    spec = new.get("spec") or {}
+    headless = spec.get("clusterIP") == "None"
+    if not spec.get("ports") and not headless and spec.get("type") != "ExternalName":
+        yield required("spec.ports")
+    for index, port in enumerate(dicts(spec.get("ports"))):
+        number = port.get("port")
+        if not isinstance(number, int) or not 0 < number < 65536:
+            yield wrong(
+                f"spec.ports[{index}].port", number, "must be between 1 and 65535, inclusive"
+            )
+    if old and dig(old, "spec.clusterIP") and spec.get("clusterIP"):
+        yield from _same(new, old, "spec.clusterIP")
+
+
+def _binding(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    ref = new.get("roleRef") or {}
+    kinds = ("ClusterRole",) if not meta(new).get("namespace") else ("Role", "ClusterRole")
+    if ref.get("kind") not in kinds:
+        yield unsupported("roleRef.kind", ref.get("kind", ""), kinds)
+    if not ref.get("name"):
+        yield required("roleRef.name")
+    for index, subject in enumerate(dicts(new.get("subjects"))):
+        if subject.get("kind") not in ("User", "Group", "ServiceAccount"):
+            known = ("ServiceAccount", "User", "Group")
+            yield unsupported(f"subjects[{index}].kind", subject.get("kind", ""), known)
+        if not subject.get("name"):
+            yield required(f"subjects[{index}].name")
+    if old is not None and new.get("roleRef") != old.get("roleRef"):
+        yield wrong("roleRef", f"{ref.get('kind')}/{ref.get('name')}", "cannot change roleRef")
+
+
+def _role(new: Obj, _: Obj | None) -> Iterator[Cause]:
+    for index, rule in enumerate(dicts(new.get("rules"))):
+        place = f"rules[{index}]"
+        if not rule.get("verbs"):
+            yield required(
+                f"{place}.verbs", "Required value: verbs must contain at least one value"
+            )
+        if rule.get("nonResourceURLs"):
+            if meta(new).get("namespace"):
+                why = "namespaced rules cannot apply to non-resource URLs"
+                yield wrong(f"{place}.nonResourceURLs", "", why)
+            continue
+        for field in ("apiGroups", "resources"):
+            if not rule.get(field):
+                one = "api group" if field == "apiGroups" else "resource"
+                why = f"Required value: resource rules must supply at least one {one}"
+                yield required(f"{place}.{field}", why)
+
+
+def _event(new: Obj, _: Obj | None) -> Iterator[Cause]:
+    place = dig(new, "involvedObject.namespace") or "default"
+    if place != meta(new).get("namespace"):
+        yield wrong("involvedObject.namespace", place, "does not match event.namespace")
+
+
+_VALIDATORS: Mapping[str, Validator] = {
+    "pods": _pod,
+    "deployments.apps": _workload,
+    "replicasets.apps": _workload,
+    "statefulsets.apps": _workload,
+    "daemonsets.apps": _workload,
+    "jobs.batch": _job,
+    "cronjobs.batch": _cron_job,
+    "configmaps": _stored_map,
+    "secrets": _stored_map,
+    "services": _service,
+    "events": _event,
+    CRDS: validate_crd,
+    "roles.rbac.authorization.k8s.io": _role,
+    "clusterroles.rbac.authorization.k8s.io": _role,
+    "rolebindings.rbac.authorization.k8s.io": _binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": _binding,
+}
+
+
+def validate_object(declared: ResourceType, new: Obj, old: Obj | None) -> Iterator[Cause]:
+    """Everything that is wrong with the object; `old` is what it replaces."""
+    yield from validate_metadata(declared, new)
+    check = _VALIDATORS.get(declared.storage)
+    if check:
+        yield from check(new, old)

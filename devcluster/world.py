@@ -1,0 +1,220 @@
+"""The sample world: nodes, workloads and their history, made once from a seed.
+
+`seed_world` creates manifests as anybody would, lets the simulated controllers bring them to life,
+and then moves everything into the past. The same seed gives the same names, addresses and troubles;
+only the times follow the clock.
+"""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from devcluster.cluster import Cluster
+from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.controllers.cron import next_time
+from devcluster.controllers.jobs import CronJobController
+from devcluster.objects import Obj, meta, parse_time, predictable, suffix, timestamp
+from devcluster.sample import manifests
+from devcluster.sample.aging import age_by, evicted_pod, restart_often
+from devcluster.sample.catalog import Workload, catalog
+from devcluster.sample.nodes import nodes
+from devcluster.store import Record
+from devcluster.writes import Write
+
+_SEEDED = "sampleWorld"
+_OLDEST = timedelta(days=241)
+_STUCK_FINALIZER = "storage.shop.example/release-lock"
+
+
+class Manager(Protocol):
+    """What the world needs of the controllers."""
+
+    cron_jobs: CronJobController
+
+    def fast_forward(self) -> None: ...
+
+
+def is_seeded(cluster: Cluster) -> bool:
+    return cluster.store.database.setting(_SEEDED) is not None
+
+
+def seed_world(cluster: Cluster, manager: Manager, seed: int) -> None:
+    """Makes the world in an empty cluster, and notes that it is made."""
+    with predictable(seed) as chance:
+        _create(cluster)
+        manager.fast_forward()
+        _past_jobs(cluster, manager)
+        manager.fast_forward()
+        _break_some(cluster)
+        manager.fast_forward()
+        _forget_births(cluster)
+        _Past(cluster, chance).apply()
+        _leave_behind(cluster, chance)
+        _set_clocks(cluster)
+    cluster.store.compact()
+    cluster.store.database.set(_SEEDED, str(seed))
+
+
+def _forget_births(cluster: Cluster) -> None:
+    """Events of what went well months ago are long forgotten."""
+    for record in cluster.store.collection("events").records_in():
+        if record.fields["type"] == "Normal":
+            cluster.store.remove("events", record.key)
+
+
+def _create(cluster: Cluster) -> None:
+    for node in nodes():
+        cluster.ensure("nodes", node)
+    for namespace in manifests.namespaces():
+        cluster.ensure("namespaces", namespace)
+    for collection, obj in manifests.others():
+        cluster.ensure(collection, obj)
+    for work in catalog().workloads:
+        cluster.ensure(manifests.COLLECTIONS[work.kind], manifests.workload(work))
+        if work.kind in ("Deployment", "StatefulSet"):
+            cluster.ensure("services", manifests.service(work))
+    for pod in manifests.static_pods():
+        cluster.ensure("pods", pod)
+
+
+def _past_jobs(cluster: Cluster, manager: Manager) -> None:
+    """Every cron job has run before."""
+    for record in cluster.store.collection("cronjobs.batch").records_in():
+        for moment in _last_times(record.load()["spec"]["schedule"]):
+            manager.cron_jobs.make_job(record.load(), moment)
+
+
+def _last_times(schedule: str) -> list[datetime]:
+    """The last three times of a schedule that runs at least once a day."""
+    now = datetime.now(UTC)
+    moment, found = next_time(schedule, now - timedelta(days=4)), []
+    while moment and moment <= now:
+        found.append(moment)
+        moment = next_time(schedule, moment)
+    return found[-3:]
+
+
+def _set_clocks(cluster: Cluster) -> None:
+    """The cron jobs go on from their last time, instead of making up for all since they were made."""
+    for record in cluster.store.collection("cronjobs.batch").records_in():
+        cron = record.load()
+        last = timestamp(_last_times(cron["spec"]["schedule"])[-1])
+        cron["status"] = {"lastScheduleTime": last, "lastSuccessfulTime": last}
+        cluster.store.put("cronjobs.batch", cron)
+
+
+def _break_some(cluster: Cluster) -> None:
+    """A rollout to an image that is not there; it stays half way."""
+
+    def mutate(deployment: Obj) -> Obj:
+        template = deployment["spec"]["template"]
+        container = template["spec"]["containers"][0]
+        container["image"] = container["image"].replace(":0.9.7", ":0.9.8-rc")
+        meta(template)["annotations"] = {ANNOTATION: "pull-fails"}
+        return deployment
+
+    declared = cluster.registry.get("deployments.apps")
+    cluster.objects.update(declared, "v1", "web", "image-resizer", mutate, Write())
+
+
+class _Past:
+    """Moves what was made just now into the past: workloads by the catalog, pods with them."""
+
+    def __init__(self, cluster: Cluster, chance: random.Random) -> None:
+        self._store, self._chance = cluster.store, chance
+        self._homes = catalog().namespaces
+        self._works = {(w.namespace, w.name): w for w in catalog().workloads}
+
+    def apply(self) -> None:
+        for name in list(self._store.collections):
+            for record in self._store.collection(name).records_in():
+                obj = record.load()
+                aged = age_by(obj, self._age(name, record, obj))
+                if name == "pods":
+                    self._restarts(record, aged)
+                self._store.put(name, aged)
+
+    def _age(self, collection: str, record: Record, obj: Obj) -> timedelta:
+        if collection == "namespaces":
+            return (
+                timedelta(days=self._homes[record.name].age)
+                if record.name in self._homes
+                else _OLDEST
+            )
+        if collection == "events":
+            return timedelta(minutes=self._chance.randrange(1, 25))
+        if collection == "jobs.batch" or "job-name" in record.labels:
+            return self._job_age(record, obj)
+        work = self._work(record)
+        if work is None:
+            home = self._homes.get(record.namespace)
+            return timedelta(days=home.age) if home else _OLDEST
+        if collection not in ("pods", "replicasets.apps"):
+            return timedelta(days=work.age)
+        if work.name == "image-resizer" and "pull-fails" in str(obj):
+            return timedelta(minutes=38)
+        # Pods of one rollout differ by the time that it took.
+        spread = timedelta(seconds=self._chance.randrange(5, 90))
+        return timedelta(days=work.rolled) - (spread if collection == "pods" else timedelta())
+
+    def _work(self, record: Record) -> Workload | None:
+        name = record.labels.get("app.kubernetes.io/name", record.name)
+        return self._works.get((record.namespace, name))
+
+    def _job_age(self, record: Record, obj: Obj) -> timedelta:
+        """A job's name says when it ran, in minutes since 1970."""
+        name = record.labels.get("job-name", record.name)
+        minutes = name.rpartition("-")[2]
+        if not minutes.isdigit():
+            return timedelta(hours=1)
+        ran = datetime.fromtimestamp(int(minutes) * 60, UTC)
+        return parse_time(meta(obj)["creationTimestamp"]) - ran
+
+    def _restarts(self, record: Record, pod: Obj) -> None:
+        def ago(time: timedelta) -> str:
+            return timestamp(datetime.now(UTC) - time)
+
+        if "crash oom" in str(meta(pod).get("annotations")):
+            restart_often(pod, self._chance.randrange(180, 320), timedelta(minutes=3), ago)
+        elif pod["status"].get("phase") == "Running" and self._chance.random() < 0.12:
+            age = datetime.now(UTC) - parse_time(meta(pod)["creationTimestamp"])
+            last = age * self._chance.uniform(0.1, 0.8)
+            restart_often(pod, self._chance.randrange(1, 5), last, ago)
+
+
+def _leave_behind(cluster: Cluster, chance: random.Random) -> None:
+    """Evicted pods that nobody removed, and one that does not end."""
+    workers = _pods_of(cluster, "checkout", "order-worker")
+    for hours in (5, 31):
+        name = f"{workers[0].name.rpartition('-')[0]}-{suffix()}"
+        _put_pod(cluster, evicted_pod(workers[0].load(), name), timedelta(hours=hours))
+    stuck = chance.choice(_pods_of(cluster, "ci", "cache")).load()
+    copy: Obj = {"metadata": dict(meta(stuck)), "spec": stuck["spec"], "status": stuck["status"]}
+    about = copy["metadata"]
+    about["name"] = f"{about['name'].rpartition('-')[0]}-{suffix()}"
+    about["finalizers"] = [_STUCK_FINALIZER]
+    about["deletionTimestamp"] = timestamp()
+    about["deletionGracePeriodSeconds"] = 30
+    _put_pod(cluster, copy, timedelta(hours=2))
+
+
+def _put_pod(cluster: Cluster, pod: Obj, age: timedelta) -> None:
+    about = meta(pod)
+    end: Obj = {}
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        if key in about:
+            end[key] = about.pop(key)
+    status = pod["status"]
+    for key in ("uid", "resourceVersion", "creationTimestamp", "generation"):
+        about.pop(key, None)
+    declared = cluster.registry.get("pods")
+    made = cluster.objects.create(declared, "v1", about["namespace"], pod, Write())
+    made["status"] = {**status}
+    meta(made).update(end)
+    cluster.store.put("pods", age_by(made, age))
+
+
+def _pods_of(cluster: Cluster, namespace: str, name: str) -> list[Record]:
+    wanted: Callable[[Record], bool] = lambda r: r.labels.get("app.kubernetes.io/name") == name  # noqa: E731
+    return [r for r in cluster.store.collection("pods").records_in(namespace) if wanted(r)]

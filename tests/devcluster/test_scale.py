@@ -1,0 +1,40 @@
+"""Reading stays quick with as many pods as a large cluster has."""
+
+import json
+import time
+
+from devcluster.cluster import Cluster
+from devcluster.server import DevCluster
+from devcluster.writes import Write
+from tests.devcluster.conftest import Api
+
+PODS = 10_000
+
+
+def _fill(cluster: Cluster) -> None:
+    declared = cluster.registry.get("pods")
+    with cluster.store.batch():
+        for number in range(PODS):
+            container = {"name": "c", "image": "example/web:1"}
+            about = {"name": f"pod-{number}", "labels": {"group": f"g{number % 10}"}}
+            spec = {"nodeName": f"node-{number % 50}", "containers": [container]}
+            pod = {"metadata": about, "spec": spec}
+            cluster.objects.create(declared, "v1", "default", pod, Write())
+
+
+def it_lists_ten_thousand_pods(cluster: DevCluster, api: Api) -> None:
+    cluster.run(_fill)
+    start = time.monotonic()
+    with api.open("GET", "/api/v1/pods") as response:
+        data = response.read()
+    took = time.monotonic() - start
+    assert len(json.loads(data)["items"]) == PODS
+    # Well under a second; the bound leaves room for a machine that is busy.
+    assert took < 2.0
+    chosen = api.get("/api/v1/pods?labelSelector=group%3Dg3&fieldSelector=spec.nodeName%3Dnode-3")
+    assert len(chosen["items"]) == PODS // 50
+    pages, token = 0, ""
+    while pages == 0 or token:
+        page = api.get(f"/api/v1/pods?limit=2500&continue={token}")
+        pages, token = pages + 1, page["metadata"].get("continue", "")
+    assert pages == PODS // 2500

@@ -1,0 +1,165 @@
+"""The life of the embedded cluster: its port, its files, its end."""
+
+import http.client
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from devcluster.server import DevCluster, DevClusterError
+from tests.controlplane.waiting import eventually
+from tests.devcluster.conftest import Api
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def config_map(name: str) -> dict[str, object]:
+    return {"metadata": {"name": name}, "data": {"a": "b"}}
+
+
+def it_keeps_its_data_over_a_restart(tmp_path: Path) -> None:
+    with DevCluster(tmp_path) as cluster:
+        api = Api.of(cluster)
+        made = api.post(CONFIG_MAPS, config_map("kept"))
+        api.post(CONFIG_MAPS, config_map("removed"))
+        assert api.call("DELETE", f"{CONFIG_MAPS}/removed")[0] == 200
+        before = int(api.get(CONFIG_MAPS)["metadata"]["resourceVersion"])
+    with DevCluster(tmp_path) as cluster:
+        # The same token is known, and issued again for the same user.
+        again = Api(cluster, api.token)
+        assert Api.of(cluster).token == api.token
+        assert again.get(f"{CONFIG_MAPS}/kept") == made
+        assert again.call("GET", f"{CONFIG_MAPS}/removed")[0] == 404
+        later = again.post(CONFIG_MAPS, config_map("later"))
+        assert int(later["metadata"]["resourceVersion"]) > before
+
+
+def it_keeps_custom_types_over_a_restart(tmp_path: Path) -> None:
+    crd = {
+        "metadata": {"name": "gadgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Cluster",
+            "names": {"plural": "gadgets", "kind": "Gadget"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+    with DevCluster(tmp_path) as cluster:
+        api = Api.of(cluster)
+        api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+        body = {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "one"}}
+        made = api.post("/apis/example.com/v1/gadgets", body)
+    with DevCluster(tmp_path) as cluster:
+        assert Api.of(cluster).get("/apis/example.com/v1/gadgets/one") == made
+
+
+def it_comes_back_after_a_kill(cluster: DevCluster, api: Api) -> None:
+    made = api.post(CONFIG_MAPS, config_map("kept"))
+    url = cluster.url
+    with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0") as watching:
+        assert watching.readline()
+        cluster.kill()
+        # Cut, without the last chunk that would end an orderly answer.
+        with pytest.raises((OSError, http.client.IncompleteRead)):
+            watching.read()
+    with pytest.raises(OSError, match=r"refused"):
+        api.open("GET", CONFIG_MAPS)
+    cluster.start()
+    assert cluster.url == url
+    assert api.get(f"{CONFIG_MAPS}/kept") == made
+
+
+def it_answers_410_to_what_is_from_before_a_restart(cluster: DevCluster, api: Api) -> None:
+    start = api.post(CONFIG_MAPS, config_map("one"))["metadata"]["resourceVersion"]
+    last = api.post(CONFIG_MAPS, config_map("two"))["metadata"]["resourceVersion"]
+    cluster.kill()
+    cluster.start()
+    with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") as response:
+        assert b'"code":410' in response.readline()
+    # Nothing has happened since the last change, so a watch may go on from there.
+    with api.open(
+        "GET", f"{CONFIG_MAPS}?watch=1&resourceVersion={last}&timeoutSeconds=1"
+    ) as response:
+        assert response.read() == b""
+
+
+def it_forgets_when_told_so(cluster: DevCluster, api: Api) -> None:
+    start = api.post(CONFIG_MAPS, config_map("one"))["metadata"]["resourceVersion"]
+    api.post(CONFIG_MAPS, config_map("two"))
+    page = api.get(f"{CONFIG_MAPS}?limit=1")["metadata"]["continue"]
+    api.post(CONFIG_MAPS, config_map("three"))
+    cluster.compact()
+    with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion={start}") as response:
+        assert b'"reason":"Expired"' in response.readline()
+    status, expired = api.call("GET", f"{CONFIG_MAPS}?limit=1&continue={page}")
+    assert (status, expired["reason"]) == (410, "Expired")
+    rest = api.get(f"{CONFIG_MAPS}?continue={expired['metadata']['continue']}")
+    assert [item["metadata"]["name"] for item in rest["items"]] == ["one", "three", "two"]
+
+
+def it_says_that_a_port_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        cluster = DevCluster(tmp_path, port)
+        with pytest.raises(DevClusterError, match=rf"^Port {port} on 127\.0\.0\.1 is taken\.$"):
+            cluster.start()
+    cluster.start()
+    assert cluster.url == f"https://127.0.0.1:{port}"
+    cluster.stop()
+
+
+def it_says_that_it_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DevClusterError, match=r"^The embedded cluster cannot write to \S+: .+\.$"):
+        DevCluster(tmp_path / "file" / "data").start()
+
+
+def it_says_that_its_data_is_none(tmp_path: Path) -> None:
+    (tmp_path / "cluster.sqlite3").write_bytes(b"this is not a database" * 100)
+    with pytest.raises(DevClusterError, match=r"^The embedded cluster cannot write to"):
+        DevCluster(tmp_path).start()
+
+
+def it_keeps_secrets_to_its_owner(cluster: DevCluster, tmp_path: Path) -> None:
+    cluster.issue_token("somebody", [])
+    copy = tmp_path / "elsewhere" / "config"
+    cluster.write_kubeconfig(copy)
+    assert copy.read_bytes() == cluster.kubeconfig.read_bytes()
+    private = [cluster.kubeconfig, copy, *cluster.data_dir.glob("tokens*")]
+    private += list((cluster.data_dir / "pki").iterdir())
+    assert len(private) > 5
+    for path in private:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def it_counts_requests(cluster: DevCluster, api: Api) -> None:
+    mark = cluster.audit.mark()
+    api.get(CONFIG_MAPS)
+    with api.open("GET", f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1") as response:
+        response.read()
+    found = cluster.audit.requests_since(mark, user="tester", resource="configmaps")
+    assert [(r.verb, r.namespace) for r in found] == [("list", "default"), ("watch", "default")]
+    eventually(
+        lambda: [r.code for r in cluster.audit.requests_since(mark, user="tester")] == [200, 200],
+        "both are noted as done",
+    )
+    assert cluster.audit.requests_since(cluster.audit.mark()) == []
+
+
+def it_leaves_no_thread_and_no_port(tmp_path: Path) -> None:
+    before = set(os.listdir("/proc/self/task"))
+    with DevCluster(tmp_path) as cluster:
+        port = cluster.port
+        assert len(os.listdir("/proc/self/task")) > len(before)
+    assert set(os.listdir("/proc/self/task")) <= before
+    with socket.create_server(("127.0.0.1", port)):
+        pass

@@ -1,0 +1,188 @@
+"""The simulated controllers, seen through the API."""
+
+from typing import Any
+
+import pytest
+
+from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.server import DevCluster
+from tests.controlplane.waiting import eventually
+from tests.devcluster.conftest import Api, Obj
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+PODS = "/api/v1/namespaces/default/pods"
+
+
+@pytest.fixture
+def node(api: Api) -> Obj:
+    ready = {"type": "Ready", "status": "True"}
+    address = {"type": "InternalIP", "address": "10.1.0.1"}
+    body = {
+        "metadata": {"name": "node-1"},
+        "spec": {"podCIDR": "10.244.9.0/24"},
+        "status": {
+            "addresses": [address],
+            "conditions": [ready],
+            "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"},
+        },
+    }
+    return api.post("/api/v1/nodes", body)
+
+
+def template(behaviour: str = "", memory: str = "64Mi", **spec: Any) -> Obj:
+    container = {"name": "c", "image": "example/web:1"}
+    resources = {"resources": {"requests": {"memory": memory}}}
+    about: Obj = {"labels": {"app": "web"}}
+    if behaviour:
+        about["annotations"] = {ANNOTATION: behaviour}
+    return {"metadata": about, "spec": {"containers": [{**container, **resources}], **spec}}
+
+
+def deployment(replicas: int, **kind: Any) -> Obj:
+    selector = {"matchLabels": {"app": "web"}}
+    spec = {"replicas": replicas, "selector": selector, "template": template(**kind)}
+    return {"metadata": {"name": "web"}, "spec": spec}
+
+
+def pods(api: Api) -> list[Obj]:
+    return list(api.get(PODS)["items"])
+
+
+def running(api: Api) -> list[Obj]:
+    """The pods that are ready."""
+    return [
+        pod
+        for pod in pods(api)
+        if {"type": "Ready", "status": "True"}.items()
+        <= next(
+            (c for c in pod["status"].get("conditions", ()) if c["type"] == "Ready"), {}
+        ).items()
+    ]
+
+
+@pytest.mark.usefixtures("node")
+def it_makes_pods_of_a_deployment(api: Api) -> None:
+    api.post(DEPLOYMENTS, deployment(3))
+    eventually(lambda: len(running(api)) == 3, "three pods are ready")
+    found = running(api)
+    assert len({pod["status"]["podIP"] for pod in found}) == 3
+    for pod in found:
+        assert pod["spec"]["nodeName"] == "node-1"
+        assert pod["status"]["podIP"].startswith("10.244.9.")
+        assert pod["status"]["hostIP"] == "10.1.0.1"
+        (status,) = pod["status"]["containerStatuses"]
+        assert status["ready"] is True
+        assert status["state"]["running"]["startedAt"]
+        (owner,) = pod["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["controller"]) == ("ReplicaSet", True)
+    status = eventually(
+        lambda: (s := api.get(f"{DEPLOYMENTS}/web")["status"]).get("availableReplicas") == 3 and s,
+        "the deployment says so",
+    )
+    assert status["observedGeneration"] == 1
+    conditions = {c["type"]: c["reason"] for c in status["conditions"]}
+    assert conditions["Available"] == "MinimumReplicasAvailable"
+
+
+@pytest.mark.usefixtures("node")
+def it_replaces_a_pod_that_is_deleted(api: Api) -> None:
+    api.post(DEPLOYMENTS, deployment(1))
+    (first,) = eventually(lambda: running(api), "the pod is ready")
+    name = first["metadata"]["name"]
+    assert api.call("DELETE", f"{PODS}/{name}")[0] == 200
+    eventually(
+        lambda: running(api) and name not in [p["metadata"]["name"] for p in pods(api)],
+        "another one is there in its place",
+    )
+
+
+@pytest.mark.usefixtures("node")
+def it_rolls_and_keeps_enough_pods(api: Api) -> None:
+    api.post(DEPLOYMENTS, deployment(3))
+    eventually(lambda: len(running(api)) == 3, "three pods are ready")
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
+    assert api.call("PATCH", f"{DEPLOYMENTS}/web", image)[0] == 200
+    counts = []
+
+    def done() -> bool:
+        found = running(api)
+        counts.append(len(found))
+        images = {pod["spec"]["containers"][0]["image"] for pod in pods(api)}
+        return images == {"web:2"} and len(found) == 3
+
+    eventually(done, "all pods have the new image")
+    # A quarter of three may be missing, rounded down.
+    assert min(counts) >= 3
+    sets = api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]
+    assert sorted(one["spec"]["replicas"] for one in sets) == [0, 3]
+
+
+@pytest.mark.usefixtures("node")
+def it_removes_the_pods_with_the_deployment(api: Api) -> None:
+    api.post(DEPLOYMENTS, deployment(2))
+    eventually(lambda: len(running(api)) == 2, "two pods are ready")
+    assert api.call("DELETE", f"{DEPLOYMENTS}/web")[0] == 200
+    eventually(lambda: pods(api) == [], "the pods are gone")
+
+
+@pytest.mark.usefixtures("node")
+def it_says_why_a_pod_has_no_node(api: Api) -> None:
+    api.post(PODS, {**template(memory="64Gi"), "metadata": {"name": "big"}})
+    condition = eventually(
+        lambda: api.get(f"{PODS}/big")["status"].get("conditions"), "the scheduler looked at it"
+    )[0]
+    assert condition["reason"] == "Unschedulable"
+    assert condition["message"].startswith("0/1 nodes are available: 1 Insufficient memory.")
+
+
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize(
+    ("behaviour", "word"),
+    [("crash oom", "CrashLoopBackOff"), ("pull-fails", "ImagePullBackOff")],
+)
+def it_shows_troubles(api: Api, behaviour: str, word: str) -> None:
+    body = template(behaviour)
+    body["metadata"]["name"] = "bad"
+    api.post(PODS, body)
+
+    def state() -> Any:
+        statuses = api.get(f"{PODS}/bad")["status"].get("containerStatuses") or [{}]
+        waiting = statuses[0].get("state", {}).get("waiting", {})
+        return statuses[0] if waiting.get("reason") == word else None
+
+    status = eventually(state, f"it is in {word}")
+    if behaviour == "crash oom":
+        ended = status["lastState"]["terminated"]
+        assert (ended["reason"], ended["exitCode"]) == ("OOMKilled", 137)
+
+
+@pytest.mark.usefixtures("node")
+def it_ends_jobs(api: Api) -> None:
+    spec = {"template": template("runs 0.1", restartPolicy="Never"), "completions": 2}
+    where = "/apis/batch/v1/namespaces/default/jobs"
+    api.post(where, {"metadata": {"name": "work"}, "spec": spec})
+    status = eventually(
+        lambda: (s := api.get(f"{where}/work")["status"]).get("completionTime") and s, "it is done"
+    )
+    assert status["succeeded"] == 2
+    assert {c["type"] for c in status["conditions"]} == {"SuccessCriteriaMet", "Complete"}
+
+
+@pytest.mark.usefixtures("node")
+def it_starts_stateful_pods_one_by_one(api: Api) -> None:
+    where = "/apis/apps/v1/namespaces/default/statefulsets"
+    spec = {**deployment(2)["spec"], "serviceName": "db"}
+    api.post(where, {"metadata": {"name": "db"}, "spec": spec})
+    eventually(lambda: len(running(api)) == 2, "both are ready")
+    first, second = sorted(pods(api), key=lambda pod: str(pod["metadata"]["name"]))
+    assert [first["metadata"]["name"], second["metadata"]["name"]] == ["db-0", "db-1"]
+    ready = next(c for c in first["status"]["conditions"] if c["type"] == "Ready")
+    assert second["metadata"]["creationTimestamp"] >= ready["lastTransitionTime"]
+
+
+def it_leaves_pods_alone_where_there_are_no_nodes(cluster: DevCluster, api: Api) -> None:
+    body = template()
+    body["metadata"]["name"] = "alone"
+    made = api.post(PODS, body)
+    cluster.wait_until_settled()
+    assert api.get(f"{PODS}/alone") == made
