@@ -1,0 +1,82 @@
+"""Each test of this folder runs on both clusters."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from devcluster.server import DevCluster
+from tests.contract.client import Client
+from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, kubectl_program
+from tests.contract.tidy import Scrap, await_removal, temporary_namespace
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.plugin import left_out, real_cluster_required
+
+
+@pytest.fixture(scope="package")
+def embedded_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    server = DevCluster(tmp_path_factory.mktemp("embedded"))
+    server.start()
+    yield Embedded(server, tmp_path_factory.mktemp("home"))
+    server.stop()
+
+
+@pytest.fixture(scope="package")
+def real_cluster(
+    control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """Other tests use it later, so it is left as it was."""
+    real = Real(control_plane, tmp_path_factory.mktemp("home"))
+    yield real
+    with ExitStack() as stack:
+        await_removal(Clients(real, stack).admin())
+
+
+@pytest.fixture(scope="package", params=["embedded", "real"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue(f"{request.param}_cluster")
+    return found
+
+
+@pytest.fixture(scope="package")
+def clients(cluster: Cluster) -> Iterator[Clients]:
+    with ExitStack() as stack:
+        yield Clients(cluster, stack)
+
+
+@pytest.fixture(scope="package")
+def admin(clients: Clients) -> Client:
+    return clients.admin()
+
+
+@pytest.fixture(scope="module")
+def namespace(admin: Client) -> Iterator[str]:
+    """One for all tests of a file, whose objects have names of their own."""
+    with temporary_namespace(admin) as name:
+        yield name
+
+
+@pytest.fixture
+def empty_namespace(admin: Client) -> Iterator[str]:
+    """For a test that looks at all that is there."""
+    with temporary_namespace(admin) as name:
+        yield name
+
+
+@pytest.fixture
+def scrap(admin: Client) -> Iterator[Scrap]:
+    """Makes what is in no namespace, and deletes it after the test."""
+    with ExitStack() as stack:
+        yield Scrap(admin, stack)
+
+
+@pytest.fixture
+def kubectl(cluster: Cluster, namespace: str) -> Kubectl:
+    program = kubectl_program()
+    if program is None:
+        why = "there is no kubectl on this machine"
+        if real_cluster_required():
+            pytest.fail(why, pytrace=False)
+        left_out("kubectl with the embedded cluster", why)
+        pytest.skip(why)
+    return Kubectl(program, cluster.kubeconfig, cluster.home, namespace)

@@ -1,0 +1,89 @@
+"""Definitions of custom resources that belong to one test each."""
+
+import secrets
+from typing import Any
+
+from tests.contract.client import Client, Obj
+from tests.contract.objects import CRDS, path
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+
+#: A widget has a size from 1 to 9, a colour that is blue if nothing is said, and notes.
+SCHEMA: Obj = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "required": ["size"],
+            "properties": {
+                "size": {"type": "integer", "minimum": 1, "maximum": 9},
+                "color": {"type": "string", "enum": ["blue", "red"], "default": "blue"},
+                "notes": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                "parts": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {
+                            "name": {"type": "string", "pattern": "^[a-z]+$"},
+                            "count": {"type": "integer", "default": 1},
+                        },
+                    },
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                },
+            },
+        },
+        "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+    },
+}
+
+
+def definition(**version: Any) -> Obj:
+    """Widgets in a group of their own; `version` adds to the description of v1."""
+    group = f"g{secrets.token_hex(4)}.example.com"
+    names = {
+        "plural": "widgets",
+        "singular": "widget",
+        "kind": "Widget",
+        "listKind": "WidgetList",
+        "shortNames": ["wd"],
+        "categories": ["gadgets"],
+    }
+    served = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"widgets.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": names,
+            "versions": [{**served, **version}],
+        },
+    }
+
+
+def establish(admin: Client, scrap: Scrap, crd: Obj, namespace: str) -> str:
+    """Creates the definition; the path of its objects in the namespace, once they are served."""
+    scrap.create(CRDS, crd)
+    where = path(namespace, "widgets", group=f"{crd['spec']['group']}/v1")
+    eventually(lambda: is_established(admin, crd), "the definition is established")
+    # Another replica, or the same a moment later, may be the one that begins to serve.
+    eventually(lambda: admin.get(where).status == 200, "the type is served")
+    return where
+
+
+def is_established(admin: Client, crd: Obj) -> bool:
+    found = admin.get(f"{CRDS}/{crd['metadata']['name']}").ok()
+    conditions = found.get("status", {}).get("conditions") or ()
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+
+
+def widget(crd: Obj, name: str, **spec: Any) -> Obj:
+    return {
+        "apiVersion": f"{crd['spec']['group']}/v1",
+        "kind": "Widget",
+        "metadata": {"name": name},
+        "spec": spec,
+    }

@@ -1,0 +1,161 @@
+"""The embedded cluster decides as kube-apiserver does, whatever the roles are.
+
+Random roles with few words, so that they often nearly fit, and random questions about them: the
+same roles and bindings on both clusters, and each question to both.
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Clients, Cluster
+from tests.contract.grants import Grants, group, review, role_ref, rule, service_account, user
+from tests.contract.objects import NAMESPACES, unique
+from tests.contract.tidy import Scrap
+
+_SEED = 20
+_ROLE_SETS = 13
+_QUESTIONS = 12
+
+_VERBS = ["get", "list", "delete", "*"]
+_GROUPS = ["", "apps", "*"]
+_RESOURCES = ["pods", "pods/log", "pods/*", "deployments", "deployments/scale", "*/scale", "*"]
+_NAMES = ["one", "two", ""]
+_PATHS = ["/metrics", "/logs", "/logs/*", "/logs/a", "*", "/healthz/"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Who may do what. `attributes` are those of a review."""
+
+    who: str
+    groups: list[str]
+    attributes: dict[str, str]
+
+
+class Chance:
+    """Everything that is random, from one seed."""
+
+    def __init__(self, seed: int, tag: str, namespaces: list[str]) -> None:
+        self._random = random.Random(seed)  # noqa: S311
+        self._tag, self._namespaces = tag, namespaces
+
+    def some(self, words: list[str]) -> list[str]:
+        return self._random.sample(words, self._random.randint(1, len(words) - 1))
+
+    def one(self, words: list[str]) -> str:
+        return self._random.choice(words)
+
+    def likely(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def rule(self) -> Obj:
+        if self.likely(0.2):
+            return {"verbs": self.some(_VERBS), "nonResourceURLs": self.some(_PATHS)}
+        return self.resource_rule()
+
+    def resource_rule(self) -> Obj:
+        found: Obj = {"verbs": self.some(_VERBS), "resources": self.some(_RESOURCES)}
+        found["apiGroups"] = self.some(_GROUPS)
+        if self.likely(0.3):
+            found["resourceNames"] = [self.one(_NAMES[:2])]
+        return found
+
+    def subject(self) -> Obj:
+        kinds = [
+            user(self.who()),
+            group(self.team()),
+            service_account(self._namespaces[0], self.one(_NAMES[:2])),
+            group(f"system:serviceaccounts:{self.one(self._namespaces)}"),
+        ]
+        return self._random.choice(kinds)
+
+    def who(self) -> str:
+        return f"{self.one(['ann', 'bob'])}-{self._tag}"
+
+    def team(self) -> str:
+        return f"{self.one(['red', 'blue'])}-{self._tag}"
+
+    def question(self) -> Question:
+        if self.likely(0.25):
+            namespace, name = self.one(self._namespaces), self.one(_NAMES[:2])
+            who = f"system:serviceaccount:{namespace}:{name}"
+            everybody = f"system:serviceaccounts:{namespace}"
+            return Question(who, ["system:serviceaccounts", everybody], self.attributes())
+        teams = [self.team()] if self.likely(0.8) else []
+        return Question(self.who(), teams, self.attributes())
+
+    def attributes(self) -> dict[str, str]:
+        verb = self.one(["get", "list", "delete", "watch"])
+        if self.likely(0.2):
+            return {"verb": verb, "path": self.one(["/metrics", "/logs", "/logs/a", "/healthz/"])}
+        plural, _, sub = self.one(
+            ["pods", "pods/log", "deployments", "deployments/scale"]
+        ).partition("/")
+        return {
+            "verb": verb,
+            "group": self.one(["", "apps"]),
+            "resource": plural,
+            "subresource": sub,
+            "name": self.one(_NAMES),
+            "namespace": self.one([*self._namespaces, self._namespaces[0], ""]),
+        }
+
+
+@pytest.fixture(scope="module")
+def both(embedded_cluster: Cluster, real_cluster: Cluster) -> Iterator[list[Client]]:
+    with ExitStack() as stack:
+        yield [Clients(cluster, stack).admin() for cluster in (embedded_cluster, real_cluster)]
+
+
+def grant(grants: Grants, chance: Chance) -> None:
+    """One role set: some roles of either kind, each bound somewhere."""
+    for _ in range(6):
+        grants.here(chance.subject(), chance.resource_rule())
+    for _ in range(6):
+        role = grants.cluster_role(chance.rule(), chance.resource_rule())
+        if chance.likely(0.5):
+            grants.bind_everywhere(chance.subject(), role)
+        else:
+            grants.bind_here(chance.subject(), role_ref("ClusterRole", role))
+
+
+def settle(grants: Grants, tag: str) -> None:
+    """Rights that are given last, and of each kind, are known when the earlier ones are."""
+    who, sign = f"sign-{tag}", rule("get", "signs")
+    grants.here(user(who), sign)
+    grants.wait(who, namespace=grants.namespace, verb="get", resource="signs")
+    grants.everywhere(user(who), sign)
+    grants.wait(who, verb="get", resource="signs")
+
+
+@pytest.mark.parametrize("seed", range(_SEED, _SEED + _ROLE_SETS))
+def it_decides_alike(both: list[Client], seed: int) -> None:
+    tag, namespaces = unique("t"), [unique("contract") for _ in range(2)]
+    with ExitStack() as stack:
+        for admin in both:
+            scrap = Scrap(admin, stack)
+            for namespace in namespaces:
+                scrap.create(NAMESPACES, {"metadata": {"name": namespace}})
+            grants = Grants(scrap, namespaces[0])
+            grant(grants, Chance(seed, tag, namespaces))
+            settle(grants, tag)
+        chance = Chance(-seed, tag, namespaces)
+        seen = {
+            answer_of_both(both, question)
+            for question in [chance.question() for _ in range(_QUESTIONS)]
+        }
+    # Else nothing was tried.
+    assert seen == {True, False}
+
+
+def answer_of_both(both: list[Client], question: Question) -> bool:
+    embedded, real = (
+        review(admin, question.who, question.groups, **question.attributes) for admin in both
+    )
+    assert embedded is real, question
+    return real

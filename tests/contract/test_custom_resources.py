@@ -1,0 +1,294 @@
+"""The life of a custom type: defined, served, checked, changed, gone."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+
+from tests.contract.client import MERGE_PATCH, STRATEGIC_PATCH, Client, Obj
+from tests.contract.crds import definition, establish, is_established, widget
+from tests.contract.objects import CRDS, path, unique, version_of
+from tests.contract.stream import watch
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+
+
+class Widgets(NamedTuple):
+    """A custom type with a status, and where its objects are."""
+
+    crd: Obj
+    where: str
+
+    @property
+    def root(self) -> str:
+        return f"/apis/{self.crd['spec']['group']}"
+
+
+@pytest.fixture(scope="module")
+def widgets(admin: Client, namespace: str) -> Iterator[Widgets]:
+    with ExitStack() as stack:
+        crd = definition(subresources={"status": {}})
+        yield Widgets(crd, establish(admin, Scrap(admin, stack), crd, namespace))
+
+
+def make(admin: Client, widgets: Widgets, **spec: object) -> Obj:
+    body = widget(widgets.crd, unique("w"), **{"size": 3, **spec})
+    made: Obj = admin.post(widgets.where, body).ok()
+    return made
+
+
+def where_is(widgets: Widgets, made: Obj) -> str:
+    return f"{widgets.where}/{made['metadata']['name']}"
+
+
+def it_is_discovered(admin: Client, widgets: Widgets) -> None:
+    group = admin.get(widgets.root).ok()
+    assert group["preferredVersion"]["version"] == "v1"
+    listed = {r["name"]: r for r in admin.get(f"{widgets.root}/v1").ok()["resources"]}
+    assert listed.keys() == {"widgets", "widgets/status"}
+    found = listed["widgets"]
+    assert (found["kind"], found["singularName"], found["namespaced"]) == ("Widget", "widget", True)
+    assert (found["shortNames"], found["categories"]) == (["wd"], ["gadgets"])
+    assert set(found["verbs"]) >= {"create", "delete", "get", "list", "patch", "update", "watch"}
+
+
+def it_has_conditions(admin: Client, widgets: Widgets) -> None:
+    found = admin.get(f"{CRDS}/{widgets.crd['metadata']['name']}").ok()["status"]
+    conditions = {c["type"]: (c["status"], c["reason"]) for c in found["conditions"]}
+    assert conditions["NamesAccepted"] == ("True", "NoConflicts")
+    assert conditions["Established"] == ("True", "InitialNamesAccepted")
+    assert found["storedVersions"] == ["v1"]
+    assert found["acceptedNames"]["kind"] == "Widget"
+
+
+def it_stores(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets, color="red")
+    assert made["metadata"]["generation"] == 1
+    assert admin.get(where_is(widgets, made)).ok() == made
+    listed = admin.get(widgets.where).ok()
+    assert listed["kind"] == "WidgetList"
+    assert listed["apiVersion"] == made["apiVersion"]
+    assert made in listed["items"]
+
+
+def it_fills_in_defaults(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets, parts=[{"name": "wheel"}])
+    assert made["spec"] == {"size": 3, "color": "blue", "parts": [{"name": "wheel", "count": 1}]}
+
+
+def it_drops_what_it_does_not_know(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets, unknown=1, notes={"any": {"thing": [1]}})
+    assert made["spec"] == {"size": 3, "color": "blue", "notes": {"any": {"thing": [1]}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "reason"),
+    [
+        ({"size": 10}, "spec.size", "FieldValueInvalid"),
+        ({"size": 0}, "spec.size", "FieldValueInvalid"),
+        ({"size": "3"}, "spec.size", "FieldValueTypeInvalid"),
+        ({"color": "red"}, "spec.size", "FieldValueRequired"),
+        ({"size": 3, "color": "green"}, "spec.color", "FieldValueNotSupported"),
+        ({"size": 3, "parts": [{"name": "A1"}]}, "spec.parts[0].name", "FieldValueInvalid"),
+        ({"size": 3, "parts": [{}]}, "spec.parts[0].name", "FieldValueRequired"),
+        ({"size": 3, "parts": [{"name": "a"}] * 2}, "spec.parts[1]", "FieldValueDuplicate"),
+    ],
+)
+def it_checks(admin: Client, widgets: Widgets, spec: Obj, field: str, reason: str) -> None:
+    answer = admin.post(widgets.where, widget(widgets.crd, "bad", **spec))
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    details = answer.json["details"]
+    assert (details["name"], details["kind"]) == ("bad", "Widget")
+    assert details["group"] == widgets.crd["spec"]["group"]
+    assert [(c["field"], c["reason"]) for c in details["causes"]] == [(field, reason)]
+    assert field in answer.json["message"]
+
+
+def it_names_all_that_is_wrong(admin: Client, widgets: Widgets) -> None:
+    answer = admin.post(widgets.where, widget(widgets.crd, "bad", size=10, color="green"))
+    fields = {cause["field"] for cause in answer.json["details"]["causes"]}
+    assert fields == {"spec.size", "spec.color"}
+
+
+def it_checks_what_is_patched(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets)
+    answer = admin.patch(where_is(widgets, made), {"spec": {"size": 11}}, MERGE_PATCH)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+
+
+def it_counts_generations(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets)
+    labelled = admin.patch(
+        where_is(widgets, made), {"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH
+    ).ok()
+    assert labelled["metadata"]["generation"] == 1
+    resized = admin.patch(where_is(widgets, made), {"spec": {"size": 4}}, MERGE_PATCH).ok()
+    assert resized["metadata"]["generation"] == 2
+
+
+def it_keeps_status_apart(admin: Client, widgets: Widgets) -> None:
+    body = {**widget(widgets.crd, unique("w"), size=3), "status": {"phase": "Made"}}
+    made = admin.post(widgets.where, body).ok()
+    assert "status" not in made
+    both = {"status": {"phase": "Ready"}, "spec": {"size": 5}}
+    after = admin.patch(f"{where_is(widgets, made)}/status", both, MERGE_PATCH).ok()
+    assert (after["status"], after["spec"]["size"]) == ({"phase": "Ready"}, 3)
+    assert after["metadata"]["generation"] == 1
+    again = admin.patch(where_is(widgets, made), {**both, "status": None}, MERGE_PATCH).ok()
+    assert (again["status"], again["spec"]["size"]) == ({"phase": "Ready"}, 5)
+
+
+def it_wants_a_version_to_replace(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets)
+    body = widget(widgets.crd, made["metadata"]["name"], size=4)
+    answer = admin.put(where_is(widgets, made), body)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert answer.json["details"]["causes"][0]["field"] == "metadata.resourceVersion"
+    body["metadata"]["resourceVersion"] = version_of(made)
+    assert admin.put(where_is(widgets, made), body).status == 200
+    assert admin.put(where_is(widgets, made), body).status == 409
+
+
+def it_knows_no_strategic_patches(admin: Client, widgets: Widgets) -> None:
+    made = make(admin, widgets)
+    answer = admin.patch(where_is(widgets, made), {}, STRATEGIC_PATCH)
+    assert (answer.status, answer.reason) == (415, "UnsupportedMediaType")
+
+
+def it_is_applied(admin: Client, widgets: Widgets) -> None:
+    name = unique("w")
+    one = widget(widgets.crd, name, size=3, parts=[{"name": "wheel"}])
+    assert admin.apply(f"{widgets.where}/{name}", one, "one").status == 201
+    two = widget(widgets.crd, name, parts=[{"name": "door", "count": 2}])
+    found = admin.apply(f"{widgets.where}/{name}", two, "two").ok()
+    assert sorted(part["name"] for part in found["spec"]["parts"]) == ["door", "wheel"]
+    three = admin.apply(f"{widgets.where}/{name}", widget(widgets.crd, name, size=4), "three")
+    assert (three.status, three.reason) == (409, "Conflict")
+    assert three.json["details"]["causes"][0]["field"] == ".spec.size"
+
+
+def it_is_watched(admin: Client, widgets: Widgets) -> None:
+    start = version_of(admin.get(widgets.where).ok())
+    made = make(admin, widgets)
+    with watch(admin, widgets.where, resourceVersion=start) as stream:
+        assert stream.next() == {"type": "ADDED", "object": made}
+
+
+def it_is_selected_by_label(admin: Client, widgets: Widgets) -> None:
+    body = widget(widgets.crd, unique("w"), size=3)
+    body["metadata"]["labels"] = {"chosen": "yes"}
+    made = admin.post(widgets.where, body).ok()
+    assert admin.get(widgets.where, labelSelector="chosen=yes").ok()["items"] == [made]
+
+
+def it_is_refused_under_another_version(admin: Client, widgets: Widgets) -> None:
+    assert admin.get(widgets.where.replace("/v1/", "/v2/")).status == 404
+
+
+def it_serves_versions_that_differ_in_nothing(admin: Client, scrap: Scrap, namespace: str) -> None:
+    crd = definition()
+    (first,) = crd["spec"]["versions"]
+    crd["spec"]["versions"].append({**first, "name": "v1beta1", "storage": False})
+    where = establish(admin, scrap, crd, namespace)
+    admin.post(where, widget(crd, "both", size=1)).ok()
+    old = admin.get(f"{where.replace('/v1/', '/v1beta1/')}/both").ok()
+    assert old["apiVersion"] == f"{crd['spec']['group']}/v1beta1"
+    assert old["spec"] == {"size": 1, "color": "blue"}
+
+
+def it_is_scaled(admin: Client, scrap: Scrap, namespace: str) -> None:
+    scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    crd = definition(subresources={"status": {}, "scale": scale})
+    where = establish(admin, scrap, crd, namespace)
+    admin.post(where, widget(crd, "scaled", size=2)).ok()
+    found = admin.get(f"{where}/scaled/scale").ok()
+    assert (found["kind"], found["apiVersion"]) == ("Scale", "autoscaling/v1")
+    assert found["spec"] == {"replicas": 2}
+    admin.patch(f"{where}/scaled/scale", {"spec": {"replicas": 4}}, MERGE_PATCH).ok()
+    assert admin.get(f"{where}/scaled").ok()["spec"]["size"] == 4
+
+
+def it_takes_a_changed_schema(admin: Client, scrap: Scrap, namespace: str) -> None:
+    crd = definition()
+    where = establish(admin, scrap, crd, namespace)
+    body = widget(crd, "big", size=50)
+    assert admin.post(where, body).status == 422
+    here = f"{CRDS}/{crd['metadata']['name']}"
+    found = admin.get(here).ok()
+    schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"]["size"]["maximum"] = 99
+    admin.put(here, found).ok()
+    eventually(lambda: admin.post(where, body).status == 201, "the new schema is in use")
+
+
+def it_goes_with_all_its_objects(admin: Client, scrap: Scrap, namespace: str) -> None:
+    crd = definition()
+    where = establish(admin, scrap, crd, namespace)
+    admin.post(where, widget(crd, "doomed", size=1)).ok()
+    with watch(admin, where) as stream:
+        assert stream.next()["type"] == "ADDED"
+        admin.delete(f"{CRDS}/{crd['metadata']['name']}").ok()
+        last = stream.next()
+        assert (last["type"], last["object"]["metadata"]["name"]) == ("DELETED", "doomed")
+        assert list(stream) == []
+    eventually(lambda: admin.get(where).status == 404, "the type is gone")
+    assert admin.get(f"{CRDS}/{crd['metadata']['name']}").status == 404
+
+
+def it_comes_again_empty(admin: Client, scrap: Scrap, namespace: str) -> None:
+    crd = definition()
+    where = establish(admin, scrap, crd, namespace)
+    admin.post(where, widget(crd, "doomed", size=1)).ok()
+    here = f"{CRDS}/{crd['metadata']['name']}"
+    admin.delete(here).ok()
+    eventually(lambda: admin.get(here).status == 404, "the definition is gone")
+    again = establish(admin, scrap, crd, namespace)
+    assert admin.get(again).ok()["items"] == []
+
+
+def it_wants_a_definition_that_makes_sense(admin: Client) -> None:
+    crd = definition()
+    crd["metadata"]["name"] = "wrong.example.com"
+    crd["spec"]["versions"][0]["storage"] = False
+    answer = admin.post(CRDS, crd)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    fields = {cause["field"] for cause in answer.json["details"]["causes"]}
+    assert fields >= {"metadata.name", "spec.versions"}
+    crd = definition(schema={"openAPIV3Schema": {"properties": {}}})
+    answer = admin.post(CRDS, crd)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+
+
+def it_is_established_only_once_its_names_are_free(
+    admin: Client, scrap: Scrap, widgets: Widgets
+) -> None:
+    crd = definition()
+    group = widgets.crd["spec"]["group"]
+    crd["spec"]["group"] = group
+    crd["spec"]["names"] |= {"plural": "gizmos", "shortNames": [], "categories": []}
+    crd["metadata"]["name"] = f"gizmos.{group}"
+    scrap.create(CRDS, crd)
+    refused = eventually(
+        lambda: [
+            c
+            for c in admin.get(f"{CRDS}/gizmos.{group}").ok()["status"].get("conditions") or ()
+            if (c["type"], c["status"]) == ("NamesAccepted", "False")
+        ],
+        "the kind is taken",
+    )
+    assert refused[0]["reason"] in ("KindConflict", "ListKindConflict", "SingularConflict")
+    assert not is_established(admin, crd)
+    namespace = widgets.where.split("/")[5]
+    assert admin.get(path(namespace, "gizmos", group=f"{group}/v1")).status == 404
+
+
+def it_lives_outside_of_namespaces(admin: Client, scrap: Scrap) -> None:
+    crd = definition()
+    crd["spec"]["scope"] = "Cluster"
+    scrap.create(CRDS, crd)
+    where = f"/apis/{crd['spec']['group']}/v1/widgets"
+    eventually(lambda: admin.get(where).status == 200, "the type is served")
+    made = admin.post(where, widget(crd, "global", size=1)).ok()
+    assert "namespace" not in made["metadata"]
+    assert admin.get(f"{where}/global").ok() == made

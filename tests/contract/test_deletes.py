@@ -1,0 +1,166 @@
+"""Deleting: conditions, finalizers, owners."""
+
+import pytest
+
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.objects import config_map, create_pod, path, pod, unique, version_of
+from tests.contract.stream import watch
+from tests.controlplane.waiting import eventually
+
+
+@pytest.fixture
+def made(admin: Client, namespace: str) -> Obj:
+    found: Obj = admin.post(path(namespace, "configmaps"), config_map(unique("doomed"))).ok()
+    return found
+
+
+def where_is(obj: Obj) -> str:
+    return path(obj["metadata"]["namespace"], "configmaps", obj["metadata"]["name"])
+
+
+def options(**fields: object) -> Obj:
+    return {"kind": "DeleteOptions", "apiVersion": "v1", **fields}
+
+
+def is_gone(admin: Client, where: str) -> bool:
+    return admin.get(where).status == 404
+
+
+def owned(owner: Obj, namespace: str, **more: object) -> Obj:
+    """A config map that belongs to another one."""
+    body = config_map(unique("owned"))
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", **more}
+    reference |= {key: owner["metadata"][key] for key in ("name", "uid")}
+    body["metadata"] |= {"namespace": namespace, "ownerReferences": [reference]}
+    return body
+
+
+def it_deletes(admin: Client, made: Obj) -> None:
+    answer = admin.delete(where_is(made))
+    assert (answer.status, answer.json["kind"], answer.json["status"]) == (200, "Status", "Success")
+    details = {
+        "name": made["metadata"]["name"],
+        "kind": "configmaps",
+        "uid": made["metadata"]["uid"],
+    }
+    assert answer.json["details"] == details
+    assert is_gone(admin, where_is(made))
+
+
+def it_finds_nothing_to_delete(admin: Client, namespace: str) -> None:
+    answer = admin.delete(path(namespace, "configmaps", "absent"))
+    assert (answer.status, answer.reason) == (404, "NotFound")
+
+
+@pytest.mark.parametrize("field", ["uid", "resourceVersion"])
+def it_minds_preconditions(admin: Client, made: Obj, field: str) -> None:
+    wrong = options(preconditions={field: "77"})
+    answer = admin.delete(where_is(made), wrong)
+    assert (answer.status, answer.reason) == (409, "Conflict")
+    assert "in the precondition (77) does not match" in answer.json["message"]
+    assert not is_gone(admin, where_is(made))
+    right = options(preconditions={field: made["metadata"][field]})
+    assert admin.delete(where_is(made), right).status == 200
+    assert is_gone(admin, where_is(made))
+
+
+def it_waits_for_finalizers(admin: Client, namespace: str) -> None:
+    body = config_map(unique("held"))
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    made = admin.post(path(namespace, "configmaps"), body).ok()
+    answer = admin.delete(where_is(made)).ok()
+    assert answer["kind"] == "ConfigMap"
+    assert answer["metadata"]["deletionTimestamp"].endswith("Z")
+    assert answer["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert not is_gone(admin, where_is(made))
+    admin.patch(where_is(made), {"metadata": {"finalizers": None}}, MERGE_PATCH).ok()
+    assert is_gone(admin, where_is(made))
+
+
+def it_takes_no_new_finalizers_while_it_deletes(admin: Client, namespace: str) -> None:
+    body = config_map(unique("held"))
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    made = admin.post(path(namespace, "configmaps"), body).ok()
+    admin.delete(where_is(made)).ok()
+    more = {"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}}
+    answer = admin.patch(where_is(made), more, MERGE_PATCH)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert answer.json["details"]["causes"][0]["field"] == "metadata.finalizers"
+    admin.patch(where_is(made), {"metadata": {"finalizers": []}}, MERGE_PATCH).ok()
+    assert is_gone(admin, where_is(made))
+
+
+def it_keeps_the_moment_of_the_first_delete(admin: Client, namespace: str) -> None:
+    body = config_map(unique("held"))
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    made = admin.post(path(namespace, "configmaps"), body).ok()
+    first = admin.delete(where_is(made)).ok()["metadata"]["deletionTimestamp"]
+    assert admin.delete(where_is(made)).ok()["metadata"]["deletionTimestamp"] == first
+    admin.patch(where_is(made), {"metadata": {"finalizers": []}}, MERGE_PATCH).ok()
+
+
+def it_collects_what_a_deleted_object_owned(admin: Client, made: Obj, namespace: str) -> None:
+    where = path(namespace, "configmaps")
+    dependent = admin.post(where, owned(made, namespace)).ok()
+    admin.delete(where_is(made)).ok()
+    eventually(lambda: is_gone(admin, where_is(dependent)), "the dependent is collected")
+
+
+def it_leaves_orphans_if_told_so(admin: Client, made: Obj, namespace: str) -> None:
+    where = path(namespace, "configmaps")
+    dependent = admin.post(where, owned(made, namespace)).ok()
+    admin.delete(where_is(made), options(propagationPolicy="Orphan")).ok()
+    eventually(lambda: is_gone(admin, where_is(made)), "the owner is gone")
+    left = admin.get(where_is(dependent)).ok()["metadata"]
+    assert left.get("ownerReferences") is None
+
+
+def it_waits_for_dependents_in_the_foreground(admin: Client, made: Obj, namespace: str) -> None:
+    body = owned(made, namespace, blockOwnerDeletion=True)
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    dependent = admin.post(path(namespace, "configmaps"), body).ok()
+    answer = admin.delete(where_is(made), options(propagationPolicy="Foreground")).ok()
+    assert "foregroundDeletion" in answer["metadata"]["finalizers"]
+    eventually(
+        lambda: "deletionTimestamp" in admin.get(where_is(dependent)).ok()["metadata"],
+        "the dependent is being deleted",
+    )
+    assert not is_gone(admin, where_is(made))
+    admin.patch(where_is(dependent), {"metadata": {"finalizers": None}}, MERGE_PATCH).ok()
+    eventually(lambda: is_gone(admin, where_is(made)), "the owner is gone")
+
+
+def it_takes_the_policy_from_the_query_too(admin: Client, made: Obj) -> None:
+    answer = admin.delete(where_is(made), propagationPolicy="Sideways")
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert answer.json["details"]["causes"][0]["field"] == "propagationPolicy"
+    assert admin.delete(where_is(made), propagationPolicy="Background").status == 200
+
+
+def it_takes_a_pod_without_a_node_away_at_once(admin: Client, namespace: str) -> None:
+    name = unique("unscheduled")
+    create_pod(admin, namespace, pod(name))
+    where = path(namespace, "pods", name)
+    answer = admin.delete(where).ok()
+    assert (answer["kind"], answer["metadata"]["name"]) == ("Pod", name)
+    assert is_gone(admin, where)
+
+
+def it_marks_a_pod_before_it_takes_it_away(admin: Client, empty_namespace: str) -> None:
+    start = version_of(create_pod(admin, empty_namespace, pod("marked")))
+    where = path(empty_namespace, "pods")
+    admin.delete(f"{where}/marked").ok()
+    with watch(admin, where, resourceVersion=start) as stream:
+        modified, deleted = stream.take(2)
+    assert (modified["type"], deleted["type"]) == ("MODIFIED", "DELETED")
+    about = modified["object"]["metadata"]
+    assert about["deletionTimestamp"]
+    assert about["deletionGracePeriodSeconds"] == 0
+
+
+def it_gives_a_new_object_another_uid(admin: Client, made: Obj, namespace: str) -> None:
+    admin.delete(where_is(made)).ok()
+    body = config_map(made["metadata"]["name"])
+    again = admin.post(path(namespace, "configmaps"), body).ok()
+    assert again["metadata"]["uid"] != made["metadata"]["uid"]
+    assert int(version_of(again)) > int(version_of(made))

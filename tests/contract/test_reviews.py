@@ -1,0 +1,119 @@
+"""Asking what is allowed instead of trying it."""
+
+import pytest
+
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Clients
+from tests.contract.grants import Grants, rule, user
+from tests.contract.objects import path, unique
+from tests.contract.tidy import Scrap
+
+_ROOT = "/apis/authorization.k8s.io/v1"
+_SELF = f"{_ROOT}/selfsubjectaccessreviews"
+_OTHER = f"{_ROOT}/subjectaccessreviews"
+_RULES = f"{_ROOT}/selfsubjectrulesreviews"
+
+
+@pytest.fixture
+def who(scrap: Scrap, namespace: str) -> str:
+    """Somebody who may get and list config maps, and get one secret."""
+    name = unique("user")
+    grants = Grants(scrap, namespace)
+    grants.here(user(name), rule("get list", "configmaps"), rule("get", "secrets", names="one"))
+    grants.wait(name, namespace=namespace, verb="get", resource="secrets", name="one")
+    return name
+
+
+def about(namespace: str, verb: str, resource: str, **more: str) -> Obj:
+    return {
+        "resourceAttributes": {
+            "namespace": namespace,
+            "verb": verb,
+            "resource": resource,
+            **more,
+        }
+    }
+
+
+def allowed(client: Client, where: str, spec: Obj) -> bool:
+    status = client.post(where, {"spec": spec}).ok()["status"]
+    return bool(status["allowed"])
+
+
+def it_answers_about_oneself(clients: Clients, who: str, namespace: str) -> None:
+    client = clients.user(who)
+    assert allowed(client, _SELF, about(namespace, "list", "configmaps"))
+    assert not allowed(client, _SELF, about(namespace, "create", "configmaps"))
+    assert not allowed(client, _SELF, about("default", "list", "configmaps"))
+    assert allowed(client, _SELF, {"nonResourceAttributes": {"path": "/api", "verb": "get"}})
+
+
+def it_answers_as_requests_are_answered(clients: Clients, who: str, namespace: str) -> None:
+    client = clients.user(who)
+    for resource, name in (
+        ("configmaps", ""),
+        ("configmaps", "x"),
+        ("secrets", ""),
+        ("secrets", "one"),
+    ):
+        verb = "get" if name else "list"
+        said = allowed(client, _SELF, about(namespace, verb, resource, name=name))
+        assert said is (client.get(path(namespace, resource, name)).status != 403)
+
+
+def it_says_why(admin: Client, who: str, namespace: str) -> None:
+    spec = {"user": who, **about(namespace, "list", "configmaps")}
+    status = admin.post(_OTHER, {"spec": spec}).ok()["status"]
+    assert status["allowed"] is True
+    assert status["reason"].startswith("RBAC: allowed by RoleBinding ")
+    assert f'to User "{who}"' in status["reason"]
+
+
+def it_keeps_answers_about_others_to_those_who_may_ask(
+    clients: Clients, who: str, namespace: str
+) -> None:
+    spec = {"user": who, **about(namespace, "list", "configmaps")}
+    answer = clients.user(who).post(_OTHER, {"spec": spec})
+    assert (answer.status, answer.reason) == (403, "Forbidden")
+
+
+def it_answers_within_a_namespace(admin: Client, who: str, namespace: str) -> None:
+    where = path(namespace, "localsubjectaccessreviews", group="authorization.k8s.io/v1")
+    spec = {"user": who, **about(namespace, "list", "configmaps")}
+    body = {"metadata": {"namespace": namespace}, "spec": spec}
+    assert admin.post(where, body).ok()["status"]["allowed"] is True
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"user": "ann"},
+        {"resourceAttributes": {"verb": "get"}},
+        {"user": "ann", "resourceAttributes": {}, "nonResourceAttributes": {"path": "/x"}},
+    ],
+    ids=["about nothing", "of nobody", "about two things"],
+)
+def it_refuses_questions_that_are_none(admin: Client, spec: Obj) -> None:
+    answer = admin.post(_OTHER, {"spec": spec})
+    assert (answer.status, answer.reason) == (422, "Invalid")
+
+
+def it_lists_ones_rules(clients: Clients, who: str, namespace: str) -> None:
+    answer = clients.user(who).post(_RULES, {"spec": {"namespace": namespace}})
+    status = answer.ok()["status"]
+    assert status["incomplete"] is False
+    mine = {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["configmaps"]}
+    assert mine in status["resourceRules"]
+    one = {"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"], "resourceNames": ["one"]}
+    assert one in status["resourceRules"]
+    assert any("/version" in rule["nonResourceURLs"] for rule in status["nonResourceRules"])
+
+
+def it_lists_no_rules_of_elsewhere(clients: Clients, who: str) -> None:
+    answer = clients.user(who).post(_RULES, {"spec": {"namespace": "default"}})
+    resources = [r for rule in answer.ok()["status"]["resourceRules"] for r in rule["resources"]]
+    assert "configmaps" not in resources
+
+
+def it_wants_a_namespace_for_rules(admin: Client) -> None:
+    assert admin.post(_RULES, {"spec": {}}).status == 400

@@ -1,0 +1,110 @@
+"""Parts of an object that have a path of their own."""
+
+import pytest
+
+from tests.contract.client import MERGE_PATCH, STRATEGIC_PATCH, Client
+from tests.contract.objects import create_pod, deployment, path, pod, unique
+
+
+@pytest.fixture
+def at(admin: Client, namespace: str) -> str:
+    """A pod on no node."""
+    name = unique("pod")
+    create_pod(admin, namespace, pod(name))
+    return path(namespace, "pods", name)
+
+
+def it_writes_the_status_only(admin: Client, at: str) -> None:
+    body = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"activeDeadlineSeconds": 5},
+        "status": {"phase": "Running", "podIP": "10.1.2.3"},
+    }
+    after = admin.patch(f"{at}/status", body, MERGE_PATCH).ok()
+    assert (after["status"]["phase"], after["status"]["podIP"]) == ("Running", "10.1.2.3")
+    assert "activeDeadlineSeconds" not in after["spec"]
+
+
+def it_writes_everything_but_the_status(admin: Client, at: str) -> None:
+    body = {"metadata": {"labels": {"a": "b"}}, "status": {"phase": "Running"}}
+    after = admin.patch(at, body, MERGE_PATCH).ok()
+    assert after["metadata"]["labels"] == {"a": "b"}
+    assert after["status"]["phase"] == "Pending"
+
+
+def it_merges_conditions_by_type(admin: Client, at: str) -> None:
+    for kind in ("First", "Second"):
+        condition = {"type": f"example.com/{kind}", "status": "True"}
+        body = {"status": {"conditions": [condition]}}
+        after = admin.patch(f"{at}/status", body, STRATEGIC_PATCH).ok()
+    kinds = {condition["type"] for condition in after["status"]["conditions"]}
+    assert kinds >= {"example.com/First", "example.com/Second"}
+
+
+def it_replaces_the_status(admin: Client, at: str) -> None:
+    found = admin.get(at).ok()
+    found["status"] = {"phase": "Succeeded"}
+    after = admin.put(f"{at}/status", found).ok()
+    assert after["status"]["phase"] == "Succeeded"
+    assert admin.put(f"{at}/status", found).status == 409
+
+
+def it_reads_the_status(admin: Client, at: str) -> None:
+    assert admin.get(f"{at}/status").ok() == admin.get(at).ok()
+
+
+def it_binds_pods_to_nodes(admin: Client, at: str) -> None:
+    target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
+    body = {"metadata": {"name": at.rpartition("/")[2]}, "target": target}
+    assert admin.post(f"{at}/binding", body).status == 201
+    found = admin.get(at).ok()
+    assert found["spec"]["nodeName"] == "some-node"
+    scheduled = [c["status"] for c in found["status"]["conditions"] if c["type"] == "PodScheduled"]
+    assert scheduled == ["True"]
+    assert admin.post(f"{at}/binding", body).status == 409
+    admin.delete(at, gracePeriodSeconds=0).ok()
+
+
+def it_binds_no_pod_under_another_name(admin: Client, at: str) -> None:
+    target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
+    answer = admin.post(f"{at}/binding", {"metadata": {"name": "other"}, "target": target})
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+    assert "nodeName" not in admin.get(at).ok()["spec"]
+
+
+def it_gives_pods_on_nodes_time_to_end(admin: Client, at: str) -> None:
+    target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
+    name = at.rpartition("/")[2]
+    admin.post(f"{at}/binding", {"metadata": {"name": name}, "target": target}).ok()
+    ending = admin.delete(at).ok()["metadata"]
+    assert ending["deletionGracePeriodSeconds"] == 30
+    assert admin.get(at).ok()["metadata"]["deletionTimestamp"] == ending["deletionTimestamp"]
+    assert admin.delete(at, gracePeriodSeconds=0).status == 200
+    assert admin.get(at).status == 404
+
+
+def it_evicts(admin: Client, at: str) -> None:
+    name = at.rpartition("/")[2]
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    answer = admin.post(f"{at}/eviction", body)
+    assert (answer.status, answer.json["status"]) == (201, "Success")
+    assert admin.get(at).status == 404
+
+
+def it_scales(admin: Client, namespace: str) -> None:
+    name = unique("scaled")
+    where = path(namespace, "deployments", group="apps/v1")
+    body = deployment(name, "example/one:1")
+    admin.post(where, body).ok()
+    scale = admin.get(f"{where}/{name}/scale").ok()
+    assert (scale["kind"], scale["apiVersion"]) == ("Scale", "autoscaling/v1")
+    assert (scale["spec"], scale["status"]["selector"]) == ({}, f"app={name}")
+    after = admin.patch(f"{where}/{name}/scale", {"spec": {"replicas": 1}}, MERGE_PATCH).ok()
+    assert after["spec"] == {"replicas": 1}
+    found = admin.get(f"{where}/{name}").ok()
+    assert (found["spec"]["replicas"], found["metadata"]["generation"]) == (1, 2)
+    admin.delete(f"{where}/{name}", propagationPolicy="Background").ok()
+
+
+def it_knows_no_others(admin: Client, at: str) -> None:
+    assert admin.get(f"{at}/nonsense").status == 404

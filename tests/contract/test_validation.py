@@ -1,0 +1,164 @@
+"""What is refused before it is stored, and what is overlooked."""
+
+import pytest
+
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.objects import config_map, create_pod, deployment, path, pod, unique
+
+
+@pytest.fixture
+def where(namespace: str) -> str:
+    return path(namespace, "configmaps")
+
+
+def causes(client: Client, where: str, body: Obj) -> list[tuple[str, str]]:
+    """Field and reason of each thing that is wrong."""
+    answer = client.post(where, body)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    return [(c["field"], c["reason"]) for c in answer.json["details"]["causes"]]
+
+
+def with_unknown(name: str) -> Obj:
+    return {**config_map(name), "dataa": {"a": "b"}}
+
+
+def it_refuses_unknown_fields_when_strict(admin: Client, where: str) -> None:
+    answer = admin.post(where, with_unknown("unknown"), fieldValidation="Strict")
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+    assert 'strict decoding error: unknown field "dataa"' in answer.json["message"]
+
+
+def it_refuses_unknown_fields_deep_inside(admin: Client, namespace: str) -> None:
+    body = deployment(unique("deep"), "example/one:1")
+    body["spec"]["template"]["spec"]["containers"][0]["imagee"] = "x"
+    where = path(namespace, "deployments", group="apps/v1")
+    answer = admin.post(where, body, fieldValidation="Strict")
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+    field = 'unknown field "spec.template.spec.containers[0].imagee"'
+    assert field in answer.json["message"]
+
+
+def it_refuses_fields_that_are_said_twice(admin: Client, where: str) -> None:
+    text = b'{"metadata": {"name": "double"}, "data": {"a": "1"}, "data": {"b": "2"}}'
+    answer = admin.post(where, text, fieldValidation="Strict")
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+    assert 'duplicate field "data"' in answer.json["message"]
+
+
+def it_warns_of_unknown_fields(admin: Client, where: str) -> None:
+    answer = admin.post(where, with_unknown(unique("warned")), fieldValidation="Warn")
+    assert answer.status == 201
+    assert answer.headers["warning"] == '299 - "unknown field \\"dataa\\""'
+    assert "dataa" not in answer.json
+
+
+def it_overlooks_unknown_fields_when_told_so(admin: Client, where: str) -> None:
+    answer = admin.post(where, with_unknown(unique("ignored")), fieldValidation="Ignore")
+    assert answer.status == 201
+    assert "warning" not in answer.headers
+    assert "dataa" not in answer.json
+
+
+def it_minds_unknown_fields_in_patches(admin: Client, where: str) -> None:
+    name = admin.post(where, config_map(unique("patched"))).ok()["metadata"]["name"]
+    answer = admin.patch(
+        f"{where}/{name}", {"dataa": {"a": "b"}}, MERGE_PATCH, fieldValidation="Strict"
+    )
+    assert (answer.status, answer.reason) == (422, "Invalid")
+
+
+def it_refuses_values_of_another_type(admin: Client, where: str) -> None:
+    answer = admin.post(where, {**config_map("typed"), "data": {"a": 1}})
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+
+
+def it_wants_containers(admin: Client, namespace: str) -> None:
+    body = pod("empty", containers=[])
+    assert causes(admin, path(namespace, "pods"), body) == [
+        ("spec.containers", "FieldValueRequired")
+    ]
+
+
+def it_wants_images_and_names(admin: Client, namespace: str) -> None:
+    create_pod(admin, namespace, pod(unique("first")))
+    found = causes(admin, path(namespace, "pods"), pod("nameless", containers=[{}]))
+    assert ("spec.containers[0].name", "FieldValueRequired") in found
+    assert ("spec.containers[0].image", "FieldValueRequired") in found
+
+
+def it_wants_selectors_that_fit(admin: Client, namespace: str) -> None:
+    body = deployment("unfit", "example/one:1")
+    body["spec"]["template"]["metadata"]["labels"] = {"other": "label"}
+    where = path(namespace, "deployments", group="apps/v1")
+    assert causes(admin, where, body) == [("spec.template.metadata.labels", "FieldValueInvalid")]
+
+
+def it_keeps_selectors(admin: Client, namespace: str) -> None:
+    name = unique("kept")
+    where = path(namespace, "deployments", group="apps/v1")
+    admin.post(where, deployment(name, "example/one:1")).ok()
+    labels = {"app": name, "more": "1"}
+    body = {
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    }
+    answer = admin.patch(f"{where}/{name}", body, MERGE_PATCH)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert answer.json["details"]["causes"][0]["field"] == "spec.selector"
+
+
+def it_keeps_pods_as_they_are(admin: Client, namespace: str) -> None:
+    name = unique("kept")
+    create_pod(admin, namespace, pod(name))
+    where = path(namespace, "pods", name)
+    answer = admin.patch(where, {"spec": {"restartPolicy": "Never"}}, MERGE_PATCH)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert "pod updates may not change fields other than" in answer.json["message"]
+    image = {"spec": {"containers": [{"name": "main", "image": "example/main:2"}]}}
+    changed = admin.patch(where, image, "application/strategic-merge-patch+json").ok()
+    assert changed["spec"]["containers"][0]["image"] == "example/main:2"
+
+
+def it_fills_in_defaults_of_pods(admin: Client, namespace: str) -> None:
+    made = create_pod(admin, namespace, pod(unique("default")))
+    spec, (container,) = made["spec"], made["spec"]["containers"]
+    assert spec["restartPolicy"] == "Always"
+    assert spec["dnsPolicy"] == "ClusterFirst"
+    assert spec["terminationGracePeriodSeconds"] == 30
+    assert spec["serviceAccountName"] == "default"
+    assert container["imagePullPolicy"] == "IfNotPresent"
+    assert container["terminationMessagePath"] == "/dev/termination-log"
+    assert made["status"]["phase"] == "Pending"
+    assert made["status"]["qosClass"] == "BestEffort"
+
+
+def it_fills_in_defaults_of_deployments(admin: Client, namespace: str) -> None:
+    body = deployment(unique("default"), "example/one")
+    del body["spec"]["replicas"]
+    body["spec"]["paused"] = True
+    made = admin.post(path(namespace, "deployments", group="apps/v1"), body).ok()
+    spec = made["spec"]
+    assert (spec["replicas"], spec["revisionHistoryLimit"]) == (1, 10)
+    assert spec["progressDeadlineSeconds"] == 600
+    assert spec["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
+    }
+    (container,) = spec["template"]["spec"]["containers"]
+    assert container["imagePullPolicy"] == "Always"
+
+
+def it_keeps_what_is_immutable(admin: Client, where: str) -> None:
+    name = unique("immutable")
+    admin.post(where, {**config_map(name, a="1"), "immutable": True}).ok()
+    answer = admin.patch(f"{where}/{name}", {"data": {"a": "2"}}, MERGE_PATCH)
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert answer.json["details"]["causes"][0]["field"] == "data"
+
+
+def it_gives_services_an_address(admin: Client, namespace: str) -> None:
+    ports = [{"port": 80}]
+    body: Obj = {"metadata": {"name": unique("svc")}, "spec": {"ports": ports}}
+    spec = admin.post(path(namespace, "services"), body).ok()["spec"]
+    assert spec["type"] == "ClusterIP"
+    assert spec["clusterIP"] == spec["clusterIPs"][0]
+    assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
