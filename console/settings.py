@@ -138,5 +138,9 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     # Requests are counted by /metrics and writes recorded by the audit trail.
-    "loggers": {name: {"level": "WARNING"} for name in ("daphne", "aiohttp", "asyncio", "twisted")},
+    "loggers": {
+        **{name: {"level": "WARNING"} for name in ("daphne", "aiohttp", "asyncio", "twisted")},
+        # What people mistype is answered, not logged.
+        "django.request": {"level": "ERROR"},
+    },
 }

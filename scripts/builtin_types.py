@@ -17,11 +17,25 @@ import re
 import sys
 from pathlib import Path
 
-_GROUPS = (
-    "core/v1 apps/v1 batch/v1 rbac/v1 policy/v1 autoscaling/v1 autoscaling/v2 coordination/v1 "
-    "networking/v1 storage/v1 scheduling/v1 discovery/v1 events/v1 authentication/v1 "
-    "authorization/v1 certificates/v1 admissionregistration/v1"
-).split()
+_GROUPS = [
+    "core/v1",
+    "apps/v1",
+    "batch/v1",
+    "rbac/v1",
+    "policy/v1",
+    "autoscaling/v1",
+    "autoscaling/v2",
+    "coordination/v1",
+    "networking/v1",
+    "storage/v1",
+    "scheduling/v1",
+    "discovery/v1",
+    "events/v1",
+    "authentication/v1",
+    "authorization/v1",
+    "certificates/v1",
+    "admissionregistration/v1",
+]
 _META = "meta/v1"
 _PLAIN = {
     "string": "s",
