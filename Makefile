@@ -26,7 +26,7 @@ vendor:
 # Collects the strings to translate and compiles the translations.
 messages:
 	sh scripts/debian.sh gettext
-	$(PY) manage.py makemessages --all --no-location --ignore=.venv --ignore=build
+	$(PY) manage.py makemessages --all --no-location --ignore=.venv --ignore=build --ignore=tests
 	$(PY) manage.py compilemessages --ignore=.venv --ignore=build
 
 clean:

@@ -17,7 +17,7 @@ from tests.contract.grants import Grants, group, review, role_ref, rule, service
 from tests.contract.objects import NAMESPACES, unique
 from tests.contract.tidy import Scrap
 
-_SEED = 20
+_SEED = 22
 _ROLE_SETS = 13
 _QUESTIONS = 12
 
