@@ -8,7 +8,7 @@ export PORT ?= 8000
 demo:
 	sh scripts/setup.sh base
 	$(if $(RESET),rm -rf .quarterdeck)
-	exec $(PY) manage.py demo --port $(PORT)
+	exec $(PY) manage.py demo
 
 test:
 	sh scripts/setup.sh dev

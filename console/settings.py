@@ -30,10 +30,17 @@ def _list(name: str) -> list[str]:
     return [item.strip() for item in os.environ.get(name, "").split(",") if item.strip()]
 
 
+def _port() -> int:
+    text = os.environ.get("PORT") or "8000"
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise SystemExit(f"PORT must be a number from 1 to 65535, not {text!r}")
+    return int(text)
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
 
-PORT = int(os.environ.get("PORT", "8000"))
+PORT = _port()
 BASE_URL = os.environ.get("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 _base = urlsplit(BASE_URL)
 SECURE = _base.scheme == "https"

@@ -128,6 +128,14 @@ def it_says_in_one_line_that_the_port_is_taken(tmp_path: Path, port: int) -> Non
     assert f"Port {port}" in done.stderr
 
 
+@pytest.mark.parametrize("text", ["abc", "-1", "0", "70000", "٣"])
+def it_says_in_one_line_what_a_port_is(tmp_path: Path, text: str) -> None:
+    done = run("demo", env=environment(tmp_path / "state", PORT=text))
+    assert done.returncode == 1
+    assert done.stderr.strip().count("\n") == 0
+    assert "PORT must be a number" in done.stderr
+
+
 def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
     (tmp_path / "file").touch()
     done = run("demo", env=environment(tmp_path / "file" / "state", PORT=port))

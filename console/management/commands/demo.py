@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandError
 
-from accounts.bootstrap import bootstrap
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
-from console.kube.kubeconfig import NAMESPACE, ROLES, service_account, write_console_kubeconfig
+from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from devcluster.server import DevCluster, DevClusterError
 
@@ -26,13 +26,8 @@ class Command(BaseCommand):
     help = "Run Quarterdeck on an embedded cluster with a small, changing sample world."
     requires_system_checks = ()
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=settings.PORT)
-
-    def handle(self, *args: Any, port: int, **options: Any) -> None:
-        if port != settings.PORT:
-            raise CommandError(f"Give the port as PORT={port}: the console's address depends on it")
-        check_port(port)
+    def handle(self, *args: Any, **options: Any) -> None:
+        check_port(settings.PORT)
         check_static_files()
         state = prepare_state_dir()
         # A key that outlives the process, so that a restart leaves people signed in.
@@ -46,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         try:
             self.connect(cluster, state)
-            run_web("127.0.0.1", port, self.ready)
+            run_web("127.0.0.1", settings.PORT, self.ready)
         finally:
             cluster.stop()
 
@@ -54,22 +49,14 @@ class Command(BaseCommand):
         """Brings in the users and roles and gives the console its three identities."""
         admin = Transport(Credentials("admin", str(state / "kubeconfig")))
 
-        async def run() -> None:
+        async def run() -> dict[str, str]:
             try:
-                await bootstrap(ConsoleClient(admin), admin_password=PASSWORD)
+                return await install_into(ConsoleClient(admin), admin_password=PASSWORD)
             finally:
                 await admin.close()
 
-        asyncio.run(run())
         path = state / "console.kubeconfig"
-        tokens = {
-            role: cluster.issue_token(
-                f"system:serviceaccount:{NAMESPACE}:{service_account(role)}",
-                ["system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}"],
-            )
-            for role in ROLES
-        }
-        write_console_kubeconfig(path, cluster.url, cluster.ca_file, tokens)
+        write_console_kubeconfig(path, cluster.url, cluster.ca_file, asyncio.run(run()))
         os.environ["KUBECONFIG"] = str(path)
 
     def ready(self, runtime: Runtime) -> None:

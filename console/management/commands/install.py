@@ -1,7 +1,6 @@
 """`manage.py install`: what a cluster needs before `serve` and `controllers` can work with it."""
 
 import asyncio
-import base64
 import os
 import secrets
 from pathlib import Path
@@ -9,15 +8,11 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from accounts.bootstrap import bootstrap
 from console.kube.client import ConsoleClient, Credentials, NoCluster, Transport
 from console.kube.errors import ApiError, NotFound
-from console.kube.gvr import GVR, USERS
-from console.kube.kubeconfig import NAMESPACE, ROLES, service_account, write_console_kubeconfig
-
-SECRETS = GVR("", "v1", "secrets")
-#: Seconds that the cluster's token controller has to fill in the tokens.
-TOKEN_TIMEOUT = 20.0
+from console.kube.gvr import USERS
+from console.kube.kubeconfig import write_console_kubeconfig
+from console.management.commands._installing import install_into
 
 
 class Command(BaseCommand):
@@ -36,7 +31,7 @@ class Command(BaseCommand):
             if ca_file is None:
                 raise CommandError("The kubeconfig names no certificate authority")
             write_console_kubeconfig(out, transport.credentials.host, ca_file, tokens)
-        except (NoCluster, ApiError, OSError) as error:
+        except (NoCluster, ApiError, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         if password:
             self.stdout.write(f"Administrator: admin / {password} (shown once)")
@@ -49,8 +44,7 @@ class Command(BaseCommand):
             given = os.environ.get("QUARTERDECK_ADMIN_PASSWORD", "")
             password = given or secrets.token_urlsafe(12) + "aA1"
             new = not await exists(client)
-            await bootstrap(client, admin_password=password)
-            tokens = {role: await service_account_token(client, role) for role in ROLES}
+            tokens = await install_into(client, admin_password=password)
         finally:
             await transport.close()
         return tokens, password if new and not given else ""
@@ -63,20 +57,3 @@ async def exists(client: ConsoleClient) -> bool:
     except NotFound:
         return False
     return True
-
-
-async def service_account_token(client: ConsoleClient, role: str) -> str:
-    """What the cluster's token controller put into the Secret of the manifest."""
-    name = service_account(role)
-    try:
-        async with asyncio.timeout(TOKEN_TIMEOUT):
-            while True:
-                secret = await client.get(SECRETS, namespace=NAMESPACE, name=name)
-                token = (secret.get("data") or {}).get("token")
-                if token:
-                    return base64.b64decode(token).decode()
-                await asyncio.sleep(0.2)
-    except TimeoutError:
-        raise CommandError(
-            f"The cluster gave Secret {NAMESPACE}/{name} no token: does its controller manager run?"
-        ) from None
