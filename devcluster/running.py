@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from devcluster.manager import ControllerManager
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 10.0
+_HANG_UP_SECONDS = 1.0
 T = TypeVar("T")
 
 
@@ -113,11 +115,33 @@ class Running:
             self._cut(runner.server)
         for watch in tuple(gateway.watches):
             watch.close()
+        sockets = [one.get_extra_info("socket") for one in _transports(runner.server)]
         await runner.cleanup()
+        await _hang_up(sockets)
 
     def _cut(self, server: web.Server) -> None:
         """Breaks the connections without a word, as a killed process does."""
         self._listener.close()
-        for connection in server.connections:
-            if connection.transport is not None:
-                connection.transport.abort()
+        for transport in _transports(server):
+            transport.abort()
+
+
+def _transports(server: web.Server | None) -> list[asyncio.Transport]:
+    """Those of the connections that are open."""
+    if server is None:
+        return []
+    return [one.transport for one in server.connections if one.transport is not None]
+
+
+async def _hang_up(sockets: list[socket.socket]) -> None:
+    """Ends connections that wait for their client to agree to the end of TLS.
+
+    A client may not be listening, and what still is open when the loop ends stays open.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_HANG_UP_SECONDS):
+            while left := [one for one in sockets if one.fileno() >= 0]:
+                for one in left:
+                    with suppress(OSError):
+                        one.shutdown(socket.SHUT_RDWR)
+                await asyncio.sleep(0)

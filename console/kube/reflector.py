@@ -78,8 +78,7 @@ class Reflector:
 
     async def run(self) -> None:
         while True:
-            started = self._clock.monotonic()
-            delay = 0.0
+            started, seen = self._clock.monotonic(), self._resource_version
             try:
                 if not self._resource_version:
                     await self._list()
@@ -91,13 +90,24 @@ class Reflector:
                 delay = self._backoff.next()
             except (ApiError, msgspec.DecodeError) as error:
                 delay = await self._failed(error)
+            else:
+                lasted = self._clock.monotonic() - started >= GOOD_WATCH
+                delay = self._ended(good=lasted or self._resource_version != seen)
             if self._clock.monotonic() - started >= GOOD_WATCH:
                 self._backoff.reset()
                 delay = min(delay, self._backoff.first)
-            elif not delay:
-                # A watch that ends at once, again and again, must not become a busy loop.
-                delay = self._backoff.next()
             await self._wait(delay)
+
+    def _ended(self, *, good: bool) -> float:
+        """Seconds to wait after the server has ended a watch, which it does every few minutes, and
+        whenever it finds us slow: one that lasted or had news is taken up again at once."""
+        if good:
+            self._backoff.reset()
+            return 0.0
+        # A watch that ends at once, again and again, must not become a busy loop.
+        delay = self._backoff.next()
+        self._sink.disconnected("The Kubernetes API ended the connection")
+        return delay
 
     def wake(self) -> None:
         """Ends a wait early. Call it on the reflector's loop."""

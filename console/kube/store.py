@@ -13,6 +13,7 @@ at each call.
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from threading import local
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -36,9 +37,25 @@ class Projected(Protocol):
 P = TypeVar("P", bound=Projected)
 Decode = Callable[[bytes | msgspec.Raw], tuple[P, str]]
 
-_compressor = zstandard.ZstdCompressor(level=1)
-_decompressor = zstandard.ZstdDecompressor()
 _to_dict = msgspec.json.Decoder(dict[str, Any])
+
+
+class _Zstd(local):
+    """A context for each thread: zstandard's must not be used by two at once, and any thread reads."""
+
+    def __init__(self) -> None:
+        self._compressor = zstandard.ZstdCompressor(level=1)
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def pack(self, raw: msgspec.Raw) -> bytes:
+        # The compressor's own result keeps the room of the worst case; a copy has only what it needs.
+        return bytes(memoryview(self._compressor.compress(bytes(raw))))
+
+    def unpack(self, packed: bytes) -> bytes:
+        return self._decompressor.decompress(packed)
+
+
+_zstd = _Zstd()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +69,7 @@ class Entry(Generic[P]):
 
     def original(self) -> dict[str, Any]:
         """The whole object as kube-apiserver sent it, without `managedFields`."""
-        value = _to_dict.decode(_decompressor.decompress(self.packed))
+        value = _to_dict.decode(_zstd.unpack(self.packed))
         value.get("metadata", {}).pop("managedFields", None)
         return value
 
@@ -145,7 +162,7 @@ class Store(Generic[P]):
             log.warning("An object was left out of the cache: %s", error)
             return None
         key = Key(projection.namespace, projection.name)
-        return Entry(key, resource_version, projection, _compressor.compress(bytes(raw)))
+        return Entry(key, resource_version, projection, _zstd.pack(raw))
 
 
 def _same(entry: Entry[P], known: Entry[P] | None) -> bool:

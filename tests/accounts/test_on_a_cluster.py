@@ -16,9 +16,9 @@ from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transp
 from console.kube.errors import ApiError, Forbidden, Invalid
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS, GVR, PODS, USERS, Key
 from console.kube.identity import Identity
-from console.kube.kubeconfig import ROLES, write_console_kubeconfig
+from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
-from console.management.commands.install import service_account_token
+from console.management.commands._installing import install_into
 from rbac.controllers import GlobalRoleBindingReconciler, ProjectedBindingReconciler
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
@@ -43,8 +43,7 @@ def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) 
     async def prepare() -> dict[str, str]:
         client = ConsoleClient(transport)
         await bootstrap(client, admin_password=PASSWORD)
-        await bootstrap(client, admin_password=PASSWORD)
-        tokens = {role: await service_account_token(client, role) for role in ROLES}
+        tokens = await install_into(client, admin_password=PASSWORD)
         await transport.close()
         return tokens
 

@@ -205,8 +205,9 @@ def kubectl_program(cluster: Cluster) -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole run: while Playwright is there, its loop runs and no asynchronous test can."""
     if not Path(CHROMIUM).exists():
         why = f"{CHROMIUM} is missing"
         if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):

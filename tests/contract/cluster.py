@@ -1,5 +1,6 @@
 """The two clusters behind one small face."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from devcluster.server import DevCluster
-from tests.contract.client import Client, Credentials, Transport, tls_context
+from tests.contract.client import Client, Credentials, Obj, Transport, tls_context
 from tests.controlplane.build import find
 from tests.controlplane.cluster import ControlPlane
 
@@ -118,6 +119,11 @@ class Kubectl:
         done = self.run(*arguments, input=input)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def read(self, *what: str) -> Obj:
+        """An object, as `kubectl get` gives it."""
+        found: Obj = json.loads(self("get", *what, "-o", "json"))
+        return found
 
 
 def kubectl_program() -> str | None:

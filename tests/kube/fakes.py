@@ -67,6 +67,8 @@ class FakeServer:
         self.list_errors: list[ApiError] = []
         #: One item per watch to come: what ends it after its replay. None is a normal end.
         self.endings: list[ApiError | None] = []
+        #: Ends every watch after that many events; 0 is never.
+        self.cut_after = 0
         self.reloads = 0
         self.idle = asyncio.Event()
         self._changed = asyncio.Event()
@@ -112,12 +114,15 @@ class FakeServer:
         yield self._events(int(resource_version))
 
     async def _events(self, after: int) -> AsyncGenerator[WatchEvent, None]:
-        sent = 0
+        sent = delivered = 0
         while True:
             for version, item in self.history[sent:]:
                 sent += 1
                 if version > after:
                     yield item
+                    delivered += 1
+                if self.cut_after and delivered == self.cut_after:
+                    return
             if self.endings:
                 ending = self.endings.pop(0)
                 if ending is not None:

@@ -165,6 +165,27 @@ async def it_does_not_spin_on_watches_that_end_at_once(world: World) -> None:
     assert sum(world.clock.sleeps) > 60
 
 
+async def it_takes_up_at_once_a_watch_that_was_cut_among_changes(world: World) -> None:
+    world.server.cut_after = 1
+    async with world.following():
+        world.clock.sleeps.clear()
+        for number in range(20):
+            world.server.put(f"n{number}")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert len(world.names()) == 20
+        assert world.clock.sleeps == []
+
+
+async def it_says_that_it_is_stale_while_it_waits_for_a_watch_that_ends_at_once(
+    world: World,
+) -> None:
+    world.server.endings = [None] * 3
+    async with world.following():
+        assert any("ended the connection" in state for state in world.states)
+        assert world.informer.freshness.stale_since is None
+
+
 async def it_reads_the_credentials_anew_after_401(world: World) -> None:
     world.server.endings = [Unauthorized(401, "expired token")]
     async with world.following():

@@ -1,5 +1,6 @@
 """The store: what readers may rely on."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -49,6 +50,18 @@ def it_gives_back_the_original_without_managed_fields(store: Store[Any]) -> None
     assert "managedFields" not in entry.original()["metadata"]
     entry.original()["spec"]["x"] = "changed"
     assert entry.original()["spec"]["x"] == [1, "é", None]
+
+
+def it_gives_originals_to_many_threads_at_once(store: Store[Any]) -> None:
+    text = "x" * 20_000
+    store.replace([raw(obj(f"n{i}", i + 1, spec={"text": text})) for i in range(50)], "50")
+    entries = list(store.snapshot().entries.values())
+
+    def read(_: int) -> int:
+        return sum(len(entry.original()["spec"]["text"]) for _ in range(10) for entry in entries)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(read, range(16))) == {50 * 10 * 20_000}
 
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
