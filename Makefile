@@ -1,5 +1,5 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test check vendor messages clean
+.PHONY: demo test check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -18,6 +18,11 @@ test:
 check:
 	sh scripts/setup.sh dev
 	sh scripts/check.sh
+
+# Compares with client-go and the official package on a real control plane; see bench/README.md.
+bench:
+	sh scripts/setup.sh dev
+	$(PY) -m bench $(ARGS)
 
 # Fetches the front-end files again, at the versions that static/vendor/manifest.json names.
 vendor:

@@ -1,0 +1,1 @@
+"""Measures the console against a real control plane; see README.md."""

@@ -1,0 +1,64 @@
+"""`python -m bench`: everything in one run against one control plane of each size."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from bench import chart, frames, live, machine, pages, replay, result, sync
+from bench.cluster import LoadedControlPlane
+from bench.result import Result
+from tests.controlplane.build import BuildError, Report
+
+_FOLDER = Path(__file__).parent
+LATEST = _FOLDER / "latest.json"
+CHART = _FOLDER.parent / "docs" / "bench.svg"
+
+#: What is measured, in this order, since the later ones change pods.
+MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Result]]] = {
+    "sync": sync.measure,
+    "recorded": replay.measure,
+    "live": live.measure,
+    "pages": pages.measure,
+    "frames": frames.measure,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--only", choices=MEASUREMENTS, action="append", metavar="NAME",
+                        help=f"only this ({', '.join(MEASUREMENTS)}); writes no files")  # fmt: skip
+    only = parser.parse_args(arguments).only
+    sizes = [int(size) for size in os.environ.get("BENCH_PODS", "10000").split(",")]
+    rounds = int(os.environ.get("BENCH_ROUNDS", "3"))
+    try:
+        results = [one for size in sizes for one in _measure(size, rounds, only or MEASUREMENTS)]
+    except BuildError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(result.table(results) + "\n")
+    if not only:
+        whole = result.Report(machine.commit(), machine.machine(), results)
+        result.write(LATEST, whole)
+        CHART.write_text(chart.svg(whole))
+    return 0
+
+
+def _measure(pods: int, rounds: int, names: Sequence[str] | Mapping[str, object]) -> list[Result]:
+    results: list[Result] = []
+    with LoadedControlPlane(pods, report=_say) as cluster:
+        for name, measure in MEASUREMENTS.items():
+            if name in names:
+                results += measure(cluster, rounds, _say)
+    return results
+
+
+def _say(text: str) -> None:
+    """Progress, which is no result."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

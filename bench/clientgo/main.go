@@ -1,0 +1,107 @@
+// One SharedInformer on pods, as a Go console would run it: managedFields dropped by a transform, the
+// typed clientset, and its defaults otherwise. Prints one line of JSON when it has synced and settled.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// result is one line; sizes are bytes, the time is seconds.
+type result struct {
+	Objects  int     `json:"objects"`
+	Seconds  float64 `json:"seconds"`
+	Resting  int64   `json:"resting"`
+	Released int64   `json:"released"`
+	Peak     int64   `json:"peak"`
+}
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "file")
+	contentType := flag.String("content-type", "", "what to ask for; empty: the clientset's default")
+	namespace := flag.String("namespace", "", "only this one; empty: all")
+	settle := flag.Duration("settle", time.Second, "between a collection and reading the memory")
+	flag.Parse()
+	if err := run(*kubeconfig, *contentType, *namespace, *settle); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(kubeconfig, contentType, namespace string, settle time.Duration) error {
+	started := time.Now()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.ContentType = contentType
+	config.AcceptContentTypes = contentType
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0,
+		informers.WithNamespace(namespace), informers.WithTransform(withoutManagedFields))
+	informer := factory.Core().V1().Pods().Informer()
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	factory.Start(ctx.Done())
+	select {
+	case <-informer.HasSyncedChecker().Done():
+	case <-ctx.Done():
+		return fmt.Errorf("not synced in 10 minutes")
+	}
+	answer := result{Seconds: time.Since(started).Seconds(), Objects: len(informer.GetStore().ListKeys())}
+	answer.measure(settle)
+	runtime.KeepAlive(informer)
+	return json.NewEncoder(os.Stdout).Encode(answer)
+}
+
+func withoutManagedFields(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		pod.ManagedFields = nil
+	}
+	return object, nil
+}
+
+// measure reads the memory twice: after a collection, and after what it freed was given back.
+func (r *result) measure(settle time.Duration) {
+	r.Peak = status("VmHWM")
+	runtime.GC()
+	time.Sleep(settle)
+	r.Resting = status("VmRSS")
+	debug.FreeOSMemory()
+	r.Released = status("VmRSS")
+}
+
+// status reads a size from /proc/self/status, in bytes; 0 where there is none.
+func status(field string) int64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, field+":"); found {
+			kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kilobytes * 1024
+		}
+	}
+	return 0
+}

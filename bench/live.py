@@ -1,0 +1,111 @@
+"""How long after its acknowledgement a change is in our store, while many are made."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.churn import ChurnProcess, Order
+from bench.cluster import LoadedControlPlane
+from bench.floor import Floor
+from bench.result import Result, percentile
+from console.kube.gvr import PODS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import Runtime
+from tests.controlplane.build import Report
+
+_SECONDS = 20.0
+#: Of what the server takes at most; beyond, writes and events queue in the server.
+_SHARE = 0.6
+#: More than any change may take to arrive.
+_LATE_SECONDS = 30.0
+
+
+def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
+    """First with as many changes as the server takes, then with a share of those, so that the lag is
+    the console's and not that of queues before it. `rounds` is not used: the changes repeat it."""
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    try:
+        if not asyncio.run(runtime.wait_synced(PODS, timeout=120)):
+            raise TimeoutError("the cache did not sync")
+        informer = runtime.informer(PODS)
+        report(f"changing pods for {_SECONDS:g} s, as fast as it goes\n")
+        most = _observe(informer, cluster, order(cluster, _SECONDS, 0, generation=2))
+        rate = most.rate * _SHARE
+        report(f"changing pods for {_SECONDS:g} s, {rate:.0f} a second\n")
+        steady = _observe(informer, cluster, order(cluster, _SECONDS, rate, generation=3))
+    finally:
+        runtime.stop()
+    n = cluster.pods
+    return [
+        Result("events_per_second_live", n, steady.rate, "1/s"),
+        Result("lag_p50_ms", n, percentile(steady.lags, 0.5), "ms"),
+        Result("lag_p99_ms", n, percentile(steady.lags, 0.99), "ms"),
+        Result("lag_floor_p99_ms", n, percentile(steady.floor, 0.99), "ms"),
+        Result("events_per_second_saturated", n, most.rate, "1/s"),
+        Result("lag_saturated_p99_ms", n, percentile(most.lags, 0.99), "ms"),
+        Result("lag_saturated_floor_p99_ms", n, percentile(most.floor, 0.99), "ms"),
+    ]
+
+
+def order(cluster: LoadedControlPlane, seconds: float, rate: float, generation: int) -> Order:
+    """Changes to this cluster's pods."""
+    access = cluster.access
+    return Order(
+        url=access.url,
+        ca_file=str(access.ca_file),
+        token=access.token,
+        pods=cluster.pods,
+        seconds=seconds,
+        generation=generation,
+        rate=rate,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """Milliseconds from the writer's answer until the change was there; negative where the watch was
+    faster than the answer. `floor`: of a process that only reads bytes. `rate`: changes a second."""
+
+    lags: list[float]
+    floor: list[float]
+    rate: float
+
+
+def _observe(informer: Informer[Any], cluster: LoadedControlPlane, task: Order) -> _Observed:
+    seen: dict[str, float] = {}
+
+    def note(key: Key) -> None:
+        entry = informer.store.get(key)
+        if entry is not None:
+            seen[entry.resource_version] = time.monotonic()
+
+    remove = informer.add_listener(note)
+    try:
+        with Floor(cluster) as floor:
+            with ChurnProcess(task) as churn:
+                account = churn.account()
+            _wait_for(seen, [version for version, _ in account.acknowledged])
+            least = floor.seen()
+    finally:
+        remove()
+    return _Observed(
+        [(seen[version] - when) * 1000 for version, when in account.acknowledged],
+        [
+            (least[version] - when) * 1000
+            for version, when in account.acknowledged
+            if version in least
+        ],
+        len(account.acknowledged) / account.seconds,
+    )
+
+
+def _wait_for(seen: Mapping[str, float], versions: Sequence[str]) -> None:
+    """None may be missing: each pod's changes are further apart than a lag may be."""
+    deadline = time.monotonic() + _LATE_SECONDS
+    while missing := [version for version in versions if version not in seen]:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{len(missing)} of {len(versions)} changes never came")
+        time.sleep(0.1)

@@ -1,0 +1,92 @@
+"""How many recorded events a second pass parsing, reflector, store and listeners, without a server."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from statistics import median
+from typing import Any, cast
+
+import aiohttp
+
+from bench.cluster import LoadedControlPlane
+from bench.recording import Recording, record
+from bench.result import Result
+from console.kube.client import ReaderClient
+from console.kube.gvr import GVR, PODS, Key
+from console.kube.informer import Informer
+from console.kube.listwatch import ListWatch
+from console.kube.projections import DECODERS
+from tests.controlplane.build import Report
+
+_EVENTS = 5000
+_PASSES = 7
+#: What one read from a busy connection brings, in bytes.
+_READ = 64 * 1024
+#: As many as a process has with controllers, live views and the authorizer.
+_LISTENERS = 4
+
+
+class _Stream:
+    """Recorded bytes behind the part of `aiohttp.StreamReader` that a watch reads from."""
+
+    def __init__(self, data: bytes) -> None:
+        self._chunks = [data[at : at + _READ] for at in range(0, len(data), _READ)]
+        self.started = self.ended = 0.0
+        self.all_read = asyncio.Event()
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        self.started = time.perf_counter()
+        for chunk in self._chunks:
+            yield chunk
+        # Whoever asks for more has dealt with all there was.
+        self.ended = time.perf_counter()
+        self.all_read.set()
+        await asyncio.Event().wait()
+
+
+class _Recorded(ReaderClient):
+    """The client of a server that says what was recorded, and then nothing more."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._listing = recording.listing
+        self.stream = _Stream(recording.stream)
+
+    async def list_page(self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]]) -> bytes:
+        return self._listing
+
+    @asynccontextmanager
+    async def watch(
+        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
+    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+        yield cast(aiohttp.StreamReader, self.stream)
+
+
+def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
+    """`rounds` is not used: a pass takes a second, so there are always as many as it takes."""
+    report(f"recording {_EVENTS} changes\n")
+    recording = asyncio.run(record(cluster, _EVENTS, generation=1))
+    rates = [asyncio.run(_rate(recording)) for _ in range(_PASSES)]
+    size = len(recording.stream) / recording.events
+    return [
+        # The best pass: there is nothing here but our own code, so what slows one is the machine.
+        Result("events_per_second_recorded", cluster.pods, max(rates), "1/s"),
+        Result("events_per_second_recorded_median", cluster.pods, median(rates), "1/s"),
+        Result("event_bytes_recorded", cluster.pods, size, "B"),
+    ]
+
+
+async def _rate(recording: Recording) -> float:
+    informer: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    marked: list[set[Key]] = [set() for _ in range(_LISTENERS)]
+    for keys in marked:
+        informer.add_listener(keys.add)
+    client = _Recorded(recording)
+    running = asyncio.create_task(informer.run(ListWatch(client, PODS)))
+    try:
+        await client.stream.all_read.wait()
+    finally:
+        running.cancel()
+    if informer.events != recording.events:
+        raise AssertionError(f"{informer.events} of {recording.events} events were applied")
+    return recording.events / (client.stream.ended - client.stream.started)

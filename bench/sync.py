@@ -1,0 +1,132 @@
+"""How long a cache takes until it has all pods, and how much memory, beside client-go's."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from bench.cluster import LoadedControlPlane
+from bench.probing import Probe, run_probe
+from bench.reference import client_go
+from bench.result import Result
+from tests.controlplane.build import Report
+
+#: Beyond this many pods the official informer gets tenths of them, for it would take minutes.
+_OFFICIAL_PODS = 10_000
+_NO_NAMESPACE = "no-such-namespace"
+_JSON = "application/json"
+
+
+@dataclass(slots=True)
+class _Measured:
+    """Runs of one cache; `empty` is a run without objects."""
+
+    empty: Probe
+    runs: list[Probe] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return median(run.seconds for run in self.runs)
+
+    @property
+    def seconds_per_object(self) -> float:
+        return median(run.seconds / run.objects for run in self.runs)
+
+    @property
+    def resting_per_object(self) -> float:
+        """Bytes, over a process of the same kind without objects."""
+        return median((run.resting - self.empty.resting) / run.objects for run in self.runs)
+
+    @property
+    def released_per_object(self) -> float:
+        return median((run.released - self.empty.released) / run.objects for run in self.runs)
+
+    @property
+    def process_per_object(self) -> float:
+        """Bytes, the whole process."""
+        return median(run.resting / run.objects for run in self.runs)
+
+    @property
+    def peak_over_resting(self) -> float:
+        return median(run.peak / run.resting for run in self.runs)
+
+
+def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
+    """Runs take turns, so that whatever else the machine does meets all of them alike."""
+    kubeconfig = cluster.kubeconfig
+    go = [str(client_go(report)), "-kubeconfig", str(kubeconfig)]
+    as_json = [*go, "-content-type", _JSON]
+    # A first reader makes the server fill caches of its own; that is nobody's time.
+    run_probe(_console(kubeconfig))
+    empty_go = run_probe([*go, "-namespace", _NO_NAMESPACE])
+    ours = _Measured(run_probe([*_console(kubeconfig), "--empty"]))
+    theirs, theirs_json = _Measured(empty_go), _Measured(empty_go)
+    for number in range(rounds):
+        report(f"sync, round {number + 1} of {rounds}\n")
+        ours.runs.append(run_probe(_console(kubeconfig)))
+        theirs.runs.append(run_probe(go))
+        theirs_json.runs.append(run_probe(as_json))
+    report("sync, the official informer\n")
+    official = run_probe(_official(kubeconfig, cluster.pods))
+    return [
+        *_times(ours, theirs, theirs_json, official),
+        *_memory(ours, theirs, official),
+    ]
+
+
+def _console(kubeconfig: Path) -> list[str]:
+    return [sys.executable, "-m", "bench.probe_console", str(kubeconfig)]
+
+
+def _official(kubeconfig: Path, pods: int) -> Sequence[str]:
+    command = [sys.executable, "-m", "bench.probe_official", str(kubeconfig)]
+    tenths = max(1, min(10, _OFFICIAL_PODS * 10 // pods))
+    return [*command, f"part in ({','.join(str(part) for part in range(tenths))})"]
+
+
+def _times(
+    ours: _Measured, theirs: _Measured, theirs_json: _Measured, official: Probe
+) -> list[Result]:
+    n = ours.runs[0].objects
+    scaled = official.seconds / official.objects / ours.seconds_per_object
+    return [
+        Result("sync_seconds", n, ours.seconds, "s"),
+        Result("sync_seconds_client_go", n, theirs.seconds, "s"),
+        Result("sync_seconds_client_go_json", n, theirs_json.seconds, "s"),
+        Result("sync_seconds_official_informer", official.objects, official.seconds, "s"),
+        Result("sync_ratio_client_go", n, ours.seconds / theirs.seconds, "x"),
+        Result("sync_ratio_client_go_json", n, ours.seconds / theirs_json.seconds, "x"),
+        Result("sync_ratio_official_informer", official.objects, scaled, "x"),
+    ]
+
+
+def _memory(ours: _Measured, theirs: _Measured, official: Probe) -> list[Result]:
+    n = ours.runs[0].objects
+    return [
+        Result("bytes_per_object", n, ours.resting_per_object, "B"),
+        Result("bytes_per_object_client_go", n, theirs.resting_per_object, "B"),
+        Result(
+            "process_bytes_per_object_official_informer",
+            official.objects,
+            official.resting / official.objects,
+            "B",
+        ),
+        Result(
+            "memory_ratio_client_go", n, ours.resting_per_object / theirs.resting_per_object, "x"
+        ),
+        Result(
+            "memory_ratio_client_go_released",
+            n,
+            ours.released_per_object / theirs.released_per_object,
+            "x",
+        ),
+        Result(
+            "memory_ratio_client_go_process",
+            n,
+            ours.process_per_object / theirs.process_per_object,
+            "x",
+        ),
+        Result("sync_peak_over_resting", n, ours.peak_over_resting, "x"),
+        Result("sync_peak_over_resting_client_go", n, theirs.peak_over_resting, "x"),
+    ]

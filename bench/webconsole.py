@@ -1,0 +1,144 @@
+"""The console as people run it, on the benchmark's cluster, and people who are signed in to it."""
+
+import asyncio
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+import aiohttp
+
+from accounts.bootstrap import admin_binding, admin_user, bootstrap
+from accounts.passwords import hash_password
+from bench.cluster import LoadedControlPlane
+from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
+
+_ROOT = Path(__file__).resolve().parents[1]
+_READY_SECONDS = 120.0
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+class WebConsole:
+    """`manage.py serve` with `accounts` administrators. As a context manager it ends with the block."""
+
+    def __init__(self, cluster: LoadedControlPlane, *, accounts: int = 1) -> None:
+        self._cluster = cluster
+        self._password = secrets.token_urlsafe(12) + "aA1"
+        self._folder = TemporaryDirectory(prefix="console-")
+        self._process: subprocess.Popen[bytes] | None = None
+        self.accounts = [f"viewer-{number}" for number in range(accounts)]
+        port = _free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self._command = [str(_ROOT / "manage.py"), "serve", "--host=127.0.0.1", f"--port={port}"]
+
+    def __enter__(self) -> Self:
+        asyncio.run(self._prepare())
+        log = Path(self._folder.name, "log").open("wb")
+        with log:
+            self._process = subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, *self._command],
+                cwd=_ROOT,
+                env=self._environment(),
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            asyncio.run(self._wait())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None  # noqa: S101  only within the block
+        return self._process.pid
+
+    async def signed_in(self, account: str) -> aiohttp.ClientSession:
+        """A session with this account's cookies. Raises OSError if the console does not let it in."""
+        session = aiohttp.ClientSession(
+            self.url, cookie_jar=aiohttp.CookieJar(unsafe=True), headers={"Origin": self.url}
+        )
+        async with session.get("/login") as response:
+            found = _TOKEN.search(await response.text())
+        form = {
+            "csrfmiddlewaretoken": found.group(1) if found else "",
+            "username": account,
+            "password": self._password,
+            "next": "",
+        }
+        async with session.post("/login", data=form, allow_redirects=False) as response:
+            if response.status != 302:
+                await session.close()
+                raise OSError(f"{account} could not sign in: {response.status}")
+        return session
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "KUBECONFIG": str(self._cluster.kubeconfig),
+            "SECRET_KEY": secrets.token_hex(32),
+            "BASE_URL": self.url,
+            "STATE_DIR": self._folder.name,
+        }
+
+    async def _prepare(self) -> None:
+        transport = Transport(Credentials(CONSOLE, str(self._cluster.kubeconfig)))
+        client = ConsoleClient(transport)
+        try:
+            await bootstrap(client, admin_password=self._password)
+            hashed = await hash_password(self._password)
+            for name in self.accounts:
+                await client.apply(USERS, _named(admin_user(hashed), name))
+                await client.apply(GLOBAL_ROLE_BINDINGS, _bound(name))
+        finally:
+            await transport.close()
+
+    async def _wait(self) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        async with aiohttp.ClientSession(self.url) as session:
+            while True:
+                try:
+                    async with session.get("/readyz") as response:
+                        if response.status == 200:
+                            break
+                except aiohttp.ClientError:
+                    pass
+                if time.monotonic() > deadline or (self._process and self._process.poll()):
+                    log = Path(self._folder.name, "log").read_text(errors="replace")
+                    raise OSError(f"the console did not get ready: {log[-2000:]}")
+                await asyncio.sleep(0.1)
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(timeout=30)
+        self._folder.cleanup()
+
+
+def _named(manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    metadata = {**manifest["metadata"], "name": name}
+    spec = {**manifest.get("spec", {}), "email": f"{name}@example.com"}
+    return {**manifest, "metadata": metadata, "spec": spec}
+
+
+def _bound(name: str) -> dict[str, Any]:
+    binding = admin_binding()
+    subjects = [{**subject, "name": name} for subject in binding["subjects"]]
+    return {**binding, "metadata": {"name": f"bench-{name}"}, "subjects": subjects}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
