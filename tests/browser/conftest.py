@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from devcluster.server import DevCluster
-from tests.controlplane.build import ensure
+from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import left_out
 from tests.controlplane.waiting import eventually
@@ -175,9 +175,7 @@ def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    console = Console(
-        environment["BASE_URL"], cluster, kubectl_program(cluster), folder / "log.txt"
-    )
+    console = Console(environment["BASE_URL"], cluster, kubectl_program(), folder / "log.txt")
     with console.log.open("wb") as log:
         for command in (["controllers"], ["serve", "--host", "127.0.0.1", "--port", str(port)]):
             process = subprocess.Popen(
@@ -195,14 +193,16 @@ def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
     assert "Traceback" not in console.log.read_text(), console.log.read_text()[-4000:]
 
 
-def kubectl_program(cluster: Cluster) -> str:
-    if isinstance(cluster, ControlPlane):
-        return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
+def kubectl_program() -> str:
+    """The machine's, or the one that is built with the control plane."""
     found = shutil.which("kubectl")
-    if found is None:
-        left_out("tests in a browser on the embedded cluster", "kubectl is missing")
-        pytest.skip("kubectl is missing")
-    return found
+    if found is not None:
+        return found
+    try:
+        return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
+    except BuildError as error:
+        left_out("tests in a browser on the embedded cluster", str(error))
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
