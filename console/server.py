@@ -144,6 +144,11 @@ class Socket(WebSocketProtocol):
             self.wasMaxMessagePayloadSizeExceeded = True
             self._fail_connection(1009, f"a message may have {MAX_MESSAGE} bytes")
 
+    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
+        # The client may have gone between the decision to send and the sending.
+        if self.state == self.STATE_OPEN:
+            super().serverSend(content, binary)
+
     def serverClose(self, code: int | None = None) -> None:
         # `sendClose`, which Daphne calls, raises for the codes that RFC 6455 itself defines.
         self.sendCloseFrame(code=1000 if code is None else code)
