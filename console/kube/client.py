@@ -18,6 +18,7 @@ session for each loop that uses it.
 
 import asyncio
 import os
+import socket
 import ssl
 import time
 import weakref
@@ -42,6 +43,8 @@ READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
 #: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
 CALL_TIMEOUT = 4.5
+#: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
+KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
 RELOAD_INTERVAL = 5.0
 
@@ -160,7 +163,10 @@ class Transport:
         session = self._sessions.get(loop)
         if session is None or session.closed:
             connector = aiohttp.TCPConnector(
-                ssl=self.credentials.ssl_context(), limit=0, keepalive_timeout=30
+                ssl=self.credentials.ssl_context(),
+                limit=0,
+                keepalive_timeout=30,
+                socket_factory=_socket,
             )
             session = aiohttp.ClientSession(
                 connector=connector,
@@ -216,7 +222,11 @@ class Transport:
             ) as response:
                 if response.status >= 300:
                     raise await _error(response)
-                yield response
+                try:
+                    yield response
+                except asyncio.CancelledError:
+                    _abort(response)
+                    raise
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
             raise Unavailable(f"No answer from the Kubernetes API: {_plain(error)}") from error
 
@@ -263,6 +273,25 @@ class Transport:
         return True
 
 
+def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """One whose other side is asked for a sign of life when it is silent, so that a watch on a line that
+    is gone ends after `KEEP_ALIVE`, not after its deadline."""
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        option = getattr(socket, name, None)
+        if option is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Breaks the connection. TLS would end it by asking the other side, which may be gone."""
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()
+
+
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """The ApiError of an answer of 300 and above. Bodies are read up to 64 KiB."""
     if response.status < 400:
@@ -294,29 +323,32 @@ class ReaderClient:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def list_page(self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]]) -> bytes:
-        """One page of a list, as JSON. A minute is what kube-apiserver itself allows."""
-        return (
-            await self._transport.request("GET", gvr.path(namespace), params=params, timeout=60)
-        ).body
-
     @asynccontextmanager
-    async def watch(
+    async def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
     ) -> AsyncGenerator[aiohttp.StreamReader, None]:
-        """The bytes of a watch, from when the server has accepted it."""
+        """The bytes of a list or a watch, from when the server has accepted it."""
         async with self._transport.open(
             "GET",
             gvr.path(namespace),
-            params=[("watch", "true"), *params],
+            params=params,
+            # Never on a connection that was kept: it may be dead, and only the deadline would tell.
+            headers=[("Connection", "close")],
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
             yield response.content
 
+    async def latest(self, gvr: GVR, namespace: str) -> bytes:
+        """A list of one object at most, at the server's present resourceVersion, as JSON."""
+        params = [("limit", "1")]
+        alone = [("Connection", "close")]
+        path = gvr.path(namespace)
+        return (await self._transport.request("GET", path, params=params, headers=alone)).body
+
     async def ready(self) -> None:
-        """Proof of life: returns if /readyz answers 200 within 4 s, else raises `ApiError`."""
-        await self._transport.request("GET", "/readyz", timeout=4)
+        """Proof of life: returns if /readyz answers 200 within 3 s, else raises `ApiError`."""
+        await self._transport.request("GET", "/readyz", timeout=3)
 
     async def reload(self) -> None:
         await self._transport.reload()

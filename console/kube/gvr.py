@@ -8,6 +8,35 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
+#: The groups of Kubernetes itself: whatever else is defined in a cluster, their plurals are unique but
+#: for `events`, which the core group and events.k8s.io both serve.
+#: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/
+BUILT_IN_GROUPS = frozenset(
+    {
+        "",
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "apps",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "networking.k8s.io",
+        "node.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "resource.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class GVR:
@@ -46,12 +75,79 @@ class Key(NamedTuple):
 
 
 PODS = GVR("", "v1", "pods")
-NAMESPACES = GVR("", "v1", "namespaces")
+SERVICES = GVR("", "v1", "services")
+CONFIG_MAPS = GVR("", "v1", "configmaps")
+SECRETS = GVR("", "v1", "secrets")
+SERVICE_ACCOUNTS = GVR("", "v1", "serviceaccounts")
+PERSISTENT_VOLUME_CLAIMS = GVR("", "v1", "persistentvolumeclaims")
+PERSISTENT_VOLUMES = GVR("", "v1", "persistentvolumes")
 NODES = GVR("", "v1", "nodes")
+NAMESPACES = GVR("", "v1", "namespaces")
 EVENTS = GVR("", "v1", "events")
-CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+RESOURCE_QUOTAS = GVR("", "v1", "resourcequotas")
+LIMIT_RANGES = GVR("", "v1", "limitranges")
+
+DEPLOYMENTS = GVR("apps", "v1", "deployments")
+REPLICA_SETS = GVR("apps", "v1", "replicasets")
+STATEFUL_SETS = GVR("apps", "v1", "statefulsets")
+DAEMON_SETS = GVR("apps", "v1", "daemonsets")
+
+JOBS = GVR("batch", "v1", "jobs")
+CRON_JOBS = GVR("batch", "v1", "cronjobs")
+
+HORIZONTAL_POD_AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
+
+POD_DISRUPTION_BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
+
+ENDPOINT_SLICES = GVR("discovery.k8s.io", "v1", "endpointslices")
+
+INGRESSES = GVR("networking.k8s.io", "v1", "ingresses")
+INGRESS_CLASSES = GVR("networking.k8s.io", "v1", "ingressclasses")
+NETWORK_POLICIES = GVR("networking.k8s.io", "v1", "networkpolicies")
+
+GATEWAY_CLASSES = GVR("gateway.networking.k8s.io", "v1", "gatewayclasses")
+GATEWAYS = GVR("gateway.networking.k8s.io", "v1", "gateways")
+HTTP_ROUTES = GVR("gateway.networking.k8s.io", "v1", "httproutes")
+GRPC_ROUTES = GVR("gateway.networking.k8s.io", "v1", "grpcroutes")
+
+REFERENCE_GRANTS = GVR("gateway.networking.k8s.io", "v1beta1", "referencegrants")
+
+STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
+
+VOLUME_SNAPSHOTS = GVR("snapshot.storage.k8s.io", "v1", "volumesnapshots")
+VOLUME_SNAPSHOT_CLASSES = GVR("snapshot.storage.k8s.io", "v1", "volumesnapshotclasses")
+VOLUME_SNAPSHOT_CONTENTS = GVR("snapshot.storage.k8s.io", "v1", "volumesnapshotcontents")
+
+PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
+
+LEASES = GVR("coordination.k8s.io", "v1", "leases")
+
+ROLES = GVR("rbac.authorization.k8s.io", "v1", "roles")
+ROLE_BINDINGS = GVR("rbac.authorization.k8s.io", "v1", "rolebindings")
 CLUSTER_ROLES = GVR("rbac.authorization.k8s.io", "v1", "clusterroles")
 CLUSTER_ROLE_BINDINGS = GVR("rbac.authorization.k8s.io", "v1", "clusterrolebindings")
+
+CERTIFICATE_SIGNING_REQUESTS = GVR("certificates.k8s.io", "v1", "certificatesigningrequests")
+
+VALIDATING_WEBHOOK_CONFIGURATIONS = GVR(
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations"
+)
+MUTATING_WEBHOOK_CONFIGURATIONS = GVR(
+    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations"
+)
+
+CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
 USERS = GVR("iam.kubesphere.io", "v1alpha2", "users")
 GLOBAL_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "globalroles")
 GLOBAL_ROLE_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "globalrolebindings")
+WORKSPACE_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "workspaceroles")
+WORKSPACE_ROLE_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "workspacerolebindings")
+ROLE_BASES = GVR("iam.kubesphere.io", "v1alpha2", "rolebases")
+GROUPS = GVR("iam.kubesphere.io", "v1alpha2", "groups")
+GROUP_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "groupbindings")
+LOGIN_RECORDS = GVR("iam.kubesphere.io", "v1alpha2", "loginrecords")
+
+WORKSPACES = GVR("tenant.kubesphere.io", "v1alpha1", "workspaces")
+
+WORKSPACE_TEMPLATES = GVR("tenant.kubesphere.io", "v1alpha2", "workspacetemplates")

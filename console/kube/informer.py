@@ -12,6 +12,7 @@ Listeners run on the core's thread. They must only mark and return; work belongs
 """
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.projections import DECODERS
 from console.kube.reflector import Reflector
-from console.kube.store import Decode, Projected, Store
+from console.kube.store import Decode, Projected, Replacement, Store
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,11 @@ class Informer(Generic[P]):
         self._doubt: datetime | None = None
         self._reflector: Reflector | None = None
         self.events = 0
+        self.listener_failures = 0
+
+    @property
+    def listeners(self) -> int:
+        return len(self._listeners)
 
     @property
     def reflector(self) -> Reflector | None:
@@ -70,13 +76,22 @@ class Informer(Generic[P]):
 
     async def run(self, source: Source) -> None:
         """Follows `source` until cancelled."""
-        self._reflector = Reflector(self.gvr.qualified, source, self, clock=self._clock)
+        # Nothing that was shown goes back to what the server may still remember of before.
+        oldest = "" if self.freshness.synced else "0"
+        self._reflector = Reflector(
+            self.gvr.qualified, source, self, clock=self._clock, oldest=oldest
+        )
         await self._reflector.run()
 
     def wake(self) -> None:
         """The server may be back: try now. On the core's loop."""
         if self._reflector is not None and not self._connected:
             self._reflector.wake()
+
+    def renew(self) -> None:
+        """The server is back, and an open watch may be deaf: take it up anew. On the core's loop."""
+        if self._reflector is not None:
+            self._reflector.renew()
 
     def doubt(self, since: datetime | None) -> None:
         """The server has not answered a probe since then, though the watch is open; None: it has."""
@@ -103,17 +118,25 @@ class Informer(Generic[P]):
 
     # The reflector's sink.
 
-    def replace(self, objects: Sequence[msgspec.Raw], resource_version: str) -> None:
-        changed = self.store.replace(objects, resource_version)
+    def replacing(self, namespace: str = "") -> "Replacing[P]":
+        """Takes a list: of all there is, or of one namespace."""
+        return Replacing(self, self.store.replacing(namespace))
+
+    def replaced(self, changed: Sequence[Key]) -> None:
+        if not self.freshness.synced:
+            # Thousands of long-lived objects have come. Without this the collector would look at all
+            # of them again and again, and every page would wait for it.
+            gc.freeze()
         self._restate(synced=True)
         for key in changed:
             self._changed(key)
 
-    def event(self, event: WatchEvent) -> None:
+    def event(self, event: WatchEvent) -> str:
         self.events += 1
-        key = self.store.apply(event.type, event.object)
+        key, version = self.store.apply(event.type, event.object)
         if key is not None:
             self._changed(key)
+        return version
 
     def bookmark(self, resource_version: str) -> None:
         self.store.bookmark(resource_version)
@@ -147,15 +170,23 @@ class Informer(Generic[P]):
 
     def _changed(self, key: Key) -> None:
         for listener in self._listeners:
-            self._call(listener, lambda listener=listener: listener.on_change(key))  # type: ignore[misc]
+            try:
+                listener.on_change(key)
+            except Exception:  # noqa: BLE001  whatever a listener raises is its own
+                self._drop(listener)
 
     def _call(self, listener: _Listener, call: Callable[[], None]) -> None:
         try:
             call()
-        except Exception:
-            log.exception("A listener of %s failed and is dropped", self.gvr.qualified)
-            with self._lock:
-                self._listeners = tuple(item for item in self._listeners if item is not listener)
+        except Exception:  # noqa: BLE001  whatever a listener raises is its own
+            self._drop(listener)
+
+    def _drop(self, listener: _Listener) -> None:
+        """Called while the exception is handled."""
+        log.exception("A listener of %s failed and is dropped", self.gvr.qualified)
+        self.listener_failures += 1
+        with self._lock:
+            self._listeners = tuple(item for item in self._listeners if item is not listener)
 
     # Without a server.
 
@@ -166,6 +197,10 @@ class Informer(Generic[P]):
         informer.replace([_raw(item) for item in objects], "1")
         informer.connected()
         return informer
+
+    def replace(self, objects: Sequence[msgspec.Raw], resource_version: str) -> None:
+        """As if a list had brought these objects, and no others."""
+        self.replaced(self.store.replace(objects, resource_version))
 
     def apply(self, item: dict[str, Any]) -> None:
         """As if the watch had brought this object."""
@@ -181,6 +216,20 @@ class Informer(Generic[P]):
         self.freshness = Freshness(self.freshness.synced, self.freshness.stale_since, problem)
         self._doubt = since
         self._restate(problem=problem)
+
+
+class Replacing(Generic[P]):
+    """A list on its way into an informer. Nobody sees anything of it before `commit`."""
+
+    def __init__(self, informer: Informer[P], replacement: Replacement[P]) -> None:
+        self._informer = informer
+        self._replacement = replacement
+
+    def add(self, raws: Sequence[msgspec.Raw]) -> None:
+        self._replacement.add(raws)
+
+    def commit(self, resource_version: str) -> None:
+        self._informer.replaced(self._replacement.commit(resource_version))
 
 
 def _raw(item: dict[str, Any]) -> msgspec.Raw:

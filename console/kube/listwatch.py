@@ -17,24 +17,14 @@ import msgspec
 from console.kube.client import ReaderClient
 from console.kube.errors import Unavailable, error_from_status
 from console.kube.gvr import GVR
+from console.kube.liststream import ListMeta, ListStream
 
-PAGE_SIZE = 500
 #: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
 READ_TIMEOUT = 90.0
+#: Seconds between two parts of a list. A minute is what kube-apiserver allows itself for the whole.
+LIST_READ_TIMEOUT = 60.0
 #: One event is at most an object (etcd's limit is 1.5 MB) and its envelope.
 LINE_LIMIT = 16 * 1024 * 1024
-
-
-class ListMeta(msgspec.Struct):
-    resourceVersion: str = ""
-    continue_: str = msgspec.field(name="continue", default="")
-
-
-class ListPage(msgspec.Struct):
-    """One page: `items` are the objects' own bytes."""
-
-    metadata: ListMeta
-    items: list[msgspec.Raw] | None = None
 
 
 class WatchEvent(msgspec.Struct):
@@ -44,12 +34,18 @@ class WatchEvent(msgspec.Struct):
     object: msgspec.Raw
 
 
-class Source(Protocol):
-    async def list_page(self, token: str) -> ListPage:
-        """A page of a consistent list; `token` is the previous page's, "" for the first.
+class Listing(Protocol):
+    """A list's objects in batches, once. `metadata` is there when the iteration has ended."""
 
-        Raises `Gone` when the token is too old.
-        """
+    metadata: ListMeta
+
+    def __aiter__(self) -> AsyncIterator[list[msgspec.Raw]]: ...
+
+
+class Source(Protocol):
+    def list(self, resource_version: str) -> AbstractAsyncContextManager[Listing]:
+        """All objects at `resource_version` or later: "0" is what the server has in memory, "" is the
+        present and never older than anything seen before."""
         ...
 
     def watch(
@@ -61,12 +57,20 @@ class Source(Protocol):
         """
         ...
 
+    async def latest(self) -> str:
+        """The server's resourceVersion now. Lower than one it gave before: it was restored."""
+        ...
+
     async def reload(self) -> None:
         """Reads the credentials anew."""
         ...
 
 
-_page_decoder = msgspec.json.Decoder(ListPage)
+class _Latest(msgspec.Struct):
+    metadata: ListMeta
+
+
+_latest_decoder = msgspec.json.Decoder(_Latest)
 _event_decoder = msgspec.json.Decoder(WatchEvent)
 _status_decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -79,24 +83,29 @@ class ListWatch:
         self._gvr = gvr
         self._namespace = namespace
 
-    async def list_page(self, token: str) -> ListPage:
-        # No resourceVersion: a relist is then never older than what was seen before.
-        params = [("limit", str(PAGE_SIZE))]
-        if token:
-            params.append(("continue", token))
-        return _page_decoder.decode(
-            await self._client.list_page(self._gvr, self._namespace, params)
-        )
+    @asynccontextmanager
+    async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
+        # One response: kube-apiserver makes it from its watch cache, once, and sends as it goes.
+        params = [("resourceVersion", resource_version)] if resource_version else []
+        async with self._client.stream(
+            self._gvr, self._namespace, params, read_timeout=LIST_READ_TIMEOUT
+        ) as content:
+            yield ListStream(content.iter_any())
+
+    async def latest(self) -> str:
+        answer = await self._client.latest(self._gvr, self._namespace)
+        return _latest_decoder.decode(answer).metadata.resourceVersion
 
     @asynccontextmanager
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
         params = [
+            ("watch", "true"),
             ("resourceVersion", resource_version),
             ("allowWatchBookmarks", "true"),
             # Spread over minutes, so that a restarted server is not met by all watches at once.
             ("timeoutSeconds", str(random.randint(300, 600))),  # noqa: S311
         ]
-        async with self._client.watch(
+        async with self._client.stream(
             self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT
         ) as content:
             yield _events(content)
@@ -107,11 +116,27 @@ class ListWatch:
 
 async def _events(content: aiohttp.StreamReader) -> AsyncGenerator[WatchEvent, None]:
     async for line in _lines(content):
-        event = _event_decoder.decode(line)
+        event = _event(line)
         if event.type == "ERROR":
             status = _status_decoder.decode(event.object)
             raise error_from_status(int(status.get("code") or 500), status)
         yield event
+
+
+_OBJECT = b',"object":'
+_TYPES = {b'{"type":"%b"' % kind.encode(): kind for kind in ("ADDED", "MODIFIED", "DELETED")}
+
+
+def _event(line: bytes) -> WatchEvent:
+    """The envelope as kube-apiserver writes it is cut off; any other is decoded.
+
+    Whether the object inside is whole is for its own decoder to say, which reads it anyway.
+    """
+    head, _, rest = line.partition(_OBJECT)
+    kind = _TYPES.get(head)
+    if kind is None or not rest.endswith(b"}}"):
+        return _event_decoder.decode(line)
+    return WatchEvent(kind, msgspec.Raw(rest[:-1]))
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
@@ -120,7 +145,7 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
     async for chunk in content.iter_any():
         *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
         for line in lines:
-            if line.strip():
+            if line and not line.isspace():
                 yield line
         if len(rest) > LINE_LIMIT:
             raise Unavailable("A watch event was larger than 16 MiB")

@@ -3,17 +3,17 @@
 A process has one `Runtime`, made and started by its composition root (`console.asgi`, or the command
 that runs the controllers). Everything else gets it from `get_runtime()`.
 
-Promises: an informer is started by its first use and shared by all; `informer()`, `as_user()` and
+Promises: an informer is started by its first use, shared by all, and stopped when nobody has used it
+for a while (`console.kube.factory` has the details); `informer()`, `as_user()`, `live_list()` and
 `console` may be used from any thread; informers run on the core's thread alone. A probe asks
 kube-apiserver for a sign of life every few seconds, so that a connection that hangs is noticed, and
 wakes what waits for a server that is back.
 """
 
 import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from threading import Event, Lock, Thread
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from console.kube.client import (
@@ -27,23 +27,35 @@ from console.kube.client import (
     UserClient,
 )
 from console.kube.clock import Clock, SystemClock
-from console.kube.errors import ApiError
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.corethread import CoreThread
+from console.kube.discovery import Types
+from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GVR,
+    ROLE_BINDINGS,
+    ROLES,
+    Key,
+)
+from console.kube.history import STEP, History
 from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal, Informer
-from console.kube.listwatch import ListWatch
+from console.kube.livelist import LiveList, UserReader, UserSource
+from console.kube.planning import ClusterPlanner
+from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
+from console.kube.pulse import Pulse
+from console.kube.scopes import configured_namespaces, is_the_clusters
+from console.kube.static import StaticRuntime
+from console.kube.typewatch import TypeWatch
+from console.kube.window import Window
 
-log = logging.getLogger(__name__)
-
-#: Seconds between two probes while they are answered, and while they are not.
-PROBE_INTERVAL, PROBE_RETRY = 5.0, 1.0
+#: Types whose objects say what the reader may list: a change may be what an informer waits for.
+RIGHTS = (ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
 
 T = TypeVar("T")
-
-
-class UnknownKind(LookupError):
-    """The cache has no projection for this type."""
 
 
 class Reads(Protocol):
@@ -53,68 +65,99 @@ class Reads(Protocol):
 
 
 class Runtime:
-    def __init__(self, *, kubeconfig: str | None = None, clock: Clock | None = None) -> None:
-        """Reads the credentials; raises `NoCluster` if there are none. Connects nowhere yet."""
+    def __init__(
+        self,
+        *,
+        kubeconfig: str | None = None,
+        clock: Clock | None = None,
+        namespaces: Sequence[str] | None = None,
+        idle: float = IDLE,
+    ) -> None:
+        """Reads the credentials; raises `NoCluster` if there are none. Connects nowhere yet.
+
+        `namespaces`: those to which this console is confined, none for the whole cluster; what the
+        environment says unless given. `idle`: seconds after which a kind that nobody uses stops.
+        """
         self.clock: Clock = clock or SystemClock()
+        given = configured_namespaces() if namespaces is None else tuple(namespaces)
         self._transports = {
             role: Transport(Credentials(role, kubeconfig)) for role in (READER, WRITER, CONSOLE)
         }
-        self._reader = ReaderClient(self._transports[READER])
+        reader = ReaderClient(self._transports[READER])
         self.console = ConsoleClient(self._transports[CONSOLE])
-        self._informers: dict[GVR, Informer[Any]] = {}
+        self._thread = CoreThread(self.close_connections)
+        self._planner = ClusterPlanner(reader, given, self.clock)
+        self.types: Types = self._planner.types
+        self._factory = Factory(
+            self._planner,
+            self.spawn,
+            self.clock,
+            idle=idle,
+            notify={
+                **dict.fromkeys(RIGHTS, self._rights_changed),
+                CUSTOM_RESOURCE_DEFINITIONS: self._definition_changed,
+            },
+        )
+        # Its connection is its own and as old as the watches': when it is dead, so are they.
+        self._transports["pulse"] = Transport(self._transports[READER].credentials)
+        pulse = ReaderClient(self._transports["pulse"])
+        self._pulse = Pulse(pulse, lambda: self.informers().values(), self.clock)
+        self._type_watch = TypeWatch(self.types, self._factory)
+        self.history = History(self.clock)
         #: What must have synced before this process is ready.
         self.required: tuple[GVR, ...] = ()
-        self._lock = Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: Thread | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._last_answer = self.clock.now()
+        self._confined = bool(given)
 
     # Any thread.
 
     def start(self) -> None:
         """Starts the core's thread. Returns when it runs."""
-        started = Event()
-        self._thread = Thread(
-            target=self._main, args=(started,), name="quarterdeck-core", daemon=True
-        )
         self._thread.start()
-        started.wait()
+        self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
+        self.spawn(self._pulse.run())
+        self.spawn(self._keep_house())
 
     def stop(self) -> None:
         """Ends all informers and the thread. A stopped runtime cannot be started again."""
-        loop, thread = self._loop, self._thread
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result(timeout=10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=10)
+        self._thread.stop()
 
     def informer(self, gvr: GVR) -> Informer[Any]:
-        """The shared informer of a type, started if this is its first use."""
-        informer = self._informers.get(gvr)
-        if informer is not None:
-            return informer
-        decode = DECODERS.get(gvr)
-        if decode is None:
-            raise UnknownKind(gvr.qualified)
-        with self._lock:
-            informer = self._informers.get(gvr)
-            if informer is None:
-                informer = self._informers[gvr] = Informer(gvr, decode, clock=self.clock)
-                source = ListWatch(self._reader, gvr)
-                self.spawn(informer.run(source))
-        return informer
+        """The shared informer of a type, started if nobody follows it: ask for it at each use.
+
+        Any type that has a projection, and any custom resource that the cluster defines. Raises
+        `NeverCached` for what `live_list` is for, `UnknownKind` for all else.
+        """
+        return self._factory.get(gvr)
 
     def require(self, gvrs: Sequence[GVR]) -> None:
-        """Starts these now; the process is ready once they have synced."""
-        self.required = tuple(gvrs)
+        """Follows these now and for ever; the process is ready once they have synced.
+
+        Of a console that is confined to namespaces the readiness does not wait for what only rights
+        on the whole cluster allow.
+        """
+        self.required = tuple(gvr for gvr in gvrs if not (self._confined and is_the_clusters(gvr)))
         for gvr in gvrs:
-            self.informer(gvr)
+            self._factory.keep(gvr)
 
     def informers(self) -> Mapping[GVR, Informer[Any]]:
         """Those in use."""
-        return dict(self._informers)
+        return self._factory.informers()
+
+    @property
+    def answered(self) -> datetime:
+        """When kube-apiserver last gave a sign of life."""
+        return self._pulse.answered
+
+    def live_list(
+        self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
+    ) -> LiveList[Any]:
+        """A list read as a person, of these namespaces; "" is all of them. Use it in a `with` block."""
+        private = PRIVATE.get(gvr)
+        decode = private.decode if private else DECODERS[gvr]
+        reader = UserReader(self._transports[WRITER], identity)
+        redact = private.redact if private else None
+        sources = {name: UserSource(reader, gvr, name, redact) for name in namespaces}
+        return LiveList(gvr, decode, sources, self.spawn, clock=self.clock)
 
     def as_user(self, identity: Identity) -> UserClient:
         return UserClient(self._transports[WRITER], identity)
@@ -136,10 +179,7 @@ class Runtime:
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         """Runs a coroutine on the core's loop until it ends or the runtime stops."""
-        if self._loop is None:
-            coroutine.close()
-            raise RuntimeError("the runtime is not started")
-        return asyncio.run_coroutine_threadsafe(self._supervised(coroutine), self._loop)
+        return self._thread.spawn(coroutine)
 
     async def close_connections(self) -> None:
         """Closes the calling loop's connections to kube-apiserver."""
@@ -148,104 +188,39 @@ class Runtime:
 
     # The core's thread.
 
-    def _main(self, started: Event) -> None:
-        loop = self._loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
-        loop.call_soon(started.set)
-        loop.call_soon(lambda: self.spawn(self._probe()))
-        try:
-            loop.run_forever()
-        finally:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())
-            loop.close()
-
-    async def _supervised(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.add(task)
-        try:
-            return await coroutine
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            log.exception("A task of the cluster core ended")
-            raise
-        finally:
-            if task is not None:
-                self._tasks.discard(task)
-
-    async def _shut_down(self) -> None:
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.close_connections()
-
-    async def _probe(self) -> None:
-        """Doubts the informers while kube-apiserver is silent, and wakes them when it answers."""
-        self.informer(CUSTOM_RESOURCE_DEFINITIONS).add_listener(lambda _key: self._wake_all())
-        silent = False
+    async def _keep_house(self) -> None:
+        """Every few seconds: stops what is idle, empties windows, counts events."""
         while True:
-            try:
-                await self._reader.ready()
-            except ApiError as error:
-                silent = True
-                if error.code == 503:
-                    self._doubt_all()
-            else:
-                self._last_answer = self.clock.now()
-                for informer in self.informers().values():
-                    informer.doubt(None)
-                if silent:
-                    self._wake_all()
-                silent = False
-            await self.clock.sleep(PROBE_RETRY if silent else PROBE_INTERVAL)
+            await self.clock.sleep(STEP)
+            self._factory.sweep()
+            informers = self.informers()
+            for informer in informers.values():
+                if isinstance(informer, Window):
+                    informer.tidy()
+            self.history.sample(informers)
 
-    def _doubt_all(self) -> None:
-        for informer in self.informers().values():
-            informer.doubt(self._last_answer)
+    def _rights_changed(self, _key: Key) -> None:
+        self._pulse.wake_soon()
 
-    def _wake_all(self) -> None:
-        """Also when a type was defined: an informer may be waiting for it to exist."""
-        for informer in self.informers().values():
-            informer.wake()
-
-
-class StaticRuntime:
-    """Informers that are already there, for tests of whatever reads a `Runtime`."""
-
-    def __init__(
-        self,
-        informers: Mapping[GVR, Informer[Any]],
-        user_client: Callable[[Identity], UserClient] | None = None,
-    ) -> None:
-        self._informers = dict(informers)
-        self.required = tuple(informers)
-        self._user_client = user_client
-
-    def informer(self, gvr: GVR) -> Informer[Any]:
-        try:
-            return self._informers[gvr]
-        except KeyError:
-            raise UnknownKind(gvr.qualified) from None
-
-    def informers(self) -> Mapping[GVR, Informer[Any]]:
-        return self._informers
-
-    def as_user(self, identity: Identity) -> UserClient:
-        if self._user_client is None:
-            raise AssertionError("this test has no client")
-        return self._user_client(identity)
-
-    async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:  # noqa: ASYNC109
-        return self.informer(gvr).freshness.synced
+    def _definition_changed(self, key: Key) -> None:
+        self._type_watch.changed(key)
+        self._pulse.wake_soon()
 
 
 class CurrentRuntime(Reads, Protocol):
+    """`Runtime` and `StaticRuntime` as the rest of the process knows them."""
+
+    types: Types
+    history: History
+
     @property
     def required(self) -> tuple[GVR, ...]: ...
+    @property
+    def answered(self) -> datetime: ...
     def informers(self) -> Mapping[GVR, Informer[Any]]: ...
+    def live_list(
+        self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
+    ) -> LiveList[Any]: ...
     def as_user(self, identity: Identity) -> UserClient: ...
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...
 
@@ -263,3 +238,15 @@ def get_runtime() -> CurrentRuntime:
     if _current is None:
         raise RuntimeError("no runtime: console.asgi has not started one")
     return _current
+
+
+__all__ = [
+    "CurrentRuntime",
+    "NeverCached",
+    "Reads",
+    "Runtime",
+    "StaticRuntime",
+    "UnknownKind",
+    "get_runtime",
+    "set_runtime",
+]

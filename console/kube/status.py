@@ -25,7 +25,7 @@ class Severity(enum.StrEnum):
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
-class Status(msgspec.Struct, frozen=True):
+class Status(msgspec.Struct, frozen=True, gc=False):
     """`word`: plain English, translated where it is shown. `reason`: Kubernetes' own text, or ""."""
 
     severity: Severity

@@ -1,23 +1,37 @@
 """A queue of things to look at, after client-go's `util/workqueue`.
 
 Promises:
-- Fair: first come, first served.
-- Stingy: an item added many times before it is taken is taken once.
+- Fair: first come, first served, and an item that comes again stands behind those that wait.
+- Stingy: an item added many times before it is taken is taken once, also if it is added for later.
 - Never concurrent: an item added while it is being worked on is taken again only after `done`.
-- `shut_down` lets what is queued be taken, then every `get` returns None.
+- An item that fails waits its own doubling delay, whatever the others do.
+- `shut_down` takes nothing new and lets what is queued be taken, then every `get` returns None;
+  `drained` returns when the last of it is done.
 
 All calls belong to one event loop; `add` may come from another thread through `add_threadsafe`.
 """
 
 import asyncio
+import heapq
 from collections import deque
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Generic, TypeVar
 
 from console.kube.clock import Clock
 from console.kube.ratelimit import Backoff
 
 T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(order=True, slots=True)
+class _Later:
+    """An item for later. `number` keeps the order of those that are due together."""
+
+    due: float
+    number: int
+    item: Any = field(compare=False)
 
 
 class WorkQueue(Generic[T]):
@@ -30,8 +44,14 @@ class WorkQueue(Generic[T]):
         self._processing: set[T] = set()
         self._backoffs: dict[T, Backoff] = {}
         self._first_delay, self._limit = first_delay, limit
-        self._later: set[asyncio.Task[None]] = set()
+        # The items for later, those that are due first in front, and when each is due: an entry of the
+        # heap that says otherwise was overtaken by an earlier one.
+        self._later: list[_Later] = []
+        self._due: dict[T, float] = {}
+        self._numbers = count()
+        self._timer: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
         self._closed = False
         self._loop = asyncio.get_running_loop()
 
@@ -50,10 +70,17 @@ class WorkQueue(Generic[T]):
         self._loop.call_soon_threadsafe(self.add, item)
 
     def add_after(self, item: T, seconds: float) -> None:
-        """Adds it once that time has passed."""
-        task = asyncio.ensure_future(self._add_later(item, seconds))
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+        """Adds it once that time has passed; of several times for one item the earliest counts."""
+        if seconds <= 0:
+            self.add(item)
+            return
+        due = self._clock.monotonic() + seconds
+        if self._closed or self._due.get(item, due + 1) <= due:
+            return
+        self._due[item] = due
+        heapq.heappush(self._later, _Later(due, next(self._numbers), item))
+        if self._later[0].due == due:
+            self._restart_timer()
 
     def add_rate_limited(self, item: T) -> float:
         """Adds it after its own doubling delay (5 ms to 1,000 s) and returns that delay in seconds."""
@@ -83,13 +110,39 @@ class WorkQueue(Generic[T]):
         if item in self._dirty:
             self._queue.append(item)
             self._wake.set()
+        self._notice_idle()
 
     def shut_down(self) -> None:
+        """Calling it twice is harmless."""
         self._closed = True
-        for task in self._later:
-            task.cancel()
+        self._later.clear()
+        self._due.clear()
+        if self._timer is not None:
+            self._timer.cancel()
         self._wake.set()
+        self._notice_idle()
 
-    async def _add_later(self, item: T, seconds: float) -> None:
-        await self._clock.sleep(seconds)
-        self.add(item)
+    async def drained(self) -> None:
+        """Returns when the queue is shut down and nothing is queued or being worked on."""
+        await self._idle.wait()
+
+    def _notice_idle(self) -> None:
+        if self._closed and not self._dirty and not self._processing:
+            self._idle.set()
+
+    def _restart_timer(self) -> None:
+        """One timer for all, which waits for the first of them."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.ensure_future(self._add_due())
+
+    async def _add_due(self) -> None:
+        while self._later:
+            wait = self._later[0].due - self._clock.monotonic()
+            if wait > 0:
+                await self._clock.sleep(wait)
+                continue
+            first = heapq.heappop(self._later)
+            if self._due.get(first.item) == first.due:
+                del self._due[first.item]
+                self.add(first.item)

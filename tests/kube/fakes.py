@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from console.kube.errors import ApiError, Gone
-from console.kube.listwatch import ListMeta, ListPage, WatchEvent
+from console.kube.liststream import ListMeta
+from console.kube.listwatch import WatchEvent
 
 
 def obj(name: str, version: int, **fields: Any) -> dict[str, Any]:
@@ -49,6 +50,16 @@ class FakeClock:
         await asyncio.sleep(0)
 
 
+class FakeListing:
+    def __init__(self, batches: list[list[msgspec.Raw]], metadata: ListMeta) -> None:
+        self._batches = batches
+        self.metadata = metadata
+
+    async def __aiter__(self) -> AsyncIterator[list[msgspec.Raw]]:
+        for batch in self._batches:
+            yield batch
+
+
 class FakeServer:
     """A server with one resource type: objects, a history that can be compacted, and faults.
 
@@ -61,7 +72,7 @@ class FakeServer:
         self.objects: dict[str, dict[str, Any]] = {}
         self.history: list[tuple[int, WatchEvent]] = []
         self.compacted = 0
-        self.page_size = 2
+        self.batch_size = 2
         self.lists: list[str] = []
         self.watches: list[str] = []
         self.list_errors: list[ApiError] = []
@@ -92,19 +103,38 @@ class FakeServer:
         self.compacted = self.version
         self.history.clear()
 
+    def tell(self, event: WatchEvent) -> None:
+        """Something that the server's own objects cannot say."""
+        self.version += 1
+        self.history.append((self.version, event))
+        self._changed.set()
+
+    def restore(self, versions: dict[str, int]) -> None:
+        """As if from a backup: only these objects, at versions that were given before."""
+        self.version = max(versions.values(), default=0)
+        self.objects = {name: obj(name, version) for name, version in versions.items()}
+        self.compact()
+
+    def cut(self, ending: ApiError | None = None) -> None:
+        """Ends the watch that is open."""
+        self.endings.append(ending)
+        self._changed.set()
+
     def _record(self, kind: str, item: dict[str, Any]) -> None:
         self.history.append((self.version, event(kind, item)))
         self._changed.set()
 
-    async def list_page(self, token: str) -> ListPage:
-        self.lists.append(token)
+    @asynccontextmanager
+    async def list(self, resource_version: str) -> AsyncGenerator[FakeListing, None]:
+        self.lists.append(resource_version)
         if self.list_errors:
             raise self.list_errors.pop(0)
-        start = int(token or 0)
         items = [raw(item) for item in self.objects.values()]
-        rest = start + self.page_size < len(items)
-        meta = ListMeta(str(self.version), str(start + self.page_size) if rest else "")
-        return ListPage(meta, items[start : start + self.page_size])
+        batches = [items[at : at + self.batch_size] for at in range(0, len(items), self.batch_size)]
+        yield FakeListing(batches, ListMeta(str(self.version)))
+
+    async def latest(self) -> str:
+        return str(self.version)
 
     @asynccontextmanager
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:

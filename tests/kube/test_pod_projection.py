@@ -230,7 +230,7 @@ CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
     ("item", "severity", "word", "reason"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
 def it_says_how_a_pod_is(item: dict[str, Any], severity: Severity, word: str, reason: str) -> None:
-    projection, _ = decode(msgspec.json.encode(item))
+    projection, _, _ = decode(msgspec.json.encode(item))
     assert projection.status.severity is severity
     assert (projection.status.word, projection.status.reason) == (word, reason)
 
@@ -238,7 +238,7 @@ def it_says_how_a_pod_is(item: dict[str, Any], severity: Severity, word: str, re
 def it_skips_a_sidecar_that_has_started() -> None:
     item = pod(containers=(RUNNING,), conditions=READY, init=({"started": True, **RUNNING},))
     item["spec"]["initContainers"][0]["restartPolicy"] = "Always"
-    projection, _ = decode(msgspec.json.encode(item))
+    projection, _, _ = decode(msgspec.json.encode(item))
     assert projection.status.word == "Running"
 
 
@@ -247,7 +247,7 @@ def it_counts_ready_containers_and_restarts() -> None:
     item["status"]["containerStatuses"][1]["lastState"]["terminated"]["finishedAt"] = (
         "2026-01-01T02:00:00Z"
     )
-    projection, version = decode(msgspec.json.encode(item))
+    projection, version, _ = decode(msgspec.json.encode(item))
     assert (projection.ready, projection.containers, projection.restarts) == (1, 2, 7)
     assert projection.last_restart is not None
     assert version == "5"

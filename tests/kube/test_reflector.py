@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from console.kube.errors import (
@@ -17,6 +18,7 @@ from console.kube.errors import (
 )
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
+from console.kube.listwatch import WatchEvent
 from console.kube.projections import generic
 from tests.kube.fakes import FakeClock, FakeServer
 
@@ -61,12 +63,12 @@ async def world() -> World:
     return World()
 
 
-async def it_lists_in_pages_and_then_follows(world: World) -> None:
+async def it_lists_in_batches_and_then_follows(world: World) -> None:
     for name in "abcde":
         world.server.put(name)
     async with world.following():
         assert world.names() == set("abcde")
-        assert world.server.lists == ["", "2", "4"]
+        assert world.server.lists == ["0"]
         world.server.put("f")
         world.server.drop("a")
         await asyncio.sleep(0)
@@ -94,7 +96,7 @@ async def it_resumes_a_watch_where_it_ended(world: World, ending: ApiError | Non
         await asyncio.sleep(0)
         await world.settled()
         assert world.names() == {"a", "b"}
-        assert world.server.lists == [""]
+        assert world.server.lists == ["0"]
         assert world.server.watches == ["1", "1"]
         assert world.informer.freshness.stale_since is None
 
@@ -116,7 +118,7 @@ async def it_lists_again_after_410(world: World) -> None:
     world.server.put("b")
     world.server.endings = [Gone(410, "expired")]
     async with world.following():
-        assert world.server.lists == ["", ""]
+        assert world.server.lists == ["0", ""]
         assert world.names() == {"a", "b"}
 
 
@@ -124,8 +126,33 @@ async def it_lists_again_when_the_server_cannot_go_on_from_there(world: World) -
     world.server.put("a")
     world.server.endings = [ServerError(500, "PrevKv=nil")] * 3
     async with world.following():
-        assert world.server.lists == ["", ""]
+        assert world.server.lists == ["0", ""]
         assert world.server.watches == ["1"] * 4
+
+
+async def it_lists_again_when_the_server_was_set_back_in_time(world: World) -> None:
+    for name in "abc":
+        world.server.put(name)
+    world.server.endings = [Unavailable("reset")]
+    async with world.following():
+        assert world.server.lists == ["0"]
+        world.server.restore({"a": 1})
+        world.server.cut(Unavailable("reset"))
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a"}
+        assert world.server.lists == ["0", ""]
+        world.server.put("d")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a", "d"}
+
+
+async def it_does_not_list_again_when_the_server_only_lost_the_connection(world: World) -> None:
+    world.server.put("a")
+    world.server.endings = [Unavailable("reset")] * 3
+    async with world.following():
+        assert world.server.lists == ["0"]
 
 
 async def it_sees_what_was_deleted_while_the_history_was_lost(world: World) -> None:
@@ -210,6 +237,35 @@ async def it_ignores_an_older_version_of_an_object(world: World) -> None:
         entry = world.informer.store.get(Key("default", "a"))
         assert entry is not None
         assert entry.resource_version == "2"
+
+
+async def it_goes_on_after_an_object_that_nobody_can_read(world: World) -> None:
+    deep = b"[" * 9000 + b"]" * 9000
+    text = b'{"metadata":{"name":"deep","namespace":"default","resourceVersion":"3"},"x":%b}' % deep
+    async with world.following():
+        world.server.put("a")
+        world.server.tell(WatchEvent("ADDED", msgspec.Raw(text)))
+        world.server.put("b")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a", "b"}
+        assert world.informer.store.undecodable == 1
+        assert len(world.server.watches) == 1
+
+
+async def it_takes_up_a_watch_anew_when_it_may_be_deaf(world: World) -> None:
+    world.server.put("a")
+    async with world.following():
+        world.server.idle.clear()
+        world.informer.renew()
+        await world.settled()
+        assert world.server.watches == ["1", "1"]
+        assert world.server.lists == ["0"]
+        assert world.clock.sleeps == []
+        world.server.put("b")
+        await asyncio.sleep(0)
+        await world.settled()
+        assert world.names() == {"a", "b"}
 
 
 async def it_drops_a_listener_that_raises_and_keeps_the_others(

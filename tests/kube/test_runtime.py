@@ -82,7 +82,7 @@ def it_waits_for_a_type_that_is_not_defined_yet(runtime: Runtime) -> None:
     eventually(lambda: users.freshness.problem, "a problem is named")
     assert not users.freshness.synced
     with pytest.raises(UnknownKind):
-        runtime.informer(CONFIGMAPS)
+        runtime.informer(GVR("", "v1", "strangers"))
 
 
 def it_acts_as_the_user(runtime: Runtime, control_plane: ControlPlane) -> None:

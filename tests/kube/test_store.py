@@ -67,7 +67,7 @@ def it_gives_originals_to_many_threads_at_once(store: Store[Any]) -> None:
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
 def it_ignores_what_is_older(store: Store[Any], kind: str) -> None:
     store.apply("MODIFIED", raw(obj("a", 10)))
-    assert store.apply(kind, raw(obj("a", 9))) is None
+    assert store.apply(kind, raw(obj("a", 9))) == (None, "9")
     entry = store.get(Key("default", "a"))
     assert entry is not None
     assert entry.resource_version == "10"
@@ -75,7 +75,7 @@ def it_ignores_what_is_older(store: Store[Any], kind: str) -> None:
 
 def it_leaves_out_what_it_cannot_read(store: Store[Any]) -> None:
     broken = {"metadata": {"name": 5, "resourceVersion": "7"}}
-    assert store.apply("ADDED", raw(broken)) is None
+    assert store.apply("ADDED", raw(broken)) == (None, "")
     assert store.undecodable == 1
     assert len(store) == 2
 

@@ -1,30 +1,36 @@
 """What the cache keeps uncompressed of each kind: one small frozen struct, decoded in one pass.
 
-`DECODERS` says which types the cache knows. A decoder takes an object's JSON and returns the
-projection with the object's resourceVersion; it raises `msgspec.DecodeError` for what is no such object.
+`DECODERS` says which types the cache knows: all that a module of this package declares in a `DECODERS`
+of its own, each type once. What only `generic` declares has nothing but its metadata.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
-from console.kube import gvr
-from console.kube.projections import generic, iam, pod
+from console.kube.gvr import GVR
+from console.kube.projections import generic
 from console.kube.projections.iam import GlobalRoleBinding, Subject, User
 from console.kube.projections.pod import Pod
 from console.kube.store import Decode
 
-DECODERS: Mapping[gvr.GVR, Decode[Any]] = MappingProxyType(
-    {
-        gvr.PODS: pod.decode,
-        gvr.NAMESPACES: generic.decode,
-        gvr.NODES: generic.decode,
-        gvr.CUSTOM_RESOURCE_DEFINITIONS: generic.decode,
-        gvr.CLUSTER_ROLE_BINDINGS: generic.decode,
-        gvr.USERS: iam.decode_user,
-        gvr.GLOBAL_ROLES: generic.decode,
-        gvr.GLOBAL_ROLE_BINDINGS: iam.decode_binding,
-    }
-)
+
+def _collected() -> Mapping[GVR, Decode[Any]]:
+    found: dict[GVR, Decode[Any]] = {}
+    for info in iter_modules(__path__, f"{__name__}."):
+        module = import_module(info.name)
+        declared: Mapping[GVR, Decode[Any]] = getattr(module, "DECODERS", {})
+        if module is generic:
+            continue
+        twice = found.keys() & declared.keys()
+        if twice:
+            raise TypeError(f"{info.name} declares again: {sorted(twice)}")
+        found.update(declared)
+    return MappingProxyType({**generic.DECODERS, **found})
+
+
+DECODERS = _collected()
 
 __all__ = ["DECODERS", "GlobalRoleBinding", "Pod", "Subject", "User"]

@@ -1,13 +1,20 @@
 """The projection of types of which nothing but the metadata matters to pages."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
-from console.kube.projections.meta import ObjectMeta, utc
+from console.kube import gvr
+from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.store import Decode
 
 
-class Generic(msgspec.Struct, frozen=True):
+class Generic(msgspec.Struct, frozen=True, gc=False):
+    """`owner` is `Kind/name` of what controls the object, or ""; `owner_uid` its uid."""
+
     namespace: str
     name: str
     uid: str
@@ -15,16 +22,18 @@ class Generic(msgspec.Struct, frozen=True):
     annotations: dict[str, str]
     created: datetime | None
     deleted: datetime | None
+    owner: str = ""
+    owner_uid: str = ""
 
 
-class _Object(msgspec.Struct):
+class _Object(msgspec.Struct, gc=False):
     metadata: ObjectMeta
 
 
 _decoder = msgspec.json.Decoder(_Object)
 
 
-def decode(raw: bytes | msgspec.Raw) -> tuple[Generic, str]:
+def decode(raw: bytes | msgspec.Raw) -> tuple[Generic, str, msgspec.Raw]:
     meta = _decoder.decode(raw).metadata
     projection = Generic(
         namespace=meta.namespace,
@@ -34,5 +43,21 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Generic, str]:
         annotations=meta.annotations or {},
         created=utc(meta.creationTimestamp),
         deleted=utc(meta.deletionTimestamp),
+        owner=owner_of(meta),
+        owner_uid=owner_uid(meta),
     )
-    return projection, meta.resourceVersion
+    return projection, meta.resourceVersion, meta.managedFields
+
+
+DECODERS: Mapping[gvr.GVR, Decode[Any]] = MappingProxyType(
+    dict.fromkeys(
+        (
+            gvr.NAMESPACES,
+            gvr.NODES,
+            gvr.CUSTOM_RESOURCE_DEFINITIONS,
+            gvr.CLUSTER_ROLE_BINDINGS,
+            gvr.GLOBAL_ROLES,
+        ),
+        decode,
+    )
+)

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 import msgspec
 
 
-class OwnerReference(msgspec.Struct, frozen=True):
+class OwnerReference(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
     name: str = ""
     uid: str = ""
     controller: bool = False
 
 
-class ObjectMeta(msgspec.Struct):
+class ObjectMeta(msgspec.Struct, gc=False):
     name: str
     namespace: str = ""
     uid: str = ""
@@ -21,6 +21,7 @@ class ObjectMeta(msgspec.Struct):
     deletionTimestamp: datetime | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
+    managedFields: msgspec.Raw = msgspec.Raw()
     ownerReferences: tuple[OwnerReference, ...] | None = None
 
 
@@ -30,6 +31,11 @@ def owner_of(meta: ObjectMeta) -> str:
         if owner.controller:
             return f"{owner.kind}/{owner.name}"
     return ""
+
+
+def owner_uid(meta: ObjectMeta) -> str:
+    """The uid of the controlling owner, or ""."""
+    return next((owner.uid for owner in meta.ownerReferences or () if owner.controller), "")
 
 
 def utc(value: datetime | None) -> datetime | None:

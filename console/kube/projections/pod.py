@@ -4,15 +4,21 @@ The word follows what `kubectl get pods` prints in STATUS (printPod in Kubernete
 plain English; the reason keeps Kubernetes' own text.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from sys import intern
+from typing import Any
 
 import msgspec
 
-from console.kube.projections.meta import ObjectMeta, owner_of, utc
+from console.kube.gvr import GVR, PODS
+from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
+from console.kube.store import Decode
 
 
-class Pod(msgspec.Struct, frozen=True):
+class Pod(msgspec.Struct, frozen=True, gc=False):
     """`ready` of `containers` are ready; `restarts` is their sum, init containers included."""
 
     namespace: str
@@ -30,9 +36,10 @@ class Pod(msgspec.Struct, frozen=True):
     ip: str
     images: tuple[str, ...]
     owner: str
+    owner_uid: str
 
 
-class _Terminated(msgspec.Struct):
+class _Terminated(msgspec.Struct, gc=False):
     exitCode: int = 0
     signal: int = 0
     reason: str = ""
@@ -40,22 +47,22 @@ class _Terminated(msgspec.Struct):
     finishedAt: datetime | None = None
 
 
-class _Waiting(msgspec.Struct):
+class _Waiting(msgspec.Struct, gc=False):
     reason: str = ""
     message: str = ""
 
 
-class _Running(msgspec.Struct):
+class _Running(msgspec.Struct, gc=False):
     startedAt: datetime | None = None
 
 
-class _State(msgspec.Struct):
+class _State(msgspec.Struct, gc=False):
     waiting: _Waiting | None = None
     running: _Running | None = None
     terminated: _Terminated | None = None
 
 
-class _ContainerStatus(msgspec.Struct):
+class _ContainerStatus(msgspec.Struct, gc=False):
     name: str = ""
     ready: bool = False
     started: bool | None = None
@@ -64,26 +71,26 @@ class _ContainerStatus(msgspec.Struct):
     lastState: _State = msgspec.field(default_factory=_State)
 
 
-class _Condition(msgspec.Struct):
+class _Condition(msgspec.Struct, gc=False):
     type: str = ""
     status: str = ""
     reason: str = ""
     message: str = ""
 
 
-class _Container(msgspec.Struct):
+class _Container(msgspec.Struct, gc=False):
     name: str = ""
     image: str = ""
     restartPolicy: str = ""
 
 
-class _Spec(msgspec.Struct):
+class _Spec(msgspec.Struct, gc=False):
     nodeName: str = ""
     containers: tuple[_Container, ...] | None = None
     initContainers: tuple[_Container, ...] | None = None
 
 
-class _PodStatus(msgspec.Struct):
+class _PodStatus(msgspec.Struct, gc=False):
     phase: str = ""
     reason: str = ""
     message: str = ""
@@ -93,13 +100,15 @@ class _PodStatus(msgspec.Struct):
     initContainerStatuses: tuple[_ContainerStatus, ...] | None = None
 
 
-class _Pod(msgspec.Struct):
+class _Pod(msgspec.Struct, gc=False):
     metadata: ObjectMeta
     spec: _Spec = msgspec.field(default_factory=_Spec)
     status: _PodStatus = msgspec.field(default_factory=_PodStatus)
 
 
 _decoder = msgspec.json.Decoder(_Pod)
+_pool = Pool()
+_labels = Last()
 
 _IMAGE_REASONS = frozenset(
     {
@@ -115,7 +124,7 @@ _IMAGE_REASONS = frozenset(
 _PROGRESS_REASONS = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
-def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str]:
+def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
     pod = _decoder.decode(raw)
     meta, spec = pod.metadata, pod.spec
     statuses = pod.status.containerStatuses or ()
@@ -125,24 +134,28 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str]:
         for s in everything
         if s.lastState.terminated and (when := s.lastState.terminated.finishedAt)
     ]
+    owner = intern(owner_uid(meta))
     projection = Pod(
-        namespace=meta.namespace,
+        namespace=intern(meta.namespace),
         name=meta.name,
         uid=meta.uid,
-        labels=meta.labels or {},
+        labels=_labels.one(owner, meta.labels or {}),
         created=utc(meta.creationTimestamp),
         deleted=utc(meta.deletionTimestamp),
-        status=_status(pod),
+        status=_pool.one(_status(pod)),
         ready=sum(s.ready for s in statuses),
         containers=len(spec.containers or ()),
         restarts=sum(s.restartCount for s in everything),
         last_restart=utc(max(restarted, default=None)),
-        node=spec.nodeName,
+        node=intern(spec.nodeName),
         ip=pod.status.podIP,
-        images=tuple(c.image for c in (*(spec.containers or ()), *(spec.initContainers or ()))),
-        owner=owner_of(meta),
+        images=_pool.one(
+            tuple(c.image for c in (*(spec.containers or ()), *(spec.initContainers or ())))
+        ),
+        owner=intern(owner_of(meta)),
+        owner_uid=owner,
     )
-    return projection, meta.resourceVersion
+    return projection, meta.resourceVersion, meta.managedFields
 
 
 def _status(pod: _Pod) -> Status:
@@ -248,3 +261,6 @@ def _phase(pod: _Pod) -> Status:
 
 def _joined(first: str, second: str, *, sep: str = ": ") -> str:
     return sep.join(part for part in (first, second) if part)
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {PODS: decode}

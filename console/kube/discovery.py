@@ -1,0 +1,129 @@
+"""Which custom resources the cluster has, as its CustomResourceDefinitions say from moment to moment.
+
+Definitions come and go while the console runs. What is asked here is answered from the cache of them,
+by any thread.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from console.kube.derived import Derived
+from console.kube.gvr import GVR, Key
+from console.kube.informer import Informer
+from console.kube.projections.definition import Definition, PrinterColumn, Version
+from console.kube.store import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class CustomType:
+    """One served version of a defined type. `uid` is the definition's: another one means that the type
+    was deleted and defined anew. `preferred`: the version that people mean who name none."""
+
+    gvr: GVR
+    kind: str
+    list_kind: str
+    singular: str
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    namespaced: bool
+    columns: tuple[PrinterColumn, ...]
+    uid: str
+    preferred: bool
+    deprecated: bool
+
+
+class _Known(Derived[Definition]):
+    """The types of each definition; current within `current`."""
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Definition]]) -> None:
+        self.by_gvr: dict[GVR, CustomType] = {}
+        self._of: dict[Key, tuple[GVR, ...]] = {}
+        for key, entry in entries.items():
+            self._apply(key, entry)
+
+    def _apply(self, key: Key, entry: Entry[Definition] | None) -> None:
+        for gvr in self._of.pop(key, ()):
+            self.by_gvr.pop(gvr, None)
+        if entry is not None:
+            found = {item.gvr: item for item in _types(entry.projection)}
+            self.by_gvr.update(found)
+            self._of[key] = tuple(found)
+
+
+class Types:
+    """`informer`: the one of CustomResourceDefinitions, or None where nobody follows them."""
+
+    def __init__(self, informer: Informer[Any] | None = None) -> None:
+        self._informer = informer
+        self._known = _Known(informer.store) if informer is not None else None
+
+    def get(self, gvr: GVR) -> CustomType | None:
+        """The type if it is defined and established, and served in this version."""
+        if self._known is None:
+            return None
+        with self._known.current():
+            return self._known.by_gvr.get(gvr)
+
+    def find(self, group: str, resource: str) -> CustomType | None:
+        """The preferred version of a type."""
+        wanted = (group, resource)
+        found = (item for item in self if (item.gvr.group, item.gvr.resource) == wanted)
+        return next((item for item in found if item.preferred), None)
+
+    def uid(self, key: Key) -> str:
+        """Of a definition by its name; "" if there is none."""
+        entry = self._informer.store.get(key) if self._informer else None
+        return entry.projection.uid if entry else ""
+
+    def __iter__(self) -> Iterator[CustomType]:
+        """Every served version of every established type, by name."""
+        if self._known is None:
+            return iter(())
+        with self._known.current():
+            return iter(sorted(self._known.by_gvr.values(), key=lambda item: item.gvr))
+
+    def schema(self, gvr: GVR) -> dict[str, Any]:
+        """The OpenAPI v3 schema of a version as its definition has it; empty if there is none."""
+        entry = self._informer.store.get(Key("", gvr.qualified)) if self._informer else None
+        if entry is None:
+            return {}
+        versions = entry.original().get("spec", {}).get("versions") or ()
+        for version in versions:
+            if version.get("name") == gvr.version:
+                schema: dict[str, Any] = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+                return schema
+        return {}
+
+
+def definition_of(key: Key) -> tuple[str, str]:
+    """Group and plural of a CustomResourceDefinition's name, which is always `plural.group`."""
+    plural, _dot, group = key.name.partition(".")
+    return group, plural
+
+
+def _types(definition: Definition) -> Iterator[CustomType]:
+    if not definition.established:
+        return
+    served = [version for version in definition.versions if version.served]
+    preferred = next(
+        (version for version in served if version.storage), served[0] if served else None
+    )
+    for version in served:
+        yield _type(definition, version, preferred is version)
+
+
+def _type(definition: Definition, version: Version, preferred: bool) -> CustomType:
+    return CustomType(
+        gvr=GVR(definition.group, version.name, definition.plural),
+        kind=definition.kind,
+        list_kind=definition.list_kind,
+        singular=definition.singular,
+        short_names=definition.short_names,
+        categories=definition.categories,
+        namespaced=definition.namespaced,
+        columns=version.columns,
+        uid=definition.uid,
+        preferred=preferred,
+        deprecated=version.deprecated,
+    )

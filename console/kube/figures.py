@@ -1,0 +1,67 @@
+"""The cache in numbers: one set of them for machines and for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from console.kube.gvr import GVR
+from console.kube.informer import Freshness, Informer
+from console.kube.reflector import Reflector
+from console.kube.scoped import ScopedInformer
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One kind. `bytes`: of the compressed originals. `lag`: seconds for which nothing has shown that
+    the cache equals the server, None before the first list. `relists` and `restarts`: lists and
+    watches after the first."""
+
+    gvr: GVR
+    objects: int
+    bytes: int
+    events: int
+    undecodable: int
+    lag: float | None
+    relists: int
+    restarts: int
+    listeners: int
+    listener_failures: int
+    freshness: Freshness
+
+
+def figures_of(
+    informers: Mapping[GVR, Informer[Any]], *, answered: datetime, now: datetime
+) -> list[Figures]:
+    """`answered`: when kube-apiserver last gave a sign of life."""
+    return [_figures(informer, answered, now) for informer in informers.values()]
+
+
+def _figures(informer: Informer[Any], answered: datetime, now: datetime) -> Figures:
+    store, freshness = informer.store, informer.freshness
+    reflectors = _reflectors(informer)
+    return Figures(
+        gvr=informer.gvr,
+        objects=len(store),
+        bytes=store.bytes_packed,
+        events=informer.events,
+        undecodable=store.undecodable,
+        lag=_lag(freshness, answered, now),
+        relists=sum(max(0, reflector.lists - 1) for reflector in reflectors),
+        restarts=sum(max(0, reflector.watches - 1) for reflector in reflectors),
+        listeners=informer.listeners,
+        listener_failures=informer.listener_failures,
+        freshness=freshness,
+    )
+
+
+def _lag(freshness: Freshness, answered: datetime, now: datetime) -> float | None:
+    if not freshness.synced:
+        return None
+    return max(0.0, (now - (freshness.stale_since or answered)).total_seconds())
+
+
+def _reflectors(informer: Informer[Any]) -> tuple[Reflector, ...]:
+    if isinstance(informer, ScopedInformer):
+        return informer.reflectors
+    return (informer.reflector,) if informer.reflector is not None else ()

@@ -1,0 +1,65 @@
+"""How busy each kind has been of late, for people to look at.
+
+`sample` belongs to one thread; the rest may be called from any.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from console.kube.clock import Clock
+from console.kube.gvr import GVR
+from console.kube.informer import Informer
+
+#: Seconds between two samples, and how many are kept: ten minutes.
+STEP, KEPT = 5.0, 120
+
+
+class History:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._counts: dict[GVR, int] = {}
+        self._at = clock.monotonic()
+        # Replaced as a whole, so that a reader sees one moment.
+        self._seconds: tuple[float, ...] = ()
+        self._events: Mapping[GVR, tuple[int, ...]] = {}
+
+    def sample(self, informers: Mapping[GVR, Informer[Any]]) -> None:
+        """Notes how many events came since the last call. Kinds that are gone are forgotten."""
+        now = self._clock.monotonic()
+        seconds = (*self._seconds, now - self._at)[-KEPT:]
+        events = {}
+        for gvr, informer in informers.items():
+            count = informer.events
+            before = self._counts.get(gvr, 0)
+            # A kind that was started anew counts from zero.
+            came = count - before if count >= before else count
+            earlier = self._events.get(gvr, (0,) * (len(seconds) - 1))
+            events[gvr] = (*earlier, came)[-KEPT:]
+            self._counts[gvr] = count
+        self._counts = {gvr: self._counts[gvr] for gvr in informers}
+        self._at, self._seconds, self._events = now, seconds, events
+
+    def rates(self, gvr: GVR | None = None) -> Sequence[float]:
+        """Events per second in each step, the oldest first; of all kinds together for None."""
+        seconds, events = self._seconds, self._events
+        if gvr is not None:
+            counts: Sequence[int] = events.get(gvr, ())
+        else:
+            counts = [sum(column) for column in zip(*events.values(), strict=False)]
+        return [count / span if span > 0 else 0.0 for count, span in _aligned(counts, seconds)]
+
+    def rate(self, gvr: GVR | None = None, *, last: float = 60.0) -> float:
+        """Events per second over about the last so many seconds."""
+        rates, seconds = self.rates(gvr), self._seconds
+        total = spent = 0.0
+        for rate, span in reversed(_aligned(rates, seconds)):
+            if spent >= last:
+                break
+            total, spent = total + rate * span, spent + span
+        return total / spent if spent else 0.0
+
+
+def _aligned(values: Sequence[float], seconds: Sequence[float]) -> list[tuple[float, float]]:
+    """The latest values with their spans."""
+    size = min(len(values), len(seconds))
+    return list(zip(values[len(values) - size :], seconds[len(seconds) - size :], strict=True))

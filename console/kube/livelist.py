@@ -1,0 +1,204 @@
+"""A list that is read as one viewer, for what the shared cache must not hold.
+
+A `LiveList` is read like an `Informer`: it has a store, a freshness and listeners. It lives within its
+`with` block, which is that of a page or of a socket.
+
+Promises:
+- Every request carries the viewer's identity, so kube-apiserver decides, and every minute anew: a
+  watch that was allowed outlives the right to it by `RECHECK` at most.
+- At most `LIMIT` objects are asked for and kept; `truncated` says that there may be more.
+- Of a private type only what `console.kube.private` lets through is ever kept.
+"""
+
+import asyncio
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Self
+
+import aiohttp
+import msgspec
+
+from console.kube.client import ReaderClient, Transport
+from console.kube.clock import Clock
+from console.kube.errors import Forbidden
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+from console.kube.informer import ChangeSignal
+from console.kube.liststream import ListMeta, ListStream
+from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
+from console.kube.scoped import ScopedInformer
+from console.kube.store import Decode, P
+from console.kube.window import last_seen
+
+LIMIT = 5_000
+#: Seconds that a watch lasts before the server is asked again whether it is allowed.
+RECHECK = 60.0
+ENDED = "This list is closed"
+
+Redact = Callable[[msgspec.Raw], msgspec.Raw]
+Spawn = Callable[[Coroutine[Any, Any, None]], Any]
+
+
+class UserReader(ReaderClient):
+    """Lists and watches as a person. Its credential may do nothing but impersonate."""
+
+    def __init__(self, transport: Transport, identity: Identity) -> None:
+        if not isinstance(identity, Identity):
+            raise TypeError("a UserReader needs an Identity")
+        super().__init__(transport)
+        self._headers = identity.headers()
+
+    @asynccontextmanager
+    async def stream(
+        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
+    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+        async with self._transport.open(
+            "GET",
+            gvr.path(namespace),
+            params=params,
+            headers=self._headers,
+            total_timeout=None,
+            read_timeout=read_timeout,
+        ) as response:
+            yield response.content
+
+    async def latest(self, gvr: GVR, namespace: str) -> bytes:
+        answer = await self._transport.request(
+            "GET", gvr.path(namespace), params=[("limit", "1")], headers=self._headers
+        )
+        return answer.body
+
+
+class UserSource(ListWatch):
+    """`refused`: kube-apiserver's last word, if that was that the viewer may not."""
+
+    def __init__(
+        self, client: UserReader, gvr: GVR, namespace: str, redact: Redact | None = None
+    ) -> None:
+        super().__init__(client, gvr, namespace)
+        self._redact = redact or _as_it_is
+        self.refused: Forbidden | None = None
+
+    @asynccontextmanager
+    async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
+        # Without a resourceVersion, since "0" would make the server pass over the limit.
+        with self._noting_refusals():
+            async with self._client.stream(
+                self._gvr, self._namespace, [("limit", str(LIMIT))], read_timeout=LIST_READ_TIMEOUT
+            ) as content:
+                yield _Redacted(ListStream(content.iter_any()), self._redact)
+
+    @asynccontextmanager
+    async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
+        with self._noting_refusals():
+            async with super().watch(resource_version) as events:
+                yield self._for_a_while(events)
+
+    async def _for_a_while(
+        self, events: AsyncIterator[WatchEvent]
+    ) -> AsyncGenerator[WatchEvent, None]:
+        now = asyncio.get_running_loop().time
+        end = now() + RECHECK
+        while True:
+            try:
+                event = await asyncio.wait_for(anext(events), end - now())
+            except (StopAsyncIteration, TimeoutError):
+                return
+            yield WatchEvent(event.type, self._redact(event.object))
+
+    @contextmanager
+    def _noting_refusals(self) -> Iterator[None]:
+        try:
+            self.refused = None
+            yield
+        except Forbidden as error:
+            self.refused = error
+            raise
+
+
+class _Redacted:
+    """A listing of which nobody sees more than may be kept."""
+
+    def __init__(self, listing: ListStream, redact: Redact) -> None:
+        self._listing = listing
+        self._redact = redact
+        self.metadata = ListMeta()
+
+    async def __aiter__(self) -> AsyncIterator[list[msgspec.Raw]]:
+        async for raws in self._listing:
+            yield [self._redact(raw) for raw in raws]
+        self.metadata = self._listing.metadata
+
+
+def _as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
+    return raw
+
+
+class LiveList(ScopedInformer[P]):
+    """Use as a context manager. `sources` are by namespace, "" for the one that has them all."""
+
+    def __init__(
+        self,
+        gvr: GVR,
+        decode: Decode[P],
+        sources: Mapping[str, UserSource],
+        spawn: Spawn,
+        *,
+        clock: Clock | None = None,
+        limit: int = LIMIT,
+    ) -> None:
+        super().__init__(gvr, decode, clock=clock)
+        self._sources = sources
+        self._spawn = spawn
+        self._limit = limit
+        self._running: Any = None
+
+    def __enter__(self) -> Self:
+        self._running = self._spawn(self._run())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.cancel()
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.store) >= self._limit
+
+    async def wait(self, *, timeout: float) -> bool:  # noqa: ASYNC109
+        """True once everything has been listed, False after `timeout` seconds; raises `Forbidden`."""
+        with ChangeSignal(self, asyncio.get_running_loop()) as changed:
+            try:
+                async with asyncio.timeout(timeout):
+                    while not self.freshness.synced and self._refusal() is None:
+                        await changed.wait()
+                        changed.clear()
+            except TimeoutError:
+                return False
+        refusal = self._refusal()
+        if refusal is not None:
+            raise refusal
+        return True
+
+    def event(self, event: WatchEvent) -> str:
+        version = super().event(event)
+        if len(self.store) > self._limit and (found := last_seen(event.object)):
+            for key in self.store.evict([found[0]]):
+                self._changed(key)
+        return version
+
+    def _refusal(self) -> Forbidden | None:
+        return next((source.refused for source in self._sources.values() if source.refused), None)
+
+    async def _run(self) -> None:
+        try:
+            await self.follow(self._sources)
+        finally:
+            self.disconnected(ENDED)

@@ -1,0 +1,59 @@
+"""How each kind is followed: with which decoder, in which namespaces, in whose name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from console.kube.client import ReaderClient
+from console.kube.clock import Clock
+from console.kube.discovery import Types
+from console.kube.factory import NeverCached, UnknownKind
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
+from console.kube.informer import Informer
+from console.kube.listwatch import ListWatch
+from console.kube.private import PRIVATE
+from console.kube.projections import DECODERS, generic
+from console.kube.scoped import EVERYWHERE, ScopedInformer
+from console.kube.scopes import is_namespaced
+from console.kube.store import Decode
+from console.kube.window import Window
+
+
+class ClusterPlanner:
+    """The `Planner` of a cluster. `namespaces`: those to which the console is confined, if any."""
+
+    def __init__(self, reader: ReaderClient, namespaces: Sequence[str], clock: Clock) -> None:
+        self._reader = reader
+        self._namespaces = tuple(namespaces)
+        self._clock = clock
+        self._definitions = ScopedInformer(
+            CUSTOM_RESOURCE_DEFINITIONS, DECODERS[CUSTOM_RESOURCE_DEFINITIONS], clock=clock
+        )
+        self.types = Types(self._definitions)
+
+    def make(self, gvr: GVR) -> Informer[Any]:
+        if gvr == CUSTOM_RESOURCE_DEFINITIONS:
+            return self._definitions
+        if gvr in PRIVATE:
+            raise NeverCached(gvr.qualified)
+        kind = Window if gvr == EVENTS else ScopedInformer
+        return kind(gvr, self._decoder(gvr), clock=self._clock)
+
+    async def follow(self, informer: Informer[Any]) -> None:
+        assert isinstance(informer, ScopedInformer)  # noqa: S101  `make` makes no other
+        gvr = informer.gvr
+        namespaces = self.namespaces_of(gvr)
+        await informer.follow({name: ListWatch(self._reader, gvr, name) for name in namespaces})
+
+    def namespaces_of(self, gvr: GVR) -> Sequence[str]:
+        """Where a type is listed: `EVERYWHERE` alone, or each namespace by itself."""
+        if self._namespaces and is_namespaced(gvr, self.types):
+            return self._namespaces
+        return (EVERYWHERE,)
+
+    def _decoder(self, gvr: GVR) -> Decode[Any]:
+        decode = DECODERS.get(gvr)
+        if decode is None:
+            if self.types.get(gvr) is None:
+                raise UnknownKind(gvr.qualified)
+            decode = generic.decode
+        return decode

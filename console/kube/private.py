@@ -1,0 +1,106 @@
+"""Types whose objects the shared cache never holds: to list them is to read what they keep secret.
+
+They are read as the viewer (`console.kube.livelist`), and what is not for lists is taken out of an
+object's bytes before anything else sees them: neither the values of a Secret nor its annotations, of
+which kubectl's `last-applied-configuration` repeats the values, reach a store.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, SECRETS
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.projections.meta import OwnerReference
+from console.kube.store import Decode
+
+
+class SecretMeta(Projection, frozen=True, gc=False):
+    """What a list shows of a Secret. `keys`: how many values it has."""
+
+    type: str
+    keys: int
+    immutable: bool
+
+
+class _Meta(msgspec.Struct, omit_defaults=True, gc=False):
+    """Of the metadata, what is not written by whoever holds the values."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+    creationTimestamp: datetime | None = None
+    deletionTimestamp: datetime | None = None
+    labels: dict[str, str] | None = None
+    ownerReferences: tuple[OwnerReference, ...] | None = None
+
+
+class _Secret(msgspec.Struct, gc=False):
+    """https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/"""
+
+    metadata: _Meta
+    type: str = ""
+    data: dict[str, msgspec.Raw] | None = None
+    immutable: bool | None = None
+
+
+class _Shown(msgspec.Struct, omit_defaults=True, gc=False):
+    metadata: _Meta
+    type: str = ""
+    keys: int = 0
+    immutable: bool = False
+
+
+class _ReadShown(Object, gc=False):
+    type: str = ""
+    keys: int = 0
+    immutable: bool = False
+
+
+class _Version(msgspec.Struct, gc=False):
+    resourceVersion: str = ""
+
+
+class _Nameless(msgspec.Struct, gc=False):
+    """What no decoder takes for an object: it is counted as undecodable and not stored."""
+
+    metadata: _Version
+
+
+_whole = msgspec.json.Decoder(_Secret)
+_nameless = msgspec.json.Decoder(_Nameless)
+
+
+def redact_secret(raw: msgspec.Raw) -> msgspec.Raw:
+    """The object without its values and annotations."""
+    try:
+        secret = _whole.decode(raw)
+    except msgspec.ValidationError:
+        return msgspec.Raw(msgspec.json.encode(_nameless.decode(raw)))
+    keys = len(secret.data or ())
+    shown = _Shown(secret.metadata, secret.type, keys, bool(secret.immutable))
+    return msgspec.Raw(msgspec.json.encode(shown))
+
+
+def _project(read: _ReadShown) -> SecretMeta:
+    return SecretMeta(
+        **basics(read.metadata), type=read.type, keys=read.keys, immutable=read.immutable
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """`redact` makes of an object what may be kept, `decode` reads that."""
+
+    redact: Callable[[msgspec.Raw], msgspec.Raw]
+    decode: Decode[Any]
+
+
+PRIVATE: Mapping[GVR, Private] = MappingProxyType(
+    {SECRETS: Private(redact_secret, decoder(_ReadShown, _project))}
+)

@@ -1,0 +1,99 @@
+"""PodDisruptionBudgets: https://kubernetes.io/docs/tasks/run-application/configure-pdb/"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
+from console.kube.projections.common import (
+    TERMINATING,
+    Conditions,
+    Object,
+    Projection,
+    Selector,
+    basics,
+    decoder,
+    find,
+    joined,
+    selector_text,
+)
+from console.kube.projections.workload import Meta, behind, shared
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class Budget(Projection, frozen=True, gc=False):
+    """`least` available or `most` unavailable: a number, a percentage, or "" for the one not set.
+
+    `allowed`: pods that may be evicted now; `healthy` of `expected` pods are well, `needed` must be.
+    """
+
+    status: Status
+    selector: str
+    least: str
+    most: str
+    allowed: int
+    healthy: int
+    needed: int
+    expected: int
+
+
+class _Spec(msgspec.Struct, gc=False):
+    minAvailable: int | str | None = None
+    maxUnavailable: int | str | None = None
+    selector: Selector | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    observedGeneration: int | None = None
+    disruptionsAllowed: int | None = None
+    currentHealthy: int | None = None
+    desiredHealthy: int | None = None
+    expectedPods: int | None = None
+    conditions: Conditions | None = None
+
+
+class _Budget(Object, gc=False):
+    metadata: Meta
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _Budget) -> Budget:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    return Budget(
+        **basics(value.metadata),
+        status=shared.one(_status(value.metadata, status)),
+        selector=selector_text(spec.selector),
+        least="" if spec.minAvailable is None else str(spec.minAvailable),
+        most="" if spec.maxUnavailable is None else str(spec.maxUnavailable),
+        allowed=status.disruptionsAllowed or 0,
+        healthy=status.currentHealthy or 0,
+        needed=status.desiredHealthy or 0,
+        expected=status.expectedPods or 0,
+    )
+
+
+def _status(meta: Meta, status: _Status) -> Status:
+    allowed = find(status.conditions, "DisruptionAllowed")
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    if allowed is not None and allowed.reason == "SyncFailed":
+        return Status(Severity.ERROR, "Not in force", allowed.text)
+    if behind(meta, status.observedGeneration):
+        return Status(Severity.PROGRESS, "Waiting")
+    if not status.expectedPods:
+        return Status(Severity.PAUSED, "No matching pods")
+    if not status.disruptionsAllowed:
+        healthy, needed = status.currentHealthy or 0, status.desiredHealthy or 0
+        reason = allowed.reason if allowed is not None else ""
+        text = joined(reason, f"{healthy} healthy, {needed} needed")
+        return Status(Severity.WARN, "Blocks eviction", text)
+    return Status(Severity.OK, "Allows eviction")
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
+    {POD_DISRUPTION_BUDGETS: decoder(_Budget, _project)}
+)

@@ -1,0 +1,85 @@
+"""Certificate signing requests. The status follows kubectl (extractCSRStatus in Kubernetes' printers)."""
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR
+from console.kube.projections.common import (
+    TERMINATING,
+    Conditions,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    find,
+)
+from console.kube.projections.meta import ObjectMeta
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class CertificateSigningRequest(Projection, frozen=True):
+    """`seconds`: the duration that was asked for, None for the signer's own."""
+
+    status: Status
+    signer: str
+    requestor: str
+    usages: tuple[str, ...]
+    seconds: int | None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    signerName: str = ""
+    username: str = ""
+    usages: tuple[str, ...] | None = None
+    expirationSeconds: int | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    conditions: Conditions | None = None
+    certificate: str | None = None
+
+
+class _Request(Object):
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_ISSUED = Status(Severity.DONE, "Issued")
+
+
+def _request(item: _Request) -> CertificateSigningRequest:
+    spec = item.spec or _Spec()
+    return CertificateSigningRequest(
+        **basics(item.metadata),
+        status=_status(item.metadata, item.status or _Status()),
+        signer=intern(spec.signerName),
+        requestor=intern(spec.username),
+        usages=spec.usages or (),
+        seconds=spec.expirationSeconds,
+    )
+
+
+def _status(meta: ObjectMeta, status: _Status) -> Status:
+    """Denied goes before Approved; Failed is the signer's, after an approval. "Denied" itself is what
+    pages say to a viewer without a right."""
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    failed = find(status.conditions, "Failed")
+    if failed is not None:
+        return Status(Severity.ERROR, "Failed", failed.text)
+    denied = find(status.conditions, "Denied")
+    if denied is not None:
+        return Status(Severity.WARN, "Refused", denied.text or "Denied")
+    approved = find(status.conditions, "Approved")
+    if approved is None:
+        return Status(Severity.PROGRESS, "Waiting for approval", "Pending")
+    if status.certificate:
+        return _ISSUED
+    return Status(Severity.PROGRESS, "Approved", approved.text)
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {CERTIFICATE_SIGNING_REQUESTS: decoder(_Request, _request)}

@@ -1,0 +1,136 @@
+"""Claims of volumes: what was asked for, what was got, and why one has to wait.
+
+Columns and texts follow kubectl (printPersistentVolumeClaim in Kubernetes' printers), phases and
+conditions the API types of core/v1.
+"""
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, PERSISTENT_VOLUME_CLAIMS
+from console.kube.projections.common import (
+    TERMINATING,
+    Conditions,
+    Object,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+    find,
+    joined,
+)
+from console.kube.projections.meta import ObjectMeta
+from console.kube.projections.storage import CLASS_ANNOTATION, class_of, modes_text, storage_amount
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+#: The volume controller has handed the claim to this provisioner.
+PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
+
+
+class PersistentVolumeClaim(Projection, frozen=True):
+    """`capacity` is "" until a volume is bound, `requested` what was asked for; both are quantities.
+    `access_modes` are short (`RWO`)."""
+
+    status: Status
+    volume: str
+    requested: str
+    capacity: str
+    access_modes: str
+    storage_class: str
+    attributes_class: str
+    volume_mode: str
+
+
+class _Resources(msgspec.Struct, gc=False):
+    requests: dict[str, str] | None = None
+
+
+class _ClaimSpec(msgspec.Struct, gc=False):
+    volumeName: str = ""
+    storageClassName: str | None = None
+    volumeAttributesClassName: str | None = None
+    volumeMode: str | None = None
+    resources: _Resources | None = None
+
+
+class _ClaimStatus(msgspec.Struct, gc=False):
+    phase: str = ""
+    accessModes: tuple[str, ...] | None = None
+    capacity: dict[str, str] | None = None
+    conditions: Conditions | None = None
+
+
+class _Claim(Object):
+    spec: _ClaimSpec | None = None
+    status: _ClaimStatus | None = None
+
+
+_BOUND = Status(Severity.OK, "Bound")
+_RESIZE_ERRORS = ("ControllerResizeError", "NodeResizeError")
+_RESIZING = ("Resizing", "FileSystemResizePending")
+
+
+def _claim(item: _Claim) -> PersistentVolumeClaim:
+    spec, status = item.spec or _ClaimSpec(), item.status or _ClaimStatus()
+    bound = bool(spec.volumeName)
+    return PersistentVolumeClaim(
+        **basics(item.metadata),
+        status=_claim_status(item.metadata, spec, status),
+        volume=spec.volumeName,
+        requested=storage_amount(spec.resources.requests if spec.resources else None),
+        capacity=storage_amount(status.capacity) if bound else "",
+        access_modes=modes_text(status.accessModes) if bound else "",
+        storage_class=class_of(item.metadata, spec.storageClassName),
+        attributes_class=intern(spec.volumeAttributesClassName or ""),
+        volume_mode=intern(spec.volumeMode or ""),
+    )
+
+
+def _claim_status(meta: ObjectMeta, spec: _ClaimSpec, status: _ClaimStatus) -> Status:
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    match status.phase:
+        case "Bound":
+            return _changing(status.conditions) or _BOUND
+        case "Lost":
+            return Status(Severity.ERROR, "Lost", spec.volumeName)
+        case "Pending" | "":
+            return _pending(meta, spec)
+        case _:
+            return Status(Severity.UNKNOWN, "Unknown", status.phase)
+
+
+def _pending(meta: ObjectMeta, spec: _ClaimSpec) -> Status:
+    """What the claim itself tells about why there is no volume; events may tell more."""
+    if spec.volumeName:
+        return Status(Severity.PROGRESS, "Binding", spec.volumeName)
+    provisioner = annotation(meta, PROVISIONER_ANNOTATION)
+    if provisioner:
+        return Status(Severity.PROGRESS, "Creating", provisioner)
+    if spec.storageClassName is None and not annotation(meta, CLASS_ANNOTATION):
+        # Nobody asked for static volumes ("" does that), and there was no default class.
+        return Status(Severity.WARN, "No storage class", "Pending")
+    return Status(Severity.PROGRESS, "Waiting", "Pending")
+
+
+def _changing(conditions: Conditions | None) -> Status | None:
+    """What is being done to a bound volume, or went wrong with it."""
+    true = [found for found in conditions or () if found.status == "True"]
+    for found in true:
+        if found.type in _RESIZE_ERRORS:
+            return Status(Severity.WARN, "Resize failed", joined(found.type, found.message))
+        if found.type == "ModifyVolumeError":
+            return Status(Severity.WARN, "Change failed", joined(found.type, found.message))
+    for found in true:
+        if found.type in _RESIZING:
+            return Status(Severity.PROGRESS, "Resizing", joined(found.type, found.message))
+    if find(true, "ModifyingVolume"):
+        return Status(Severity.PROGRESS, "Updating", "ModifyingVolume")
+    return None
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {PERSISTENT_VOLUME_CLAIMS: decoder(_Claim, _claim)}

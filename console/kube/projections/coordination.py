@@ -1,0 +1,48 @@
+"""Leases: who leads, and when that was last confirmed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, LEASES
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.projections.moments import moment
+from console.kube.store import Decode
+
+
+class Lease(Projection, frozen=True):
+    """`holder` is "" while nobody has it. `seconds`: how long it is good for after `renewed`.
+    `transitions`: how often it went to somebody else."""
+
+    holder: str
+    renewed: datetime | None
+    seconds: int
+    transitions: int
+
+
+class _Spec(msgspec.Struct, gc=False):
+    holderIdentity: str | None = None
+    renewTime: datetime | None = None
+    leaseDurationSeconds: int | None = None
+    leaseTransitions: int | None = None
+
+
+class _Lease(Object):
+    spec: _Spec | None = None
+
+
+def _lease(item: _Lease) -> Lease:
+    spec = item.spec or _Spec()
+    return Lease(
+        **basics(item.metadata),
+        holder=intern(spec.holderIdentity or ""),
+        renewed=moment(spec.renewTime),
+        seconds=spec.leaseDurationSeconds or 0,
+        transitions=spec.leaseTransitions or 0,
+    )
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {LEASES: decoder(_Lease, _lease)}

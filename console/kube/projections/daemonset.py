@@ -1,0 +1,105 @@
+"""DaemonSets. The status follows `kubectl rollout status` (DaemonSetStatusViewer)."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import DAEMON_SETS, GVR
+from console.kube.projections.common import (
+    TERMINATING,
+    Object,
+    Selector,
+    basics,
+    decoder,
+    pairs_text,
+    selector_text,
+)
+from console.kube.projections.workload import (
+    RUNNING,
+    Meta,
+    Template,
+    Update,
+    Workload,
+    behind,
+    containers_of,
+    images_of,
+    shared,
+    short_of_pods,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class DaemonSet(Workload, frozen=True, gc=False):
+    """`desired`: nodes that should have a pod; `current`: those of them that have one; `misplaced`: other
+    nodes that have one. `nodes`: the labels that a node must have, "" for all nodes."""
+
+    desired: int
+    current: int
+    ready: int
+    updated: int
+    available: int
+    misplaced: int
+    nodes: str
+
+
+class _Spec(msgspec.Struct, gc=False):
+    selector: Selector | None = None
+    template: Template | None = None
+    updateStrategy: Update | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    observedGeneration: int | None = None
+    desiredNumberScheduled: int | None = None
+    currentNumberScheduled: int | None = None
+    numberReady: int | None = None
+    updatedNumberScheduled: int | None = None
+    numberAvailable: int | None = None
+    numberMisscheduled: int | None = None
+
+
+class _DaemonSet(Object, gc=False):
+    metadata: Meta
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _DaemonSet) -> DaemonSet:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    return DaemonSet(
+        **basics(value.metadata),
+        status=shared.one(_status(value.metadata, spec, status)),
+        containers=containers_of(spec.template),
+        images=images_of(spec.template),
+        selector=shared.one(selector_text(spec.selector)),
+        desired=status.desiredNumberScheduled or 0,
+        current=status.currentNumberScheduled or 0,
+        ready=status.numberReady or 0,
+        updated=status.updatedNumberScheduled or 0,
+        available=status.numberAvailable or 0,
+        misplaced=status.numberMisscheduled or 0,
+        nodes=shared.one(pairs_text(spec.template.node_selector if spec.template else None)),
+    )
+
+
+def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
+    desired, available = status.desiredNumberScheduled or 0, status.numberAvailable or 0
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    if behind(meta, status.observedGeneration):
+        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+    updated = status.updatedNumberScheduled or 0
+    if updated < desired and (spec.updateStrategy or Update()).rolling:
+        return Status(Severity.PROGRESS, "Rolling out", f"{updated} of {desired} updated")
+    if available < desired:
+        return short_of_pods(available, desired)
+    if status.numberMisscheduled:
+        text = f"{status.numberMisscheduled} pods on nodes that should have none"
+        return Status(Severity.WARN, "Misplaced pods", text)
+    return RUNNING if desired else Status(Severity.PAUSED, "No matching nodes")
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({DAEMON_SETS: decoder(_DaemonSet, _project)})

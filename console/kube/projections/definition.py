@@ -1,0 +1,121 @@
+"""CustomResourceDefinitions: which types a cluster has beyond Kubernetes' own.
+
+The schemas stay in the packed original: they are most of a definition, and pages rarely need them.
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.projections.common import (
+    Condition,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    find,
+)
+from console.kube.store import Decode
+
+
+class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
+    """As `kubectl get` shows it. `priority` 0: always; above: only in the wide view."""
+
+    name: str = ""
+    type: str = "string"
+    jsonPath: str = ""
+    priority: int = 0
+    format: str = ""
+    description: str = ""
+
+
+class Version(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    served: bool
+    storage: bool
+    deprecated: bool
+    columns: tuple[PrinterColumn, ...]
+
+
+class Definition(Projection, frozen=True, gc=False):
+    """`established`: kube-apiserver serves it. `conflict`: why it does not, or ""."""
+
+    group: str
+    plural: str
+    singular: str
+    kind: str
+    list_kind: str
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    namespaced: bool
+    versions: tuple[Version, ...]
+    established: bool
+    conflict: str
+
+
+class _Names(msgspec.Struct, gc=False):
+    plural: str = ""
+    singular: str = ""
+    kind: str = ""
+    listKind: str = ""
+    shortNames: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+
+
+class _Version(msgspec.Struct, gc=False):
+    name: str = ""
+    served: bool = False
+    storage: bool = False
+    deprecated: bool = False
+    additionalPrinterColumns: tuple[PrinterColumn, ...] | None = None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    group: str = ""
+    scope: str = ""
+    names: _Names = msgspec.field(default_factory=_Names)
+    versions: tuple[_Version, ...] | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    conditions: tuple[Condition, ...] | None = None
+
+
+class _Read(Object, gc=False):
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _Status | None = None
+
+
+def _project(read: _Read) -> Definition:
+    spec, names = read.spec, read.spec.names
+    conditions = read.status.conditions if read.status else None
+    established = find(conditions, "Established")
+    accepted = find(conditions, "NamesAccepted")
+    return Definition(
+        **basics(read.metadata),
+        group=spec.group,
+        plural=names.plural,
+        singular=names.singular or names.kind.lower(),
+        kind=names.kind,
+        list_kind=names.listKind or f"{names.kind}List",
+        short_names=names.shortNames or (),
+        categories=names.categories or (),
+        namespaced=spec.scope != "Cluster",
+        versions=tuple(_version(version) for version in spec.versions or ()),
+        established=established is not None and established.status == "True",
+        conflict=accepted.text if accepted is not None and accepted.status == "False" else "",
+    )
+
+
+def _version(read: _Version) -> Version:
+    columns = read.additionalPrinterColumns or ()
+    return Version(read.name, read.served, read.storage, read.deprecated, columns)
+
+
+decode = decoder(_Read, _project)
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({CUSTOM_RESOURCE_DEFINITIONS: decode})

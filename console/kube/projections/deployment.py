@@ -1,0 +1,153 @@
+"""Deployments.
+
+The status follows `kubectl rollout status` (DeploymentStatusViewer in kubectl's polymorphichelpers) and
+the conditions: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import DEPLOYMENTS, GVR
+from console.kube.projections.common import (
+    TERMINATING,
+    Condition,
+    Object,
+    Selector,
+    basics,
+    decoder,
+    find,
+    selector_text,
+)
+from console.kube.projections.moments import moment
+from console.kube.projections.workload import (
+    RUNNING,
+    SCALED_TO_ZERO,
+    Meta,
+    Template,
+    Update,
+    Workload,
+    behind,
+    cannot_create,
+    containers_of,
+    images_of,
+    shared,
+    short_of_pods,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class Deployment(Workload, frozen=True, gc=False):
+    """`ready`, `updated` and `available` of `desired` pods. `changed`: when a rollout last got on."""
+
+    desired: int
+    ready: int
+    updated: int
+    available: int
+    strategy: str
+    changed: datetime | None
+
+
+class _Condition(Condition, gc=False):
+    lastUpdateTime: datetime | None = None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    replicas: int | None = None
+    paused: bool | None = None
+    selector: Selector | None = None
+    template: Template | None = None
+    strategy: Update | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    observedGeneration: int | None = None
+    replicas: int | None = None
+    updatedReplicas: int | None = None
+    readyReplicas: int | None = None
+    availableReplicas: int | None = None
+    conditions: tuple[_Condition, ...] | None = None
+
+
+class _Deployment(Object, gc=False):
+    metadata: Meta
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _Deployment) -> Deployment:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    desired = _desired(spec)
+    moments = [moment(c.lastUpdateTime) for c in status.conditions or () if c.type == "Progressing"]
+    return Deployment(
+        **basics(value.metadata),
+        status=shared.one(_status(value.metadata, spec, status)),
+        containers=containers_of(spec.template),
+        images=images_of(spec.template),
+        selector=shared.one(selector_text(spec.selector)),
+        desired=desired,
+        ready=status.readyReplicas or 0,
+        updated=status.updatedReplicas or 0,
+        available=status.availableReplicas or 0,
+        strategy=(spec.strategy and spec.strategy.type) or "",
+        changed=next(iter(moments), None),
+    )
+
+
+def _desired(spec: _Spec) -> int:
+    return 1 if spec.replicas is None else spec.replicas
+
+
+def _status(meta: Meta, spec: _Spec, status: _Status) -> Status:
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    desired, progressing = _desired(spec), find(status.conditions, "Progressing")
+    if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
+        return failed
+    if progressing is not None and progressing.reason == "ProgressDeadlineExceeded":
+        return Status(Severity.ERROR, "Stuck rollout", progressing.text)
+    if behind(meta, status.observedGeneration):
+        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+    if not desired and not status.replicas:
+        return SCALED_TO_ZERO
+    if spec.paused:
+        return _paused(desired, status)
+    return _rollout(desired, status, progressing) or RUNNING
+
+
+def _paused(desired: int, status: _Status) -> Status:
+    """A pause stops rollouts alone: pods that fail are still missed."""
+    available = find(status.conditions, "Available")
+    if available is not None and available.status == "False":
+        return short_of_pods(status.availableReplicas or 0, desired, available)
+    text = f"{status.updatedReplicas or 0} of {desired} updated"
+    return Status(Severity.PAUSED, "Paused", text)
+
+
+def _rollout(desired: int, status: _Status, progressing: Condition | None) -> Status | None:
+    """None for a rollout that is done and whose pods are all there."""
+    done = progressing is not None and progressing.reason == "NewReplicaSetAvailable"
+    # Once a rollout is done, pods that are made or removed are those of another number of replicas.
+    word = "Scaling" if done else "Rolling out"
+    updated, available = status.updatedReplicas or 0, status.availableReplicas or 0
+    old = (status.replicas or 0) - updated
+    if updated < desired:
+        return Status(Severity.PROGRESS, word, f"{updated} of {desired} updated")
+    if old > 0:
+        return Status(Severity.PROGRESS, word, f"{old} old replicas are pending termination")
+    if updated > desired:
+        return Status(Severity.PROGRESS, "Scaling", f"{updated} pods, {desired} wanted")
+    if available < desired and not done:
+        return Status(Severity.PROGRESS, word, f"{available} of {desired} available")
+    if available < desired:
+        return short_of_pods(available, desired, find(status.conditions, "Available"))
+    return None
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
+    {DEPLOYMENTS: decoder(_Deployment, _project)}
+)

@@ -1,0 +1,126 @@
+"""Events (v1), in the older and the newer form.
+
+Which field says when and how often follows kubectl (printEvent in Kubernetes' printers). Whoever may
+create events writes every field of them, so nothing here is to be believed, only to be shown.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from sys import intern
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import EVENTS, GVR
+from console.kube.projections.common import TERMINATING, Object, Projection, basics, decoder
+from console.kube.projections.moments import moment
+from console.kube.projections.workload import shared
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+#: Characters of a message that are kept; kube-apiserver allows 1,024.
+LONGEST_MESSAGE = 1024
+
+
+class Event(Projection, frozen=True, gc=False):
+    """`about`: the object, as `Kind/name`, `about_uid` its uid, `about_namespace` its namespace.
+
+    `count`: how often, from `first` to `last`. `source`: who says so, and on which host.
+    """
+
+    status: Status
+    type: str
+    reason: str
+    message: str
+    about: str
+    about_namespace: str
+    about_uid: str
+    source: str
+    count: int
+    first: datetime | None
+    last: datetime | None
+
+
+class _Reference(msgspec.Struct, gc=False):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class _Source(msgspec.Struct, gc=False):
+    component: str | None = None
+    host: str | None = None
+
+
+class _Series(msgspec.Struct, gc=False):
+    count: int | None = None
+    lastObservedTime: datetime | None = None
+
+
+class _Event(Object, gc=False):
+    involvedObject: _Reference | None = None
+    reason: str | None = None
+    message: str | None = None
+    type: str | None = None
+    source: _Source | None = None
+    reportingComponent: str | None = None
+    count: int | None = None
+    series: _Series | None = None
+    firstTimestamp: datetime | None = None
+    lastTimestamp: datetime | None = None
+    eventTime: datetime | None = None
+
+
+def _project(value: _Event) -> Event:
+    about = value.involvedObject or _Reference()
+    first = moment(value.firstTimestamp) or moment(value.eventTime)
+    return Event(
+        **basics(value.metadata),
+        status=shared.one(_status(value)),
+        type=intern(value.type or ""),
+        reason=intern(value.reason or ""),
+        message=(value.message or "")[:LONGEST_MESSAGE],
+        about=f"{about.kind or ''}/{about.name}" if about.name else about.kind or "",
+        about_namespace=intern(about.namespace or ""),
+        about_uid=about.uid or "",
+        source=intern(_source(value)),
+        count=_count(value),
+        first=first or moment(value.metadata.creationTimestamp),
+        last=_last(value) or first or moment(value.metadata.creationTimestamp),
+    )
+
+
+def _status(event: _Event) -> Status:
+    """Kubernetes knows two types; of any other nobody can say how bad it is."""
+    if event.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    match event.type:
+        case "Warning":
+            return Status(Severity.WARN, "Warning", event.reason or "")
+        case "Normal":
+            return Status(Severity.OK, "Normal", event.reason or "")
+        case _:
+            return Status(Severity.UNKNOWN, "Unknown", event.reason or "")
+
+
+def _count(event: _Event) -> int:
+    if event.series is not None:
+        return event.series.count or 1
+    return event.count or 1
+
+
+def _last(event: _Event) -> datetime | None:
+    if event.series is not None and (seen := moment(event.series.lastObservedTime)):
+        return seen
+    return moment(event.lastTimestamp)
+
+
+def _source(event: _Event) -> str:
+    source = event.source or _Source()
+    names = (source.component or event.reportingComponent, source.host)
+    return ", ".join(name for name in names if name)
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({EVENTS: decoder(_Event, _project)})

@@ -1,0 +1,228 @@
+"""The Gateway API: classes, gateways and the routes of HTTP and gRPC.
+
+Conditions and their meaning: https://gateway-api.sigs.k8s.io/reference/spec/ and
+https://gateway-api.sigs.k8s.io/geps/gep-1364/. Columns are those of the definitions' printers.
+"""
+
+from collections.abc import Mapping, Sequence
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GATEWAY_CLASSES, GATEWAYS, GRPC_ROUTES, GVR, HTTP_ROUTES
+from console.kube.projections.common import (
+    TERMINATING,
+    Condition,
+    Conditions,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    find,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class GatewayClass(Projection, frozen=True):
+    status: Status
+    controller: str
+    description: str
+
+
+class Gateway(Projection, frozen=True):
+    """`listeners` are `protocol/port`; `routes` counts what is attached to them."""
+
+    status: Status
+    class_name: str
+    addresses: tuple[str, ...]
+    listeners: tuple[str, ...]
+    routes: int
+
+
+class Route(Projection, frozen=True):
+    """`parents` and `backends` are names, with their namespace in front where it is another one.
+    No `hostnames` means those of the listeners."""
+
+    status: Status
+    hostnames: tuple[str, ...]
+    parents: tuple[str, ...]
+    backends: tuple[str, ...]
+
+
+class _ClassSpec(msgspec.Struct, gc=False):
+    controllerName: str | None = None
+    description: str | None = None
+
+
+class _ClassStatus(msgspec.Struct, gc=False):
+    conditions: Conditions | None = None
+
+
+class _GatewayClass(Object):
+    spec: _ClassSpec | None = None
+    status: _ClassStatus | None = None
+
+
+class _Listener(msgspec.Struct, gc=False):
+    protocol: str | None = None
+    port: int | None = None
+
+
+class _GatewaySpec(msgspec.Struct, gc=False):
+    gatewayClassName: str | None = None
+    listeners: tuple[_Listener, ...] | None = None
+
+
+class _Address(msgspec.Struct, gc=False):
+    value: str | None = None
+
+
+class _ListenerStatus(msgspec.Struct, gc=False):
+    attachedRoutes: int | None = None
+
+
+class _GatewayStatus(msgspec.Struct, gc=False):
+    addresses: tuple[_Address, ...] | None = None
+    conditions: Conditions | None = None
+    listeners: tuple[_ListenerStatus, ...] | None = None
+
+
+class _Gateway(Object):
+    spec: _GatewaySpec | None = None
+    status: _GatewayStatus | None = None
+
+
+class _Reference(msgspec.Struct, gc=False):
+    namespace: str | None = None
+    name: str | None = None
+
+
+class _RouteRule(msgspec.Struct, gc=False):
+    backendRefs: tuple[_Reference, ...] | None = None
+
+
+class _RouteSpec(msgspec.Struct, gc=False):
+    hostnames: tuple[str, ...] | None = None
+    parentRefs: tuple[_Reference, ...] | None = None
+    rules: tuple[_RouteRule, ...] | None = None
+
+
+class _ParentStatus(msgspec.Struct, gc=False):
+    conditions: Conditions | None = None
+
+
+class _RouteStatus(msgspec.Struct, gc=False):
+    parents: tuple[_ParentStatus, ...] | None = None
+
+
+class _Route(Object):
+    spec: _RouteSpec | None = None
+    status: _RouteStatus | None = None
+
+
+_ACCEPTED = Status(Severity.OK, "Accepted")
+_READY = Status(Severity.OK, "Ready")
+_UNSEEN = Status(Severity.PROGRESS, "Waiting")
+
+
+def _gateway_class(item: _GatewayClass) -> GatewayClass:
+    spec = item.spec or _ClassSpec()
+    accepted = find(item.status.conditions if item.status else None, "Accepted")
+    status = _refused(accepted) or _ACCEPTED
+    return GatewayClass(
+        **basics(item.metadata),
+        status=TERMINATING if item.metadata.deletionTimestamp is not None else status,
+        controller=spec.controllerName or "",
+        description=spec.description or "",
+    )
+
+
+def _refused(accepted: Condition | None) -> Status | None:
+    """What a condition `Accepted` says unless it is true. Nobody has looked yet: Waiting."""
+    if accepted is None or accepted.status not in ("True", "False"):
+        return Status(Severity.PROGRESS, "Waiting", accepted.text if accepted else "")
+    if accepted.status == "False":
+        return Status(Severity.ERROR, "Not accepted", accepted.text)
+    return None
+
+
+def _gateway(item: _Gateway) -> Gateway:
+    spec, status = item.spec or _GatewaySpec(), item.status or _GatewayStatus()
+    return Gateway(
+        **basics(item.metadata),
+        status=_gateway_status(item, status),
+        class_name=intern(spec.gatewayClassName or ""),
+        addresses=tuple(a.value for a in status.addresses or () if a.value),
+        listeners=tuple(f"{found.protocol}/{found.port}" for found in spec.listeners or ()),
+        routes=sum(found.attachedRoutes or 0 for found in status.listeners or ()),
+    )
+
+
+def _gateway_status(item: _Gateway, status: _GatewayStatus) -> Status:
+    if item.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    refused = _refused(find(status.conditions, "Accepted"))
+    if refused is not None:
+        return refused
+    programmed = find(status.conditions, "Programmed")
+    if programmed is None or programmed.status not in ("True", "False"):
+        return Status(Severity.PROGRESS, "Waiting", programmed.text if programmed else "")
+    if programmed.status == "True":
+        return _READY
+    if programmed.reason == "AddressNotAssigned":
+        return Status(Severity.PROGRESS, "Waiting for an address", programmed.text)
+    if programmed.reason == "Pending":
+        return Status(Severity.PROGRESS, "Waiting", programmed.text)
+    return Status(Severity.ERROR, "Not ready", programmed.text)
+
+
+def _route(item: _Route) -> Route:
+    spec = item.spec or _RouteSpec()
+    references = [ref for rule in spec.rules or () for ref in rule.backendRefs or ()]
+    return Route(
+        **basics(item.metadata),
+        status=_route_status(item),
+        hostnames=spec.hostnames or (),
+        parents=_names(spec.parentRefs, item.metadata.namespace),
+        backends=_names(references, item.metadata.namespace),
+    )
+
+
+def _names(references: Sequence[_Reference] | None, home: str) -> tuple[str, ...]:
+    found = [
+        f"{ref.namespace}/{ref.name}" if ref.namespace and ref.namespace != home else ref.name
+        for ref in references or ()
+        if ref.name
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _route_status(item: _Route) -> Status:
+    """The worst that any of its parents says."""
+    if item.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    parents = (item.status and item.status.parents) or ()
+    found = [_parent_status(parent) for parent in parents]
+    return min(found, key=lambda status: status.severity.rank, default=_UNSEEN)
+
+
+def _parent_status(parent: _ParentStatus) -> Status:
+    refused = _refused(find(parent.conditions, "Accepted"))
+    if refused is not None:
+        return refused
+    resolved = find(parent.conditions, "ResolvedRefs")
+    if resolved is not None and resolved.status == "False":
+        return Status(Severity.ERROR, "Broken reference", resolved.text)
+    return _ACCEPTED
+
+
+_decode_route = decoder(_Route, _route)
+
+DECODERS: Mapping[GVR, Decode[Any]] = {
+    GATEWAY_CLASSES: decoder(_GatewayClass, _gateway_class),
+    GATEWAYS: decoder(_Gateway, _gateway),
+    HTTP_ROUTES: _decode_route,
+    GRPC_ROUTES: _decode_route,
+}

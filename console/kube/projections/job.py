@@ -1,0 +1,201 @@
+"""Jobs and CronJobs.
+
+A Job's state follows what kubectl prints in STATUS (printJob in Kubernetes' printers), but for one that
+is being deleted, which is called so whatever came of it, as with all kinds.
+
+Whether a CronJob missed a run is not in the object: that takes its schedule and a clock.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import CRON_JOBS, GVR, JOBS
+from console.kube.projections.common import (
+    TERMINATING,
+    Condition,
+    Object,
+    Selector,
+    basics,
+    decoder,
+    selector_text,
+)
+from console.kube.projections.moments import moment, seconds_between
+from console.kube.projections.workload import (
+    RUNNING,
+    Template,
+    Workload,
+    containers_of,
+    images_of,
+    shared,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class Job(Workload, frozen=True, gc=False):
+    """`succeeded` of `completions` pods, the latter None for a work queue of `parallelism` workers.
+
+    `seconds`: how long it took, None while it runs.
+    """
+
+    succeeded: int
+    failed: int
+    active: int
+    completions: int | None
+    parallelism: int
+    started: datetime | None
+    ended: datetime | None
+    seconds: int | None
+
+
+class CronJob(Workload, frozen=True, gc=False):
+    """`last_run` and `last_success`: when a job was last made, and when one last succeeded."""
+
+    schedule: str
+    zone: str
+    suspended: bool
+    active: int
+    last_run: datetime | None
+    last_success: datetime | None
+    concurrency: str
+
+
+class _JobCondition(Condition, gc=False):
+    lastTransitionTime: datetime | None = None
+
+
+class _JobSpec(msgspec.Struct, gc=False):
+    completions: int | None = None
+    parallelism: int | None = None
+    suspend: bool | None = None
+    selector: Selector | None = None
+    template: Template | None = None
+
+
+class _JobStatus(msgspec.Struct, gc=False):
+    active: int | None = None
+    ready: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+    startTime: datetime | None = None
+    completionTime: datetime | None = None
+    conditions: tuple[_JobCondition, ...] | None = None
+
+
+class _Job(Object, gc=False):
+    spec: _JobSpec | None = None
+    status: _JobStatus | None = None
+
+
+class _JobTemplate(msgspec.Struct, gc=False):
+    spec: _JobSpec | None = None
+
+
+class _CronSpec(msgspec.Struct, gc=False):
+    schedule: str | None = None
+    timeZone: str | None = None
+    suspend: bool | None = None
+    concurrencyPolicy: str | None = None
+    jobTemplate: _JobTemplate | None = None
+
+
+class _CronStatus(msgspec.Struct, gc=False):
+    active: tuple[msgspec.Raw, ...] | None = None
+    lastScheduleTime: datetime | None = None
+    lastSuccessfulTime: datetime | None = None
+
+
+class _CronJob(Object, gc=False):
+    spec: _CronSpec | None = None
+    status: _CronStatus | None = None
+
+
+def _project_job(value: _Job) -> Job:
+    spec, status = value.spec or _JobSpec(), value.status or _JobStatus()
+    started, ended = moment(status.startTime), _ended(status)
+    return Job(
+        **basics(value.metadata),
+        status=shared.one(_job_status(value, spec, status)),
+        containers=containers_of(spec.template),
+        images=images_of(spec.template),
+        selector=selector_text(spec.selector),
+        succeeded=status.succeeded or 0,
+        failed=status.failed or 0,
+        active=status.active or 0,
+        completions=spec.completions,
+        parallelism=1 if spec.parallelism is None else spec.parallelism,
+        started=started,
+        ended=ended,
+        seconds=seconds_between(started, ended),
+    )
+
+
+def _ended(status: _JobStatus) -> datetime | None:
+    """A job that failed has no completionTime: then it is when it was declared a failure."""
+    if status.completionTime is not None:
+        return moment(status.completionTime)
+    failed = [c for c in status.conditions or () if c.type == "Failed" and c.status == "True"]
+    return moment(failed[0].lastTransitionTime) if failed else None
+
+
+def _job_status(job: _Job, spec: _JobSpec, status: _JobStatus) -> Status:
+    if job.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    told = {c.type: c for c in status.conditions or () if c.status == "True"}
+    if "Complete" in told:
+        return Status(Severity.DONE, "Completed")
+    for condition in ("Failed", "FailureTarget"):
+        if condition in told:
+            return Status(Severity.ERROR, "Failed", told[condition].text)
+    if spec.suspend or "Suspended" in told:
+        return Status(Severity.PAUSED, "Suspended")
+    if not status.active:
+        return Status(Severity.PROGRESS, "Waiting")
+    if status.failed:
+        return Status(Severity.WARN, "Retrying", f"{status.failed} failed")
+    # Servers before 1.24 do not say how many are ready.
+    return Status(Severity.PROGRESS, "Creating") if status.ready == 0 else RUNNING
+
+
+def _project_cron(value: _CronJob) -> CronJob:
+    spec, status = value.spec or _CronSpec(), value.status or _CronStatus()
+    template = (
+        spec.jobTemplate.spec.template if spec.jobTemplate and spec.jobTemplate.spec else None
+    )
+    return CronJob(
+        **basics(value.metadata),
+        status=shared.one(_cron_status(value, spec, status)),
+        containers=containers_of(template),
+        images=images_of(template),
+        selector="",
+        schedule=spec.schedule or "",
+        zone=spec.timeZone or "",
+        suspended=bool(spec.suspend),
+        active=len(status.active or ()),
+        last_run=moment(status.lastScheduleTime),
+        last_success=moment(status.lastSuccessfulTime),
+        concurrency=spec.concurrencyPolicy or "",
+    )
+
+
+def _cron_status(job: _CronJob, spec: _CronSpec, status: _CronStatus) -> Status:
+    if job.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    if spec.suspend:
+        return Status(Severity.PAUSED, "Suspended")
+    if status.active:
+        return Status(Severity.OK, "Running", f"{len(status.active)} active")
+    last, success = moment(status.lastScheduleTime), moment(status.lastSuccessfulTime)
+    # A run that succeeds ends after it was due, and nothing runs any more.
+    if last is not None and (success is None or success < last):
+        return Status(Severity.ERROR, "Last run failed")
+    return Status(Severity.OK, "Scheduled")
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
+    {JOBS: decoder(_Job, _project_job), CRON_JOBS: decoder(_CronJob, _project_cron)}
+)

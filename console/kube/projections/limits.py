@@ -1,0 +1,156 @@
+"""What bounds the use of a project: quotas, limit ranges and priorities.
+
+Texts follow kubectl (printResourceQuota, printPriorityClass in Kubernetes' printers).
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, LIMIT_RANGES, PRIORITY_CLASSES, RESOURCE_QUOTAS
+from console.kube.projections.common import TERMINATING, Object, Projection, basics, decoder
+from console.kube.projections.meta import ObjectMeta
+from console.kube.quantity import parse_quantity
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+#: Percent of a quota. More than `_MOST` is not told: a quota may have been cut far below what is used.
+_NOTHING, _NEARLY_FULL, _FULL, _MOST = Decimal(0), Decimal(90), Decimal(100), Decimal(999)
+
+
+class ResourceQuota(Projection, frozen=True):
+    """`requests` and `limits` are kubectl's columns, one text `resource: used/hard` for each.
+    `fullest` is the resource nearest to its quota, `used` the whole percent of it; "" and 0 without."""
+
+    status: Status
+    requests: tuple[str, ...]
+    limits: tuple[str, ...]
+    fullest: str
+    used: int
+
+
+class LimitRange(Projection, frozen=True):
+    """`types` are Container, Pod, PersistentVolumeClaim. The texts are `cpu 500m`; defaults are those
+    of containers, `least` and `most` those of every type, with the type in front."""
+
+    types: tuple[str, ...]
+    default_requests: tuple[str, ...]
+    default_limits: tuple[str, ...]
+    least: tuple[str, ...]
+    most: tuple[str, ...]
+
+
+class PriorityClass(Projection, frozen=True):
+    value: int
+    default: bool
+    preemption: str
+    description: str
+
+
+class _QuotaStatus(msgspec.Struct, gc=False):
+    hard: dict[str, str] | None = None
+    used: dict[str, str] | None = None
+
+
+class _Quota(Object):
+    status: _QuotaStatus | None = None
+
+
+class _Limit(msgspec.Struct, gc=False):
+    type: str = ""
+    max: dict[str, str] | None = None
+    min: dict[str, str] | None = None
+    default: dict[str, str] | None = None
+    defaultRequest: dict[str, str] | None = None
+
+
+class _LimitSpec(msgspec.Struct, gc=False):
+    limits: tuple[_Limit, ...] | None = None
+
+
+class _LimitRange(Object):
+    spec: _LimitSpec | None = None
+
+
+class _PriorityClass(Object):
+    value: int = 0
+    globalDefault: bool | None = None
+    preemptionPolicy: str | None = None
+    description: str | None = None
+
+
+_WITHIN = Status(Severity.OK, "Within quota")
+_UNCOUNTED = Status(Severity.PROGRESS, "Waiting")
+
+
+def _quota(item: _Quota) -> ResourceQuota:
+    status = item.status or _QuotaStatus()
+    hard, used = status.hard or {}, status.used or {}
+    texts = {name: f"{name}: {used.get(name, '0')}/{hard[name]}" for name in sorted(hard)}
+    shares = {name: _share(used.get(name, "0"), hard[name]) for name in sorted(hard)}
+    fullest = max(shares, key=lambda name: shares[name], default="")
+    limits = {name for name in hard if name.startswith("limits.")}
+    return ResourceQuota(
+        **basics(item.metadata),
+        status=_quota_status(item.metadata, texts.get(fullest, ""), shares.get(fullest)),
+        requests=tuple(text for name, text in texts.items() if name not in limits),
+        limits=tuple(text for name, text in texts.items() if name in limits),
+        fullest=fullest,
+        used=int(shares.get(fullest, _NOTHING)),
+    )
+
+
+def _share(used: str, hard: str) -> Decimal:
+    """In percent. A quota of nothing, of which nothing is used, is not full: it was made to forbid."""
+    amount, limit = parse_quantity(used), parse_quantity(hard)
+    if amount is None or limit is None or amount <= 0:
+        return _NOTHING
+    return min(amount * 100 / limit, _MOST) if limit > 0 else _FULL
+
+
+def _quota_status(meta: ObjectMeta, text: str, percent: Decimal | None) -> Status:
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    if percent is None:
+        return _UNCOUNTED
+    if percent >= _FULL:
+        return Status(Severity.ERROR, "Full", text)
+    if percent > _NEARLY_FULL:
+        return Status(Severity.WARN, "Nearly full", text)
+    return _WITHIN
+
+
+def _limit_range(item: _LimitRange) -> LimitRange:
+    limits = (item.spec and item.spec.limits) or ()
+    containers = [limit for limit in limits if limit.type == "Container"]
+    return LimitRange(
+        **basics(item.metadata),
+        types=tuple(dict.fromkeys(limit.type for limit in limits)),
+        default_requests=tuple(t for limit in containers for t in _amounts(limit.defaultRequest)),
+        default_limits=tuple(t for limit in containers for t in _amounts(limit.default)),
+        least=tuple(f"{limit.type} {t}" for limit in limits for t in _amounts(limit.min)),
+        most=tuple(f"{limit.type} {t}" for limit in limits for t in _amounts(limit.max)),
+    )
+
+
+def _amounts(amounts: dict[str, str] | None) -> list[str]:
+    return [f"{name} {amount}" for name, amount in sorted((amounts or {}).items())]
+
+
+def _priority_class(item: _PriorityClass) -> PriorityClass:
+    return PriorityClass(
+        **basics(item.metadata),
+        value=item.value,
+        default=bool(item.globalDefault),
+        preemption=item.preemptionPolicy or "PreemptLowerPriority",
+        description=item.description or "",
+    )
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {
+    RESOURCE_QUOTAS: decoder(_Quota, _quota),
+    LIMIT_RANGES: decoder(_LimitRange, _limit_range),
+    PRIORITY_CLASSES: decoder(_PriorityClass, _priority_class),
+}

@@ -1,0 +1,153 @@
+"""Nodes.
+
+Roles and addresses are those that kubectl prints (printNode in Kubernetes' printers); conditions:
+https://kubernetes.io/docs/reference/node/node-status/#condition
+"""
+
+from collections.abc import Mapping
+from sys import intern
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, NODES
+from console.kube.projections.common import (
+    TERMINATING,
+    Conditions,
+    Object,
+    Projection,
+    basics,
+    decoder,
+    find,
+    joined,
+)
+from console.kube.projections.workload import shared
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+_ROLE, _OLD_ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
+
+
+class Node(Projection, frozen=True, gc=False):
+    """`cpu`, `memory` and `pods`: what pods may use of it (allocatable), as Kubernetes writes it."""
+
+    status: Status
+    roles: tuple[str, ...]
+    cordoned: bool
+    taints: tuple[str, ...]
+    version: str
+    internal_ip: str
+    external_ip: str
+    os: str
+    architecture: str
+    kernel: str
+    runtime: str
+    cpu: str
+    memory: str
+    pods: str
+
+
+class _Taint(msgspec.Struct, gc=False):
+    key: str = ""
+    value: str | None = None
+    effect: str = ""
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+        )
+
+
+class _Spec(msgspec.Struct, gc=False):
+    unschedulable: bool | None = None
+    taints: tuple[_Taint, ...] | None = None
+
+
+class _Address(msgspec.Struct, gc=False):
+    type: str = ""
+    address: str = ""
+
+
+class _Info(msgspec.Struct, gc=False):
+    kubeletVersion: str = ""
+    osImage: str = ""
+    kernelVersion: str = ""
+    containerRuntimeVersion: str = ""
+    architecture: str = ""
+
+
+class _Status(msgspec.Struct, gc=False):
+    conditions: Conditions | None = None
+    addresses: tuple[_Address, ...] | None = None
+    nodeInfo: _Info | None = None
+    allocatable: dict[str, str] | None = None
+    capacity: dict[str, str] | None = None
+
+
+class _Node(Object, gc=False):
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _Node) -> Node:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    info, amounts = status.nodeInfo or _Info(), status.allocatable or status.capacity or {}
+    return Node(
+        **basics(value.metadata),
+        status=shared.one(_status(value, spec, status)),
+        roles=shared.one(_roles(value.metadata.labels or {})),
+        cordoned=bool(spec.unschedulable),
+        taints=shared.one(tuple(taint.text for taint in spec.taints or ())),
+        version=intern(info.kubeletVersion),
+        internal_ip=_address(status, "InternalIP"),
+        external_ip=_address(status, "ExternalIP"),
+        os=intern(info.osImage),
+        architecture=intern(info.architecture),
+        kernel=intern(info.kernelVersion),
+        runtime=intern(info.containerRuntimeVersion),
+        cpu=intern(amounts.get("cpu", "")),
+        memory=intern(amounts.get("memory", "")),
+        pods=intern(amounts.get("pods", "")),
+    )
+
+
+def _roles(labels: Mapping[str, str]) -> tuple[str, ...]:
+    found = {key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE)}
+    found.add(labels.get(_OLD_ROLE, ""))
+    return tuple(sorted(found - {""}))
+
+
+def _address(status: _Status, kind: str) -> str:
+    return next((a.address for a in status.addresses or () if a.type == kind), "")
+
+
+#: Conditions that are bad when they are true, the worst first.
+_TROUBLES = {
+    "NetworkUnavailable": "No network",
+    "MemoryPressure": "Low memory",
+    "DiskPressure": "Low disk space",
+    "PIDPressure": "Too many processes",
+}
+
+
+def _status(node: _Node, spec: _Spec, status: _Status) -> Status:
+    if node.metadata.deletionTimestamp is not None:
+        return TERMINATING
+    ready = find(status.conditions, "Ready")
+    if ready is None:
+        return Status(Severity.UNKNOWN, "Unknown")
+    if ready.status != "True":
+        reason = joined(ready.reason, ready.message)
+        return Status(Severity.ERROR, "Not ready", reason)
+    for condition, word in _TROUBLES.items():
+        found = find(status.conditions, condition)
+        if found is not None and found.status == "True":
+            return Status(Severity.WARN, word, found.text)
+    if spec.unschedulable:
+        return Status(Severity.PAUSED, "Cordoned", "SchedulingDisabled")
+    return Status(Severity.OK, "Ready")
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType({NODES: decoder(_Node, _project)})

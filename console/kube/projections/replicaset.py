@@ -1,0 +1,103 @@
+"""ReplicaSets: the revisions of Deployments, and those that stand alone."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, REPLICA_SETS
+from console.kube.projections.common import (
+    TERMINATING,
+    Conditions,
+    Object,
+    Selector,
+    annotation,
+    basics,
+    decoder,
+    find,
+    selector_text,
+)
+from console.kube.projections.workload import (
+    RUNNING,
+    SCALED_TO_ZERO,
+    Meta,
+    Template,
+    Workload,
+    behind,
+    cannot_create,
+    containers_of,
+    images_of,
+    shared,
+    short_of_pods,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+_REVISION = "deployment.kubernetes.io/revision"
+#: Digits of a revision that can be one.
+_LONGEST = 18
+
+
+class ReplicaSet(Workload, frozen=True, gc=False):
+    """`current`: pods that there are; `revision`: of its Deployment, None without one."""
+
+    desired: int
+    current: int
+    ready: int
+    revision: int | None
+
+
+class _Spec(msgspec.Struct, gc=False):
+    replicas: int | None = None
+    selector: Selector | None = None
+    template: Template | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    observedGeneration: int | None = None
+    replicas: int | None = None
+    readyReplicas: int | None = None
+    conditions: Conditions | None = None
+
+
+class _ReplicaSet(Object, gc=False):
+    metadata: Meta
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _ReplicaSet) -> ReplicaSet:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    desired = 1 if spec.replicas is None else spec.replicas
+    revision = annotation(value.metadata, _REVISION)
+    known = revision.isascii() and revision.isdigit() and len(revision) <= _LONGEST
+    return ReplicaSet(
+        **basics(value.metadata),
+        status=shared.one(_status(value.metadata, desired, status)),
+        containers=containers_of(spec.template),
+        images=images_of(spec.template),
+        selector=shared.one(selector_text(spec.selector)),
+        desired=desired,
+        current=status.replicas or 0,
+        ready=status.readyReplicas or 0,
+        revision=int(revision) if known else None,
+    )
+
+
+def _status(meta: Meta, desired: int, status: _Status) -> Status:
+    current, ready = status.replicas or 0, status.readyReplicas or 0
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    if failed := cannot_create(find(status.conditions, "ReplicaFailure")):
+        return failed
+    if not desired and not current:
+        return SCALED_TO_ZERO
+    if behind(meta, status.observedGeneration) or current != desired:
+        return Status(Severity.PROGRESS, "Scaling", f"{current} pods, {desired} wanted")
+    return RUNNING if ready >= desired else short_of_pods(ready, desired)
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
+    {REPLICA_SETS: decoder(_ReplicaSet, _project)}
+)

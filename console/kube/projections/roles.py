@@ -1,0 +1,127 @@
+"""Roles and their bindings: Kubernetes' own, and KubeSphere's for the platform and for workspaces.
+
+They differ in where they apply alone. Who may do what is worked out elsewhere, from the objects
+themselves; this is what lists need.
+"""
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLES,
+    GVR,
+    ROLE_BINDINGS,
+    ROLES,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+)
+from console.kube.projections.common import Object, Present, Projection, annotation, basics, decoder
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.store import Decode
+
+#: KubeSphere: "true" for the parts that roles are put together from, "false" for hidden ones.
+TEMPLATE_LABEL = "iam.kubesphere.io/role-template"
+ALIAS_ANNOTATION = "kubesphere.io/alias-name"
+DESCRIPTION_ANNOTATION = "kubesphere.io/description"
+CREATOR_ANNOTATION = "kubesphere.io/creator"
+
+
+class Role(Projection, frozen=True):
+    """`rules` counts them. `aggregated`: the rules are those of other roles, put together by a
+    controller. `template`: a part of KubeSphere's to make roles of. `workspace` is "" for a role of
+    another level and for a shared template."""
+
+    rules: int
+    aggregated: bool
+    template: bool
+    alias: str
+    description: str
+    creator: str
+    workspace: str
+
+
+class Binding(Projection, frozen=True):
+    """`role` is the role's name, `role_kind` its kind. Service accounts are `namespace/name`; what is
+    neither a user, a group nor one of those is among `others`, as `Kind/name`."""
+
+    role: str
+    role_kind: str
+    users: tuple[str, ...]
+    groups: tuple[str, ...]
+    service_accounts: tuple[str, ...]
+    others: tuple[str, ...]
+    workspace: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """All who have the role."""
+        return (*self.users, *self.groups, *self.service_accounts, *self.others)
+
+
+class _Role(Object):
+    rules: tuple[Present, ...] | None = None
+    aggregationRule: Present | None = None
+
+
+class _RoleRef(msgspec.Struct, gc=False):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _Subject(msgspec.Struct, gc=False):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+
+
+class _Binding(Object):
+    roleRef: _RoleRef | None = None
+    subjects: tuple[_Subject, ...] | None = None
+
+
+def _role(item: _Role) -> Role:
+    meta, labels = item.metadata, item.metadata.labels or {}
+    return Role(
+        **basics(meta),
+        rules=len(item.rules or ()),
+        aggregated=item.aggregationRule is not None,
+        template=TEMPLATE_LABEL in labels,
+        alias=annotation(meta, ALIAS_ANNOTATION),
+        description=annotation(meta, DESCRIPTION_ANNOTATION),
+        creator=annotation(meta, CREATOR_ANNOTATION),
+        workspace=intern(labels.get(WORKSPACE_LABEL, "")),
+    )
+
+
+def _binding(item: _Binding) -> Binding:
+    ref, subjects = item.roleRef or _RoleRef(), item.subjects or ()
+    # The order of SubjectsStrings in Kubernetes' pkg/apis/rbac.
+    known = ("User", "Group", "ServiceAccount")
+    return Binding(
+        **basics(item.metadata),
+        role=intern(ref.name or ""),
+        role_kind=intern(ref.kind or ""),
+        users=tuple(s.name or "" for s in subjects if s.kind == "User"),
+        groups=tuple(s.name or "" for s in subjects if s.kind == "Group"),
+        service_accounts=tuple(
+            f"{s.namespace or ''}/{s.name or ''}" for s in subjects if s.kind == "ServiceAccount"
+        ),
+        others=tuple(f"{s.kind}/{s.name}" for s in subjects if s.kind not in known),
+        workspace=intern((item.metadata.labels or {}).get(WORKSPACE_LABEL, "")),
+    )
+
+
+_decode_role = decoder(_Role, _role)
+_decode_binding = decoder(_Binding, _binding)
+
+DECODERS: Mapping[GVR, Decode[Any]] = {
+    **dict.fromkeys((ROLES, CLUSTER_ROLES, GLOBAL_ROLES, WORKSPACE_ROLES), _decode_role),
+    **dict.fromkeys(
+        (ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, WORKSPACE_ROLE_BINDINGS), _decode_binding
+    ),
+}

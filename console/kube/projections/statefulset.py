@@ -1,0 +1,120 @@
+"""StatefulSets. The status follows `kubectl rollout status` (StatefulSetStatusViewer)."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR, STATEFUL_SETS
+from console.kube.projections.common import (
+    TERMINATING,
+    Object,
+    Selector,
+    basics,
+    decoder,
+    selector_text,
+)
+from console.kube.projections.workload import (
+    RUNNING,
+    SCALED_TO_ZERO,
+    Meta,
+    Template,
+    Update,
+    Workload,
+    behind,
+    containers_of,
+    images_of,
+    shared,
+    short_of_pods,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+
+class StatefulSet(Workload, frozen=True, gc=False):
+    """`updated`: pods of the newest revision; `service`: what gives the pods their names."""
+
+    desired: int
+    ready: int
+    updated: int
+    service: str
+
+
+class _Spec(msgspec.Struct, gc=False):
+    replicas: int | None = None
+    serviceName: str | None = None
+    selector: Selector | None = None
+    template: Template | None = None
+    updateStrategy: Update | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
+    observedGeneration: int | None = None
+    replicas: int | None = None
+    readyReplicas: int | None = None
+    updatedReplicas: int | None = None
+    currentRevision: str | None = None
+    updateRevision: str | None = None
+
+
+class _StatefulSet(Object, gc=False):
+    metadata: Meta
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+def _project(value: _StatefulSet) -> StatefulSet:
+    spec, status = value.spec or _Spec(), value.status or _Status()
+    desired = 1 if spec.replicas is None else spec.replicas
+    return StatefulSet(
+        **basics(value.metadata),
+        status=shared.one(_status(value.metadata, desired, spec, status)),
+        containers=containers_of(spec.template),
+        images=images_of(spec.template),
+        selector=shared.one(selector_text(spec.selector)),
+        desired=desired,
+        ready=status.readyReplicas or 0,
+        updated=status.updatedReplicas or 0,
+        service=spec.serviceName or "",
+    )
+
+
+def _status(meta: Meta, desired: int, spec: _Spec, status: _Status) -> Status:
+    current, ready = status.replicas or 0, status.readyReplicas or 0
+    if meta.deletionTimestamp is not None:
+        return TERMINATING
+    if behind(meta, status.observedGeneration):
+        return Status(Severity.PROGRESS, "Rolling out", "Waiting for spec update to be observed")
+    if not desired and not current:
+        return SCALED_TO_ZERO
+    # Pods are made one after the other, so one that does not get ready keeps the others from coming.
+    if ready < current:
+        return _missing(ready, desired, spec, status)
+    if current != desired:
+        return Status(Severity.PROGRESS, "Scaling", f"{current} pods, {desired} wanted")
+    return _rolling(desired, spec, status) or RUNNING
+
+
+def _missing(ready: int, desired: int, spec: _Spec, status: _Status) -> Status:
+    """While they are replaced, one pod at a time is not ready; more, or the only one, are missed."""
+    rolling = _rolling(desired, spec, status)
+    if rolling is not None and ready and ready >= desired - 1:
+        return rolling
+    return short_of_pods(ready, desired)
+
+
+def _rolling(desired: int, spec: _Spec, status: _Status) -> Status | None:
+    strategy = spec.updateStrategy or Update()
+    if not strategy.rolling or status.currentRevision == status.updateRevision:
+        return None
+    partition = (strategy.rollingUpdate and strategy.rollingUpdate.partition) or 0
+    wanted, updated = max(0, desired - partition), status.updatedReplicas or 0
+    if updated >= wanted:
+        return None
+    return Status(Severity.PROGRESS, "Rolling out", f"{updated} of {wanted} updated")
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = MappingProxyType(
+    {STATEFUL_SETS: decoder(_StatefulSet, _project)}
+)

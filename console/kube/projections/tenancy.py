@@ -1,0 +1,222 @@
+"""Workspaces, departments and logins of KubeSphere (tenant.kubesphere.io, iam.kubesphere.io).
+
+Labels and annotations: iam.kubesphere.io/{user-ref,group-ref,group-parent} name what an object is about,
+kubesphere.io/{alias-name,description,creator} are for people.
+"""
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import (
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    LOGIN_RECORDS,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.projections.common import (
+    TERMINATING,
+    Object,
+    Present,
+    Projection,
+    annotation,
+    basics,
+    decoder,
+    joined,
+)
+from console.kube.projections.meta import ObjectMeta
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import (
+    ALIAS_ANNOTATION,
+    CREATOR_ANNOTATION,
+    DESCRIPTION_ANNOTATION,
+)
+from console.kube.status import Severity, Status
+from console.kube.store import Decode
+
+PARENT_LABEL = "iam.kubesphere.io/group-parent"
+USER_LABEL = "iam.kubesphere.io/user-ref"
+
+
+class Workspace(Projection, frozen=True):
+    """Of both kinds. `clusters` are those that a template names; `everywhere`: it selects by labels
+    instead. `isolated` is None where nothing is said about the network."""
+
+    status: Status
+    manager: str
+    isolated: bool | None
+    clusters: tuple[str, ...]
+    everywhere: bool
+    alias: str
+    description: str
+    creator: str
+
+
+class Group(Projection, frozen=True):
+    """A department. `title` is what people call it, which KubeSphere keeps in generateName; `parent` is
+    another group's name, or "" right under the workspace."""
+
+    title: str
+    workspace: str
+    parent: str
+
+
+class GroupBinding(Projection, frozen=True):
+    group: str
+    users: tuple[str, ...]
+    workspace: str
+
+
+class LoginRecord(Projection, frozen=True):
+    """One attempt to log in, made at `created`."""
+
+    status: Status
+    user: str
+    type: str
+    provider: str
+    source_ip: str
+    user_agent: str
+
+
+class _GroupMeta(ObjectMeta, gc=False):
+    generateName: str | None = None
+
+
+class _WorkspaceSpec(msgspec.Struct, gc=False):
+    manager: str | None = None
+    networkIsolation: bool | None = None
+
+
+class _Workspace(Object):
+    spec: _WorkspaceSpec | None = None
+
+
+class _Template(msgspec.Struct, gc=False):
+    spec: _WorkspaceSpec | None = None
+
+
+class _Cluster(msgspec.Struct, gc=False):
+    name: str | None = None
+
+
+class _Placement(msgspec.Struct, gc=False):
+    clusters: tuple[_Cluster, ...] | None = None
+    clusterSelector: Present | None = None
+
+
+class _TemplateSpec(msgspec.Struct, gc=False):
+    template: _Template | None = None
+    placement: _Placement | None = None
+
+
+class _WorkspaceTemplate(Object):
+    spec: _TemplateSpec | None = None
+
+
+class _Group(Object):
+    metadata: _GroupMeta
+
+
+class _GroupRef(msgspec.Struct, gc=False):
+    name: str | None = None
+
+
+class _GroupBinding(Object):
+    groupRef: _GroupRef | None = None
+    users: tuple[str, ...] | None = None
+
+
+class _LoginSpec(msgspec.Struct, gc=False):
+    type: str | None = None
+    provider: str | None = None
+    sourceIP: str | None = None
+    userAgent: str | None = None
+    success: bool | None = None
+    reason: str | None = None
+
+
+class _LoginRecord(Object):
+    spec: _LoginSpec | None = None
+
+
+_ACTIVE = Status(Severity.OK, "Active")
+
+
+def _workspace(item: _Workspace) -> Workspace:
+    return _made(item.metadata, item.spec, _Placement())
+
+
+def _workspace_template(item: _WorkspaceTemplate) -> Workspace:
+    spec = item.spec or _TemplateSpec()
+    template = spec.template or _Template()
+    return _made(item.metadata, template.spec, spec.placement or _Placement())
+
+
+def _made(meta: ObjectMeta, spec: _WorkspaceSpec | None, placement: _Placement) -> Workspace:
+    spec = spec or _WorkspaceSpec()
+    # Clusters that are named go before a selector.
+    clusters = tuple(cluster.name for cluster in placement.clusters or () if cluster.name)
+    return Workspace(
+        **basics(meta),
+        status=TERMINATING if meta.deletionTimestamp is not None else _ACTIVE,
+        manager=intern(spec.manager or ""),
+        isolated=spec.networkIsolation,
+        clusters=clusters,
+        everywhere=not clusters and placement.clusterSelector is not None,
+        alias=annotation(meta, ALIAS_ANNOTATION),
+        description=annotation(meta, DESCRIPTION_ANNOTATION),
+        creator=annotation(meta, CREATOR_ANNOTATION),
+    )
+
+
+def _group(item: _Group) -> Group:
+    labels = item.metadata.labels or {}
+    alias = annotation(item.metadata, ALIAS_ANNOTATION)
+    return Group(
+        **basics(item.metadata),
+        title=alias or (item.metadata.generateName or "").rstrip("-"),
+        workspace=intern(labels.get(WORKSPACE_LABEL, "")),
+        parent=intern(labels.get(PARENT_LABEL, "")),
+    )
+
+
+def _group_binding(item: _GroupBinding) -> GroupBinding:
+    return GroupBinding(
+        **basics(item.metadata),
+        group=intern((item.groupRef and item.groupRef.name) or ""),
+        users=item.users or (),
+        workspace=intern((item.metadata.labels or {}).get(WORKSPACE_LABEL, "")),
+    )
+
+
+def _login_record(item: _LoginRecord) -> LoginRecord:
+    spec = item.spec or _LoginSpec()
+    return LoginRecord(
+        **basics(item.metadata),
+        status=_login_status(spec),
+        user=intern((item.metadata.labels or {}).get(USER_LABEL, "")),
+        type=intern(spec.type or ""),
+        provider=intern(spec.provider or ""),
+        source_ip=spec.sourceIP or "",
+        user_agent=intern(joined(spec.userAgent, "")),
+    )
+
+
+def _login_status(spec: _LoginSpec) -> Status:
+    why = joined(spec.reason, "")
+    if spec.success:
+        return Status(Severity.OK, "Succeeded", why)
+    return Status(Severity.WARN, "Failed", why)
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {
+    WORKSPACES: decoder(_Workspace, _workspace),
+    WORKSPACE_TEMPLATES: decoder(_WorkspaceTemplate, _workspace_template),
+    GROUPS: decoder(_Group, _group),
+    GROUP_BINDINGS: decoder(_GroupBinding, _group_binding),
+    LOGIN_RECORDS: decoder(_LoginRecord, _login_record),
+}

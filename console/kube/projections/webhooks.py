@@ -1,0 +1,94 @@
+"""Admission webhooks: whom kube-apiserver asks before it does something."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from console.kube.gvr import (
+    GVR,
+    MUTATING_WEBHOOK_CONFIGURATIONS,
+    VALIDATING_WEBHOOK_CONFIGURATIONS,
+)
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.store import Decode
+
+
+class WebhookConfiguration(Projection, frozen=True):
+    """`webhooks` counts them. `failing_closed`: as many of them refuse requests while nobody answers.
+    `targets` are `namespace/service` in the cluster, host names elsewhere; `resources` what they are
+    asked about, as `plural.group`."""
+
+    webhooks: int
+    failing_closed: int
+    targets: tuple[str, ...]
+    resources: tuple[str, ...]
+
+
+class _ServiceReference(msgspec.Struct, gc=False):
+    namespace: str = ""
+    name: str = ""
+
+
+class _ClientConfig(msgspec.Struct, gc=False):
+    service: _ServiceReference | None = None
+    url: str | None = None
+
+
+class _Rule(msgspec.Struct, gc=False):
+    apiGroups: tuple[str, ...] | None = None
+    resources: tuple[str, ...] | None = None
+
+
+class _Webhook(msgspec.Struct, gc=False):
+    clientConfig: _ClientConfig | None = None
+    rules: tuple[_Rule, ...] | None = None
+    failurePolicy: str | None = None
+
+
+class _Webhooks(Object):
+    webhooks: tuple[_Webhook, ...] | None = None
+
+
+def _configuration(item: _Webhooks) -> WebhookConfiguration:
+    webhooks = item.webhooks or ()
+    targets = [_target(webhook.clientConfig or _ClientConfig()) for webhook in webhooks]
+    resources = [
+        _resource(resource, group)
+        for webhook in webhooks
+        for rule in webhook.rules or ()
+        for group in rule.apiGroups or ()
+        for resource in rule.resources or ()
+    ]
+    return WebhookConfiguration(
+        **basics(item.metadata),
+        webhooks=len(webhooks),
+        # The API's default is Fail.
+        failing_closed=sum(webhook.failurePolicy != "Ignore" for webhook in webhooks),
+        targets=tuple(dict.fromkeys(target for target in targets if target)),
+        resources=tuple(dict.fromkeys(resources)),
+    )
+
+
+def _resource(resource: str, group: str) -> str:
+    """`plural.group`; resources of every group are without one where they are all of them."""
+    whole = not group or (group == "*" and resource.startswith("*"))
+    return resource if whole else f"{resource}.{group}"
+
+
+def _target(config: _ClientConfig) -> str:
+    if config.service is not None:
+        return f"{config.service.namespace}/{config.service.name}"
+    try:
+        return urlsplit(config.url or "").hostname or ""
+    except ValueError:
+        return ""
+
+
+_decode_webhooks = decoder(_Webhooks, _configuration)
+
+DECODERS: Mapping[GVR, Decode[Any]] = {
+    VALIDATING_WEBHOOK_CONFIGURATIONS: _decode_webhooks,
+    MUTATING_WEBHOOK_CONFIGURATIONS: _decode_webhooks,
+}

@@ -1,0 +1,100 @@
+"""What is the same of everything that makes pods from a template."""
+
+from sys import intern
+
+import msgspec
+
+from console.kube.projections.common import Condition, Projection
+from console.kube.projections.meta import ObjectMeta
+from console.kube.sharing import Pool
+from console.kube.status import Severity, Status
+
+#: Statuses, image lists and the like, of which there are few among many objects.
+shared = Pool()
+
+
+class Workload(Projection, frozen=True, gc=False):
+    """`containers` and `images` are the template's, init containers last; `selector` is a text."""
+
+    status: Status
+    containers: tuple[str, ...]
+    images: tuple[str, ...]
+    selector: str
+
+
+class Meta(ObjectMeta, gc=False):
+    generation: int | None = None
+
+
+class _Container(msgspec.Struct, gc=False):
+    name: str = ""
+    image: str | None = None
+
+
+class _PodSpec(msgspec.Struct, gc=False):
+    containers: tuple[_Container, ...] | None = None
+    initContainers: tuple[_Container, ...] | None = None
+    nodeSelector: dict[str, str] | None = None
+
+    @property
+    def all(self) -> tuple[_Container, ...]:
+        return (*(self.containers or ()), *(self.initContainers or ()))
+
+
+class Template(msgspec.Struct, gc=False):
+    spec: _PodSpec | None = None
+
+    @property
+    def node_selector(self) -> dict[str, str]:
+        return (self.spec and self.spec.nodeSelector) or {}
+
+
+class Update(msgspec.Struct, gc=False):
+    """How a template's change reaches the pods. `partition`: pods below this ordinal stay as they are."""
+
+    type: str | None = None
+    rollingUpdate: "_RollingUpdate | None" = None
+
+    @property
+    def rolling(self) -> bool:
+        return self.type != "OnDelete"
+
+
+class _RollingUpdate(msgspec.Struct, gc=False):
+    partition: int | None = None
+
+
+def containers_of(template: Template | None) -> tuple[str, ...]:
+    spec = template.spec if template else None
+    return shared.one(tuple(intern(c.name) for c in spec.all)) if spec else ()
+
+
+def images_of(template: Template | None) -> tuple[str, ...]:
+    """Without those that are left to an image stream or the like to fill in."""
+    spec = template.spec if template else None
+    return shared.one(tuple(c.image for c in spec.all if c.image)) if spec else ()
+
+
+def behind(meta: Meta, observed: int | None) -> bool:
+    """True while the controller has not seen the newest spec."""
+    return meta.generation is not None and meta.generation > (observed or 0)
+
+
+def short_of_pods(ready: int, desired: int, unavailable: Condition | None = None) -> Status:
+    """Fewer pods than wanted; none at all is an outage. `unavailable`: the condition that says so."""
+    severity = Severity.WARN if ready > 0 else Severity.ERROR
+    if unavailable is not None and unavailable.status == "False":
+        return Status(severity, "Not available", unavailable.text)
+    word = "Degraded" if ready > 0 else "Not available"
+    return Status(severity, word, f"{ready} of {desired} ready")
+
+
+def cannot_create(failure: Condition | None) -> Status | None:
+    """A quota, a policy or a missing account keeps a controller from making pods (ReplicaFailure)."""
+    if failure is None or failure.status != "True":
+        return None
+    return Status(Severity.ERROR, "Cannot create pods", failure.text)
+
+
+SCALED_TO_ZERO = Status(Severity.PAUSED, "Scaled to zero")
+RUNNING = Status(Severity.OK, "Running")

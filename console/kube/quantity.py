@@ -1,0 +1,44 @@
+"""Amounts as Kubernetes writes them: `250m`, `1.5`, `512Mi`, `2G`, `12e6`.
+
+https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+"""
+
+import re
+from decimal import Decimal
+
+#: Characters of a quantity that is looked at; Kubernetes' own have a dozen.
+_LONGEST = 64
+_FORM = re.compile(
+    r"(?P<number>[+-]?([0-9]+\.?[0-9]*|\.[0-9]+))"
+    r"(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?",
+    re.ASCII,
+)
+_FACTORS = {
+    "n": Decimal("1e-9"),
+    "u": Decimal("1e-6"),
+    "m": Decimal("1e-3"),
+    "k": Decimal(10**3),
+    "M": Decimal(10**6),
+    "G": Decimal(10**9),
+    "T": Decimal(10**12),
+    "P": Decimal(10**15),
+    "E": Decimal(10**18),
+    "Ki": Decimal(2**10),
+    "Mi": Decimal(2**20),
+    "Gi": Decimal(2**30),
+    "Ti": Decimal(2**40),
+    "Pi": Decimal(2**50),
+    "Ei": Decimal(2**60),
+}
+
+
+def parse_quantity(text: str) -> Decimal | None:
+    """The exact amount in base units (cores, bytes, pieces), None for what is no quantity."""
+    match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        return None
+    number, suffix = Decimal(match["number"]), match["suffix"] or ""
+    if not suffix:
+        return number
+    factor = _FACTORS.get(suffix)
+    return number * factor if factor is not None else number.scaleb(int(suffix[1:]))

@@ -1,0 +1,85 @@
+"""Whether a type's objects live in namespaces, and the namespaces that a console is confined to.
+
+A console that may not list in the whole cluster names its namespaces in `NAMESPACES`, comma separated.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+
+from console.kube.client import NoCluster
+from console.kube.discovery import Types
+from console.kube.gvr import GVR
+
+VARIABLE = "NAMESPACES"
+#: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+#: Plurals by group. The types of other groups are custom; what is not listed lives in namespaces.
+_CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
+    "": frozenset({"componentstatuses", "namespaces", "nodes", "persistentvolumes"}),
+    "admissionregistration.k8s.io": frozenset(
+        {
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+            "mutatingwebhookconfigurations",
+            "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings",
+            "validatingwebhookconfigurations",
+        }
+    ),
+    "apiextensions.k8s.io": frozenset({"customresourcedefinitions"}),
+    "apiregistration.k8s.io": frozenset({"apiservices"}),
+    "certificates.k8s.io": frozenset({"certificatesigningrequests", "clustertrustbundles"}),
+    "flowcontrol.apiserver.k8s.io": frozenset({"flowschemas", "prioritylevelconfigurations"}),
+    "networking.k8s.io": frozenset({"ingressclasses", "ipaddresses", "servicecidrs"}),
+    "node.k8s.io": frozenset({"runtimeclasses"}),
+    "rbac.authorization.k8s.io": frozenset({"clusterrolebindings", "clusterroles"}),
+    "resource.k8s.io": frozenset({"deviceclasses", "resourceslices"}),
+    "scheduling.k8s.io": frozenset({"priorityclasses"}),
+    "storage.k8s.io": frozenset(
+        {"csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"}
+    ),
+}
+#: Custom types that the console knows by itself, for when nobody may list their definitions.
+_CUSTOM: Mapping[str, frozenset[str]] = {
+    "gateway.networking.k8s.io": frozenset({"gatewayclasses"}),
+    "iam.kubesphere.io": frozenset(
+        {
+            "globalrolebindings",
+            "globalroles",
+            "groupbindings",
+            "groups",
+            "loginrecords",
+            "rolebases",
+            "users",
+            "workspacerolebindings",
+            "workspaceroles",
+        }
+    ),
+    "snapshot.storage.k8s.io": frozenset({"volumesnapshotclasses", "volumesnapshotcontents"}),
+    "tenant.kubesphere.io": frozenset({"workspaces", "workspacetemplates"}),
+}
+
+
+def is_namespaced(gvr: GVR, types: Types) -> bool:
+    custom = types.get(gvr)
+    if custom is not None:
+        return custom.namespaced
+    known = _CLUSTER_SCOPED.get(gvr.group) or _CUSTOM.get(gvr.group) or frozenset()
+    return gvr.resource not in known
+
+
+def is_the_clusters(gvr: GVR) -> bool:
+    """True for Kubernetes' own cluster-scoped types, which no right within a namespace covers."""
+    return gvr.resource in _CLUSTER_SCOPED.get(gvr.group, frozenset())
+
+
+def configured_namespaces() -> tuple[str, ...]:
+    """Those of the environment, each once; none means the whole cluster. Raises `NoCluster`."""
+    given = [item.strip() for item in os.environ.get(VARIABLE, "").split(",")]
+    names = tuple(dict.fromkeys(item for item in given if item))
+    for name in names:
+        if not _LABEL.fullmatch(name):
+            raise NoCluster(f"{VARIABLE} is a list of namespaces separated by commas, not {name!r}")
+    return names

@@ -1,0 +1,151 @@
+"""The newest objects of a type of which there may be any number: Events.
+
+Promises, beyond a `ScopedInformer`'s: at most `limit` objects, none of them seen last more than
+`max_age` ago, the oldest going first. Not even while a list arrives are there more in memory.
+
+So the store is not equal to the server here: what was evicted is still there, and no list that is
+sorted or paged should be kept live by it.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from heapq import heapify, heappop, heappush, heappushpop
+from itertools import count
+
+import msgspec
+
+from console.kube.clock import Clock
+from console.kube.gvr import GVR, Key
+from console.kube.listwatch import WatchEvent
+from console.kube.projections.meta import utc
+from console.kube.scoped import Gathering, ScopedInformer
+from console.kube.store import Decode, P
+
+LIMIT = 5_000
+MAX_AGE = timedelta(hours=1)
+#: Entries of the queue that may be out of date before it is made anew.
+_SLACK = 1_000
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class _Meta(msgspec.Struct, gc=False):
+    name: str
+    namespace: str = ""
+    creationTimestamp: datetime | None = None
+
+
+class _Series(msgspec.Struct, gc=False):
+    lastObservedTime: datetime | None = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    """https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/"""
+
+    metadata: _Meta
+    eventTime: datetime | None = None
+    lastTimestamp: datetime | None = None
+    series: _Series | None = None
+
+
+_decoder = msgspec.json.Decoder(_Event)
+
+
+def last_seen(raw: msgspec.Raw) -> tuple[Key, datetime] | None:
+    """The object, and when it happened last; None for what is no object."""
+    try:
+        event = _decoder.decode(raw)
+    except msgspec.DecodeError:
+        return None
+    observed = event.series.lastObservedTime if event.series else None
+    times = (observed, event.lastTimestamp, event.eventTime, event.metadata.creationTimestamp)
+    known = [when for time in times if (when := utc(time)) is not None]
+    return Key(event.metadata.namespace, event.metadata.name), max(known, default=_LONG_AGO)
+
+
+class Window(ScopedInformer[P]):
+    def __init__(
+        self,
+        gvr: GVR,
+        decode: Decode[P],
+        *,
+        clock: Clock | None = None,
+        limit: int = LIMIT,
+        max_age: timedelta = MAX_AGE,
+    ) -> None:
+        super().__init__(gvr, decode, clock=clock)
+        self.limit = limit
+        self._max_age = max_age
+        self._times: dict[Key, datetime] = {}
+        # The oldest first; what no longer agrees with `_times` is passed over.
+        self._queue: list[tuple[datetime, Key]] = []
+
+    @property
+    def horizon(self) -> datetime:
+        """What was seen last before this is too old."""
+        return self._clock.now() - self._max_age
+
+    def event(self, event: WatchEvent) -> str:
+        version = super().event(event)
+        found = last_seen(event.object)
+        if found is not None:
+            self.note(*found)
+            self.tidy()
+        return version
+
+    def gathering(self, namespace: str) -> Gathering:
+        return _Newest(self, super().gathering(namespace))
+
+    def note(self, key: Key, when: datetime | None = None) -> None:
+        """Remembers when an object was seen, or that it is gone. On the core's thread."""
+        if self.store.get(key) is None:
+            self._times.pop(key, None)
+        elif when is not None and self._times.get(key) != when:
+            self._times[key] = when
+            heappush(self._queue, (when, key))
+
+    def tidy(self) -> None:
+        """Lets go of what is too much or too old. On the core's thread."""
+        horizon, gone = self.horizon, []
+        while self._queue and (len(self._times) > self.limit or self._queue[0][0] < horizon):
+            when, key = heappop(self._queue)
+            if self._times.get(key) == when:
+                del self._times[key]
+                gone.append(key)
+        if len(self._queue) > len(self._times) + _SLACK:
+            self._queue = [(when, key) for key, when in self._times.items()]
+            heapify(self._queue)
+        for key in self.store.evict(gone) if gone else ():
+            self._changed(key)
+
+
+class _Newest:
+    """Of a list, the newest `limit`; the others are dropped as they come."""
+
+    def __init__(self, window: Window[P], gathering: Gathering) -> None:
+        self._note, self._tidy = window.note, window.tidy
+        self._limit, self._horizon = window.limit, window.horizon
+        self._gathering = gathering
+        self._kept: list[tuple[datetime, int, Key, msgspec.Raw]] = []
+        self._numbers = count()
+
+    def add(self, raws: Sequence[msgspec.Raw]) -> None:
+        for raw in raws:
+            found = last_seen(raw)
+            if found is None or found[1] < self._horizon:
+                continue
+            # A copy, or it would hold on to the whole batch that it came in.
+            item = (found[1], next(self._numbers), found[0], raw.copy())
+            if len(self._kept) < self._limit:
+                heappush(self._kept, item)
+            else:
+                heappushpop(self._kept, item)
+
+    def commit(self, resource_version: str) -> Sequence[Key]:
+        self._gathering.add([raw for *_order, raw in self._kept])
+        changed = self._gathering.commit(resource_version)
+        for key in changed:
+            self._note(key)
+        for when, _number, key, _raw in self._kept:
+            self._note(key, when)
+        self._tidy()
+        return changed

@@ -1,0 +1,122 @@
+"""How busy and how fresh the cache is, in numbers."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from console.kube.figures import figures_of
+from console.kube.gvr import GVR, PODS
+from console.kube.history import KEPT, STEP, History
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from console.kube.scoped import ScopedInformer
+from tests.kube.fakes import FakeClock, FakeServer
+
+THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
+
+
+class Counting:
+    """What `History` needs of an informer."""
+
+    events = 0
+
+
+def sampled(history: History, clock: FakeClock, counts: dict[GVR, Any], steps: int = 1) -> None:
+    for _ in range(steps):
+        clock.elapsed += STEP
+        history.sample(counts)
+
+
+def it_tells_events_per_second() -> None:
+    clock = FakeClock()
+    history, things = History(clock), Counting()
+    assert list(history.rates()) == []
+    assert history.rate(THINGS) == 0
+    for count in (10, 10, 60):
+        things.events = count
+        sampled(history, clock, {THINGS: things})
+    assert list(history.rates(THINGS)) == [2, 0, 10]
+    assert history.rate(THINGS, last=STEP) == 10
+    assert history.rate(THINGS) == 60 / 15
+
+
+def it_weighs_steps_by_their_length() -> None:
+    clock = FakeClock()
+    history, things = History(clock), Counting()
+    things.events = 10
+    sampled(history, clock, {THINGS: things})
+    clock.elapsed += 10
+    things.events = 40
+    sampled(history, clock, {THINGS: things})
+    assert list(history.rates(THINGS)) == [2, 2]
+
+
+def it_adds_kinds_up_and_forgets_those_that_are_gone() -> None:
+    clock = FakeClock()
+    history, things, others = History(clock), Counting(), Counting()
+    things.events = 5
+    sampled(history, clock, {THINGS: things})
+    others.events = 10
+    sampled(history, clock, {THINGS: things, OTHERS: others})
+    assert list(history.rates(OTHERS)) == [0, 2]
+    assert list(history.rates()) == [1, 2]
+    sampled(history, clock, {OTHERS: others})
+    assert list(history.rates(THINGS)) == []
+    assert list(history.rates()) == [0, 2, 0]
+
+
+def it_counts_a_kind_that_began_anew_from_zero() -> None:
+    clock = FakeClock()
+    history, things = History(clock), Counting()
+    things.events = 100
+    sampled(history, clock, {THINGS: things})
+    things.events = 5
+    sampled(history, clock, {THINGS: things})
+    assert list(history.rates(THINGS)) == [20, 1]
+
+
+def it_keeps_ten_minutes() -> None:
+    clock = FakeClock()
+    history, things = History(clock), Counting()
+    sampled(history, clock, {THINGS: things}, steps=KEPT + 5)
+    things.events = 5
+    sampled(history, clock, {THINGS: things})
+    assert len(history.rates(THINGS)) == len(history.rates()) == KEPT
+    assert history.rates()[-1] == 1
+
+
+def it_says_how_old_what_is_shown_may_be() -> None:
+    clock = FakeClock()
+    now = clock.now()
+    informer = Informer.preloaded(PODS)
+    cold: Informer[Any] = Informer(THINGS, generic.decode, clock=clock)
+
+    def lags() -> list[float | None]:
+        answered = now - timedelta(seconds=3)
+        found = figures_of({PODS: informer, THINGS: cold}, answered=answered, now=now)
+        return [item.lag for item in found]
+
+    assert lags() == [3, None]
+    informer.set_stale(now - timedelta(seconds=90), "gone")
+    assert lags() == [90, None]
+
+
+async def it_counts_what_came_after_the_first() -> None:
+    clock, server = FakeClock(), FakeServer()
+    server.put("a")
+    server.endings = [None]
+    informer = ScopedInformer(THINGS, generic.decode, clock=clock)
+    informer.add_listener(lambda _key: None)
+    task = asyncio.create_task(informer.follow({"": server}))
+    async with asyncio.timeout(5):
+        await server.idle.wait()
+    server.put("b")
+    async with asyncio.timeout(5):
+        while len(informer.store) < 2:
+            await asyncio.sleep(0)
+    found = figures_of({THINGS: informer}, answered=clock.now(), now=clock.now())[0]
+    assert (found.objects, found.events, found.listeners) == (2, 1, 1)
+    assert (found.relists, found.restarts) == (0, 1)
+    assert found.bytes == informer.store.bytes_packed > 0
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,96 @@
+"""What a Secret keeps secret never reaches a store."""
+
+import base64
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.kube.gvr import GVR, PODS, SECRETS, Key
+from console.kube.informer import Informer
+from console.kube.private import PRIVATE, SecretMeta, redact_secret
+from console.kube.runtime import NeverCached, StaticRuntime, UnknownKind
+from tests.kube.fakes import raw
+
+CANARY = "hunter2-canary"
+HIDDEN = base64.b64encode(CANARY.encode()).decode()
+
+
+def secret(**fields: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": "s",
+            "namespace": "team",
+            "uid": "u",
+            "resourceVersion": "7",
+            "creationTimestamp": "2026-11-20T10:00:00Z",
+            "labels": {"app": "web"},
+            "annotations": {
+                "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"data": HIDDEN}),
+                "note": CANARY,
+            },
+            "managedFields": [{"fieldsV1": {"f:data": {}}}],
+        },
+        "type": "Opaque",
+        "data": {"password": HIDDEN, "user": HIDDEN},
+        **fields,
+    }
+
+
+def held(item: dict[str, Any]) -> Informer[Any]:
+    private = PRIVATE[SECRETS]
+    informer: Informer[Any] = Informer(SECRETS, private.decode)
+    informer.replace([private.redact(raw(item))], "7")
+    return informer
+
+
+def it_keeps_metadata_type_and_the_number_of_keys() -> None:
+    entry = held(secret(immutable=True)).store.get(Key("team", "s"))
+    assert entry is not None
+    found: SecretMeta = entry.projection
+    assert (found.type, found.keys, found.immutable) == ("Opaque", 2, True)
+    assert (found.labels, found.uid) == ({"app": "web"}, "u")
+    assert found.created is not None
+    assert entry.resource_version == "7"
+
+
+def it_holds_neither_values_nor_annotations_nor_the_names_of_keys() -> None:
+    entry = held(secret()).store.get(Key("team", "s"))
+    assert entry is not None
+    text = json.dumps(entry.original()) + repr(entry.projection)
+    for word in (CANARY, HIDDEN, "password", "annotations", "managedFields", "f:data"):
+        assert word not in text
+
+
+@given(st.dictionaries(st.text(), st.text() | st.none() | st.integers() | st.lists(st.text())))
+def it_lets_nothing_through_that_it_does_not_know(fields: dict[str, Any]) -> None:
+    known = {"metadata": secret()["metadata"], "type": "Opaque"}
+    unknown = {f"x{name}": [value, CANARY] for name, value in fields.items()}
+    text = bytes(redact_secret(raw({**unknown, **known})))
+    assert CANARY.encode() not in text
+
+
+@pytest.mark.parametrize("wrong", [{"data": "text"}, {"data": [CANARY]}, {"type": 7}])
+def it_leaves_out_what_is_no_secret_and_keeps_its_place(wrong: dict[str, Any]) -> None:
+    redacted = redact_secret(raw(secret(**wrong)))
+    assert bytes(redacted) == b'{"metadata":{"resourceVersion":"7"}}'
+    informer = held(secret(**wrong))
+    assert (len(informer.store), informer.store.undecodable) == (0, 1)
+
+
+def it_refuses_what_is_cut_off() -> None:
+    with pytest.raises(msgspec.DecodeError):
+        redact_secret(msgspec.Raw(b'{"metadata":{"name":"s"'))
+
+
+def it_has_no_informer_of_secrets() -> None:
+    runtime = StaticRuntime({PODS: Informer.preloaded(PODS)})
+    with pytest.raises(NeverCached):
+        runtime.informer(SECRETS)
+    with pytest.raises(UnknownKind):
+        runtime.informer(GVR("", "v1", "secrets"))

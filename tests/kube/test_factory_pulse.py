@@ -1,0 +1,94 @@
+"""Signs of life, and who is woken by what."""
+
+import asyncio
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from console.kube.errors import ApiError, ServerError, Unavailable
+from console.kube.pulse import PROBE_INTERVAL, PROBE_RETRY, Pulse
+from tests.kube.fakes import FakeClock
+
+
+class Reader:
+    """Answers probes by a script; when that ends, never again."""
+
+    def __init__(self, *answers: ApiError | None) -> None:
+        self.answers = list(answers)
+        self.done = asyncio.Event()
+
+    async def ready(self) -> None:
+        if not self.answers:
+            self.done.set()
+            await asyncio.Event().wait()
+        answer = self.answers.pop(0)
+        if answer is not None:
+            raise answer
+
+
+class Noting:
+    """What a pulse needs of an informer."""
+
+    def __init__(self) -> None:
+        self.doubts: list[datetime | None] = []
+        self.woken = 0
+        self.renewed = 0
+
+    def doubt(self, since: datetime | None) -> None:
+        self.doubts.append(since)
+
+    def wake(self) -> None:
+        self.woken += 1
+
+    def renew(self) -> None:
+        self.renewed += 1
+
+
+def pulse_of(reader: Any, *informers: Any, clock: FakeClock) -> Pulse:
+    return Pulse(reader, lambda: informers, clock)
+
+
+async def run(pulse: Pulse, reader: Reader) -> None:
+    task = asyncio.create_task(pulse.run())
+    async with asyncio.timeout(5):
+        await reader.done.wait()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> None:
+    clock, informer = FakeClock(), Noting()
+    gone = Unavailable("No answer")
+    reader = Reader(None, gone, gone, None)
+    pulse = pulse_of(reader, informer, clock=clock)
+    began = clock.now()
+    await run(pulse, reader)
+    assert informer.doubts == [None, began, began, None]
+    assert (informer.woken, informer.renewed) == (1, 1)
+    assert clock.sleeps == [PROBE_INTERVAL, PROBE_RETRY, PROBE_RETRY, PROBE_INTERVAL]
+    assert (pulse.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
+
+
+async def it_takes_a_server_that_is_not_ready_for_one_that_is_there() -> None:
+    clock, informer = FakeClock(), Noting()
+    reader = Reader(ServerError(500, "not ready"), None)
+    pulse = pulse_of(reader, informer, clock=clock)
+    await run(pulse, reader)
+    assert informer.doubts == [None, None]
+    assert (informer.woken, informer.renewed) == (1, 0)
+
+
+async def it_wakes_once_for_many_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.kube.pulse.WAKE_GAP", 0.0)
+    informers = Noting(), Noting()
+    pulse = pulse_of(Reader(), *informers, clock=FakeClock())
+    for _ in range(100):
+        pulse.wake_soon()
+    await asyncio.sleep(0.001)
+    assert [informer.woken for informer in informers] == [1, 1]
+    pulse.wake_soon()
+    await asyncio.sleep(0.001)
+    assert [informer.woken for informer in informers] == [2, 2]

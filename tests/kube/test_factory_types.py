@@ -1,0 +1,165 @@
+"""Custom types as their definitions say, and what is followed kept in step with them."""
+
+from typing import Any
+
+from console.kube.discovery import Types
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS, Key
+from console.kube.informer import Informer
+from console.kube.typewatch import TypeWatch
+
+V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")
+NAME = Key("", "widgets.x.org")
+SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
+
+
+def version(name: str, *, served: bool = True, storage: bool = False) -> dict[str, Any]:
+    column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "priority": 1}
+    return {
+        "name": name,
+        "served": served,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": SCHEMA},
+        "additionalPrinterColumns": [column],
+    }
+
+
+_revisions = iter(range(1, 10_000))
+
+
+def definition(
+    *versions: dict[str, Any],
+    uid: str = "u1",
+    established: bool = True,
+    name: str = "widgets.x.org",
+) -> dict[str, Any]:
+    plural, _dot, group = name.partition(".")
+    return {
+        "metadata": {"name": name, "uid": uid, "resourceVersion": str(next(_revisions))},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {
+                "plural": plural,
+                "singular": "widget",
+                "kind": "Widget",
+                "listKind": "WidgetList",
+                "shortNames": ["wd"],
+            },
+            "versions": list(versions),
+        },
+        "status": {
+            "conditions": [{"type": "Established", "status": "True" if established else "False"}]
+        },
+    }
+
+
+def informer(*items: dict[str, Any]) -> Informer[Any]:
+    return Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, items)
+
+
+def it_tells_a_type_as_its_definition_does() -> None:
+    types = Types(informer(definition(version("v1", storage=True))))
+    found = types.get(V1)
+    assert found is not None
+    assert (found.kind, found.list_kind, found.singular) == ("Widget", "WidgetList", "widget")
+    assert (found.short_names, found.namespaced, found.uid) == (("wd",), True, "u1")
+    column = found.columns[0]
+    assert (column.name, column.type, column.jsonPath) == ("Size", "integer", ".spec.size")
+    assert types.schema(V1) == SCHEMA
+    assert types.schema(GVR("x.org", "v9", "widgets")) == {}
+    assert types.schema(GVR("x.org", "v1", "planets")) == {}
+
+
+def it_knows_each_served_version_and_prefers_the_stored_one() -> None:
+    both = definition(version("v1"), version("v2", storage=True), version("v3", served=False))
+    types = Types(informer(both))
+    assert [item.gvr for item in types] == [V1, V2]
+    preferred = types.find("x.org", "widgets")
+    assert preferred is not None
+    assert preferred.gvr == V2
+    assert types.find("x.org", "planets") is None
+
+
+def it_does_not_know_what_is_not_established() -> None:
+    definitions = informer(definition(version("v1", storage=True), established=False))
+    types = Types(definitions)
+    assert types.get(V1) is None
+    definitions.apply(definition(version("v1", storage=True)))
+    assert types.get(V1) is not None
+    definitions.remove(definition(version("v1", storage=True)))
+    assert types.get(V1) is None
+    assert list(types) == []
+
+
+def it_knows_nothing_without_definitions() -> None:
+    types = Types()
+    assert types.get(V1) is None
+    assert list(types) == []
+    assert types.schema(V1) == {}
+    assert types.uid(NAME) == ""
+
+
+class Told:
+    """A factory that follows these, and notes what it is told."""
+
+    def __init__(self, *followed: GVR, gone: tuple[GVR, ...] = ()) -> None:
+        self.followed, self.gone = followed, gone
+        self.calls: list[tuple[str, GVR]] = []
+
+    def informers(self) -> dict[GVR, None]:
+        return dict.fromkeys(self.followed)
+
+    def vanished(self) -> tuple[GVR, ...]:
+        return self.gone
+
+    def vanish(self, gvr: GVR) -> None:
+        self.calls.append(("vanish", gvr))
+
+    def appear(self, gvr: GVR) -> None:
+        self.calls.append(("appear", gvr))
+
+    def renew(self, gvr: GVR) -> None:
+        self.calls.append(("renew", gvr))
+
+
+def watching(definitions: Informer[Any], told: Told) -> None:
+    definitions.add_listener(TypeWatch(Types(definitions), told).changed)
+
+
+def it_ends_what_is_no_longer_defined_or_served() -> None:
+    definitions, told = informer(), Told(V1, V2)
+    watching(definitions, told)
+    definitions.apply(definition(version("v1"), version("v2", storage=True)))
+    told.calls.clear()
+    definitions.apply(definition(version("v1", served=False), version("v2", storage=True)))
+    assert told.calls == [("vanish", V1), ("appear", V2)]
+    told.calls.clear()
+    definitions.remove(definition(version("v2", storage=True)))
+    assert told.calls == [("vanish", V1), ("vanish", V2)]
+
+
+def it_brings_back_what_is_defined_again() -> None:
+    definitions, told = informer(), Told(gone=(V1,))
+    watching(definitions, told)
+    definitions.apply(definition(version("v1", storage=True)))
+    assert told.calls == [("appear", V1)]
+
+
+def it_notices_that_a_type_was_defined_anew_between_two_looks() -> None:
+    definitions, told = informer(), Told(V1)
+    watching(definitions, told)
+    definitions.apply(definition(version("v1", storage=True), uid="u1"))
+    definitions.apply(definition(version("v1", storage=True), uid="u1"))
+    assert ("renew", V1) not in told.calls
+    definitions.apply(definition(version("v1", storage=True), uid="u2"))
+    assert told.calls[-1] == ("renew", V1)
+
+
+def it_leaves_other_types_and_the_consoles_own_alone() -> None:
+    definitions, told = informer(), Told(USERS, GVR("y.org", "v1", "widgets"))
+    watching(definitions, told)
+    definitions.apply(definition(version("v1", storage=True)))
+    assert told.calls == []
+    definitions.apply(definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
+    definitions.remove(definition(version("v1alpha2"), name="users.iam.kubesphere.io"))
+    assert told.calls == [("appear", USERS)]

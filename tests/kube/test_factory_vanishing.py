@@ -1,0 +1,71 @@
+"""Kinds whose type goes, comes back, or becomes another while they are followed."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from console.kube.factory import VANISHED
+from console.kube.gvr import Key
+from tests.kube.factories import IDLE, THINGS, World, live, names, until
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with World.open() as world:
+        yield world
+
+
+async def it_forgets_the_objects_of_a_type_that_is_gone(world: World) -> None:
+    informer = await world.settled()
+    seen: list[Key] = []
+    informer.add_listener(seen.append)
+    world.factory.vanish(THINGS)
+    await until(lambda: informer.freshness.problem == VANISHED)
+    assert names(informer) == set()
+    assert seen == [Key("default", "a")]
+    assert world.factory.informers() == {}
+
+
+async def it_goes_on_for_its_listeners_when_the_type_is_back(world: World) -> None:
+    informer = await world.settled()
+    informer.add_listener(lambda _key: None)
+    world.factory.vanish(THINGS)
+    await until(lambda: informer.freshness.problem == VANISHED)
+    await world.idle(10 * IDLE)
+    world.server.put("b")
+    world.factory.appear(THINGS)
+    await until(lambda: live(informer))
+    assert names(informer) == {"a", "b"}
+    assert world.factory.get(THINGS) is informer
+
+
+async def it_survives_a_type_that_is_gone_and_back_at_once(world: World) -> None:
+    informer = await world.settled()
+    informer.add_listener(lambda _key: None)
+    world.factory.vanish(THINGS)
+    world.factory.appear(THINGS)
+    world.server.put("b")
+    await until(lambda: names(informer) == {"a", "b"} and live(informer))
+    assert world.server.lists == ["0", ""]
+    assert len(world.tasks) == 1
+
+
+async def it_does_not_bring_back_what_nobody_listens_to(world: World) -> None:
+    informer = await world.settled()
+    remove = informer.add_listener(lambda _key: None)
+    world.factory.vanish(THINGS)
+    remove()
+    world.factory.appear(THINGS)
+    await world.idle(0)
+    assert not world.factory.vanished()
+    assert not live(informer)
+    assert await world.settled() is not informer
+
+
+async def it_lists_anew_when_a_type_became_another(world: World) -> None:
+    informer = await world.settled()
+    world.server.objects.clear()
+    world.factory.renew(THINGS)
+    await until(lambda: names(informer) == set())
+    assert live(await world.settled())
+    assert world.server.lists == ["0", ""]

@@ -1,0 +1,244 @@
+"""The cache against a model of the server, through faults that nobody thought of.
+
+Each case is a tape of steps (see `tests.kube.model`); nothing sleeps.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from console.kube import store as store_module
+from console.kube.gvr import GVR, Key
+from console.kube.indexes import Index
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from console.kube.ratelimit import Backoff
+from console.kube.reflector import Reflector
+from console.kube.store import Entry
+from tests.kube.model import Model, ModelClock
+from tests.kube.tape import (
+    Again,
+    Bookmark,
+    Compact,
+    Deliver,
+    Drop,
+    Elsewhere,
+    End,
+    Fail,
+    Lag,
+    Put,
+    Restore,
+    Slow,
+    Step,
+    Wake,
+)
+
+THINGS = GVR("", "v1", "things")
+#: Seconds without news after which it must be said.
+HONEST = 15.0
+
+_NAMES = st.sampled_from("abc")
+_CHANGES = st.one_of(
+    st.builds(Put, _NAMES),
+    st.builds(Put, _NAMES),
+    st.builds(Drop, _NAMES),
+    st.builds(Again, _NAMES),
+    st.just(Elsewhere()),
+    st.just(Compact()),
+    st.builds(Lag, st.integers(0, 5)),
+    st.builds(Slow, st.sampled_from([0.1, 5.0, 12.0, 70.0])),
+    st.just(Wake()),
+)
+_RESTORES = st.builds(Restore, st.integers(1, 8))
+_FAILURES = st.one_of(
+    st.builds(Fail, st.sampled_from([-1, 0, 401, 403, 410, 500, 503, 504])),
+    st.builds(Fail, st.just(429), st.sampled_from([None, 0.0, 1.0, 45.0])),
+)
+_COURSES = st.one_of(
+    st.builds(Deliver, st.integers(1, 3)),
+    st.just(Bookmark()),
+    st.just(End()),
+    _FAILURES,
+)
+_TAPES = st.lists(st.one_of(_CHANGES, _COURSES), max_size=60)
+_RESTORED_TAPES = st.lists(st.one_of(_CHANGES, _COURSES, _RESTORES), max_size=60)
+
+
+class World:
+    """A reflector, its informer, a model of the server, and listeners that check what they see."""
+
+    def __init__(self, tape: Sequence[Step], seed: int = 0) -> None:
+        self.clock = ModelClock()
+        self.model = Model(tape, self.clock)
+        self.informer = Informer(THINGS, generic.decode, clock=self.clock)
+        backoff = Backoff(random=Random(seed))  # noqa: S311
+        self.reflector = Reflector(
+            "things", self.model, self.informer, clock=self.clock, backoff=backoff
+        )
+        self.model.wake = self.reflector.wake
+        #: Per key what a listener found in the store at each notification: era, uid, version.
+        self.log: dict[Key, list[tuple[int, str, int]]] = {}
+        self._replica: dict[Key, Entry[Any]] = {}
+        self._version = -1
+        self._index = Index(self.informer.store, _parity)
+        self._honest = self.clock.waiting
+        self.clock.waiting = self._waiting
+        self._calls = Counter[str]()
+        #: Seconds of the longest wait in which it did not say that it had no connection.
+        self._unsaid = 0.0
+        self.informer.add_listener(self._raise)
+        self._remove = self.informer.add_listener(self._leave)
+        self.informer.add_listener(self._seen)
+
+    async def run(self) -> None:
+        """Follows the server until it has told all."""
+        task = asyncio.create_task(self.reflector.run())
+        idle = asyncio.create_task(self.model.idle.wait())
+        await asyncio.wait({task, idle}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            idle.cancel()
+            # What the model or a listener found wrong, since a reflector never ends by itself.
+            await task
+            raise AssertionError("the reflector has ended")
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    def _seen(self, key: Key) -> None:
+        entry = self.informer.store.get(key)
+        seen = (self.model.era, "", 0)
+        if entry is not None:
+            seen = (self.model.era, entry.projection.uid, int(entry.resource_version))
+        self.log.setdefault(key, []).append(seen)
+        self.check_derived()
+
+    def _raise(self, _key: Key) -> None:
+        """The second time, and then never again."""
+        self._calls["raising"] += 1
+        if self._calls["raising"] == 2:
+            raise ValueError("a listener's mistake")
+        assert self._calls["raising"] < 2
+
+    def _leave(self, _key: Key) -> None:
+        self._calls["leaving"] += 1
+        assert self._calls["leaving"] <= 3
+        if self._calls["leaving"] == 3:
+            self._remove()
+
+    def _waiting(self, seconds: float) -> bool:
+        freshness = self.informer.freshness
+        if seconds > HONEST and freshness.synced and freshness.stale_since is None:
+            # Raised here, it would only end the wait.
+            self._unsaid = max(self._unsaid, seconds)
+        return self._honest(seconds)
+
+    def check_derived(self) -> None:
+        """The changes since the last check lead to what is there now."""
+        found = self.informer.store.changes_since(self._version)
+        snapshot = self.informer.store.snapshot()
+        if found is None:
+            self._version, self._replica = snapshot.version, dict(snapshot.entries)
+        else:
+            self._version, changes = found
+            for key, entry in changes:
+                if entry is None:
+                    self._replica.pop(key, None)
+                else:
+                    self._replica[key] = entry
+        assert self._replica == dict(snapshot.entries)
+        counted = Counter(value for entry in snapshot.entries.values() for value in _parity(entry))
+        assert self._index.values() == counted
+
+    def check_converged(self) -> None:
+        held = {
+            key.name: entry.original()
+            for key, entry in self.informer.store.snapshot().entries.items()
+        }
+        assert held == self.model.objects
+        assert self.informer.freshness.synced
+        assert self.informer.freshness.stale_since is None
+        assert self._unsaid == 0.0, f"for {self._unsaid:.0f} s it said that it was fresh"
+
+    def check_told(self) -> None:
+        """The last notification of each key was of what is so in the end."""
+        there = {
+            Key("default", name): item["metadata"] for name, item in self.model.objects.items()
+        }
+        for key, seen in self.log.items():
+            expected = there.get(key, {"uid": "", "resourceVersion": "0"})
+            assert seen[-1][1:] == (expected["uid"], int(expected["resourceVersion"])), key
+        assert there.keys() <= self.log.keys()
+
+    def check_monotonic(self) -> None:
+        """No object goes backwards and none comes back, but where the server itself did so."""
+        for key, seen in self.log.items():
+            gone: set[str] = set()
+            for (era, uid, version), (next_era, next_uid, next_version) in pairwise(seen):
+                if era != next_era:
+                    gone.clear()
+                    continue
+                assert next_uid not in gone, f"{key}: {next_uid} came back"
+                assert next_version >= version or not next_uid, (
+                    f"{key}: {next_version} after {version}"
+                )
+                if uid and uid != next_uid:
+                    gone.add(uid)
+
+    def check_requests(self) -> None:
+        assert self.reflector.lists == self.model.lists <= self.model.reasons
+        assert self.reflector.watches == self.model.watches
+
+
+def _parity(entry: Entry[Any]) -> tuple[str, ...]:
+    return (entry.projection.labels["parity"],)
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands of cases log more than anybody reads."""
+    caplog.set_level(logging.CRITICAL, "console.kube")
+
+
+def _run(world: World) -> None:
+    with patch.object(store_module, "_REMEMBERED", 4):
+        asyncio.run(world.run())
+    world.check_derived()
+
+
+_thorough = settings(
+    max_examples=1000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@_thorough
+@given(_TAPES, st.integers(0, 3))
+def test_whatever_happens_the_cache_ends_equal_and_never_went_back(
+    tape: list[Step], seed: int
+) -> None:
+    world = World(tape, seed)
+    _run(world)
+    world.check_converged()
+    world.check_told()
+    world.check_monotonic()
+    world.check_requests()
+
+
+@_thorough
+@given(_RESTORED_TAPES, st.integers(0, 3))
+def test_a_server_that_was_restored_is_followed_too(tape: list[Step], seed: int) -> None:
+    world = World(tape, seed)
+    _run(world)
+    world.check_converged()
+    world.check_told()
+    world.check_monotonic()
+    world.check_requests()

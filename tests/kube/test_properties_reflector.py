@@ -1,0 +1,99 @@
+"""What random tapes find seldom or never: faults that last, followers that start over, bad objects."""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import cycle
+
+import pytest
+
+from console.kube.gvr import Key
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from tests.kube.fakes import FakeClock, FakeServer, event
+from tests.kube.model import Model, ModelClock
+from tests.kube.tape import Deliver, Fail, Lag, Put, Slow, Step
+from tests.kube.test_properties import THINGS, World
+
+#: Seconds of a fault that lasts, and the lists that it may cost: one each 30 s, and those before the
+#: delays have grown to that (G10).
+LASTING = 900.0
+LISTS = 10 + LASTING / 30
+
+
+class Lasting(World):
+    """The tape has no end; the time has."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        super().__init__([])
+        self.model._tape = iter(cycle(steps))
+
+    def _waiting(self, seconds: float) -> bool:
+        if self.clock.elapsed > LASTING:
+            self.model.idle.set()
+        return super()._waiting(seconds)
+
+
+# A step for each question of a round, and one for the wait after it.
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([Fail(code)], id=f"every answer is {code}")
+        for code in (-1, 0, 401, 403, 410, 429, 500, 503, 504)
+    ]
+    + [
+        pytest.param([Deliver(), Fail(410), Deliver()], id="lists work, watches are too old"),
+        pytest.param(
+            [Deliver(), Slow(15), Fail(410), Deliver()],
+            id="as before, and the server is slow",
+        ),
+        pytest.param(
+            [Slow(15), Fail(-1), Deliver()],
+            id="long lists are cut off",
+        ),
+    ],
+)
+async def it_is_polite_when_a_fault_lasts(steps: Sequence[Step]) -> None:
+    world = Lasting(steps)
+    await world.run()
+    assert world.model.lists <= LISTS
+
+
+async def it_never_goes_back_when_following_starts_over() -> None:
+    clock = ModelClock()
+    informer = Informer(THINGS, generic.decode, clock=clock)
+    seen: list[int] = []
+
+    def changed(key: Key) -> None:
+        entry = informer.store.get(key)
+        seen.append(int(entry.resource_version) if entry else 0)
+
+    informer.add_listener(changed)
+    model = Model([], clock)
+    for tape in ([Put("a"), Put("a"), Put("a")], [Lag(2)]):
+        model._tape = iter([*tape, Deliver()])
+        model.idle.clear()
+        task = asyncio.create_task(informer.run(model))
+        await asyncio.wait_for(model.idle.wait(), 5)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert seen
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("end", ["MODIFIED", "DELETED"])
+async def it_does_not_keep_what_it_can_no_longer_read(end: str) -> None:
+    server, clock = FakeServer(), FakeClock()
+    informer = Informer(THINGS, generic.decode, clock=clock)
+    told: list[str] = []
+    server.put("a")
+    task = asyncio.create_task(informer.run(server))
+    await asyncio.wait_for(server.idle.wait(), 5)
+    informer.add_listener(lambda key: told.append(key.name))
+    bad = {"name": "a", "namespace": "default", "uid": "u-a", "resourceVersion": "2"}
+    # The decoder wants text there.
+    informer.event(event(end, {"metadata": {**bad, "creationTimestamp": {}}}))
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert informer.store.get(Key("default", "a")) is None
+    assert told == ["a"]
+    assert informer.store.undecodable == 1

@@ -1,0 +1,181 @@
+"""Which kinds a runtime follows, against a real kube-apiserver."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from console.kube.factory import IDLED, VANISHED
+from console.kube.gvr import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    EVENTS,
+    GVR,
+    NAMESPACES,
+    NODES,
+    PODS,
+)
+from console.kube.informer import Informer
+from console.kube.runtime import Runtime, UnknownKind
+from console.kube.window import Window
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import apply, live, names, running
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+@pytest.fixture
+def runtime(control_plane: ControlPlane) -> Iterator[Runtime]:
+    with running(control_plane) as runtime:
+        yield runtime
+
+
+def definition(plural: str, *versions: str, field: str = "size") -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {field: {"type": "integer"}}}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.factory.test"},
+        "spec": {
+            "group": "factory.test",
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": plural.capitalize(), "singular": f"{plural}-one"},
+            "versions": [
+                {
+                    "name": name,
+                    "served": True,
+                    "storage": at == 0,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+                for at, name in enumerate(versions)
+            ],
+        },
+    }
+
+
+def create(cluster: ControlPlane, gvr: GVR, name: str) -> None:
+    """As soon as the server takes it."""
+    body = {
+        "apiVersion": gvr.group_version,
+        "kind": gvr.resource.capitalize(),
+        "metadata": {"name": name},
+    }
+    path = gvr.path("default")
+    eventually(lambda: cluster.api.request("POST", path, body).status == 201, "it is created")
+
+
+def known(runtime: Runtime, gvr: GVR) -> bool:
+    try:
+        runtime.informer(gvr)
+    except UnknownKind:
+        return False
+    return True
+
+
+def started(runtime: Runtime, gvr: GVR) -> Informer[Any]:
+    eventually(lambda: known(runtime, gvr), "the type is known")
+    return runtime.informer(gvr)
+
+
+def it_shows_a_new_type_and_its_objects_within_two_seconds(
+    runtime: Runtime, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
+) -> None:
+    eventually(lambda: live(runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)), "definitions are known")
+    gvr = GVR("factory.test", "v1", "boats")
+    with pytest.raises(UnknownKind):
+        runtime.informer(gvr)
+    began = time.monotonic()
+    assert control_plane.api.request("POST", CRDS, definition("boats", "v1")).status == 201
+    informer = started(runtime, gvr)
+    assert time.monotonic() - began < 2
+    # kube-apiserver itself takes its time, about two seconds, until it stores objects of a new type.
+    create(control_plane, gvr, "argo")
+    began = time.monotonic()
+    eventually(lambda: "default/argo" in names(informer), "the object is there")
+    assert time.monotonic() - began < 2
+    found = runtime.types.get(gvr)
+    assert found is not None
+    assert (found.kind, found.singular, found.namespaced) == ("Boats", "boats-one", True)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def it_follows_a_type_that_goes_and_comes_back_as_another(
+    runtime: Runtime, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
+) -> None:
+    old, new = GVR("factory.test", "v1", "ships"), GVR("factory.test", "v2", "ships")
+    apply(control_plane, definition("ships", "v1"))
+    informer = started(runtime, old)
+    create(control_plane, old, "first")
+    eventually(lambda: names(informer) == {"default/first"}, "the object is there")
+    informer.add_listener(lambda _key: None)
+
+    control_plane.kubectl("delete", "crd", "ships.factory.test")
+    eventually(lambda: informer.freshness.problem == VANISHED, "it says that the type is gone")
+    assert names(informer) == set()
+    with pytest.raises(UnknownKind):
+        runtime.informer(old)
+
+    apply(control_plane, definition("ships", "v2", "v1", field="tons"))
+    create(control_plane, new, "second")
+    # Whoever was listening goes on listening; the other version is a kind of its own.
+    eventually(lambda: names(informer) == {"default/second"}, "the same informer goes on")
+    eventually(lambda: live(informer), "it is live")
+    assert runtime.informer(old) is informer
+    eventually(lambda: names(runtime.informer(new)) == {"default/second"}, "so is the new one")
+    assert "tons" in json.dumps(runtime.types.schema(new))
+
+    apply(control_plane, definition("ships", "v2", field="tons"))
+    eventually(lambda: not known(runtime, old), "the old version is not served any more")
+    assert live(runtime.informer(new))
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def it_stops_what_is_idle_and_starts_it_anew(
+    control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.kube.runtime.STEP", 0.1)
+    with running(control_plane, idle=1.0) as runtime:
+        runtime.require([NAMESPACES])
+        listened = runtime.informer(PODS)
+        listened.add_listener(lambda _key: None)
+        old = runtime.informer(NODES)
+        eventually(lambda: live(old), "it is live")
+        eventually(lambda: NODES not in runtime.informers(), "it is stopped")
+        eventually(lambda: old.freshness.stale_since, "and says so")
+        assert old.freshness.problem == IDLED
+        # The definitions of types are followed for the core's own sake.
+        kept = {NAMESPACES, PODS, CUSTOM_RESOURCE_DEFINITIONS}
+        assert runtime.informers().keys() == kept
+        mark = control_plane.audit_mark()
+        new = runtime.informer(NODES)
+        assert new is not old
+        eventually(lambda: live(new), "it is live again")
+        eventually(
+            lambda: control_plane.audit_events(mark, verb="list", resource="nodes"), "a fresh list"
+        )
+
+
+def it_holds_a_window_of_events(runtime: Runtime, control_plane: ControlPlane) -> None:
+    events = runtime.informer(EVENTS)
+    assert isinstance(events, Window)
+    eventually(lambda: live(events), "it is live")
+    now = datetime.now(UTC)
+    for name, age in (("fresh", timedelta(0)), ("old", timedelta(hours=2))):
+        body = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": "default"},
+            "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p"},
+            "lastTimestamp": (now - age).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        apply(control_plane, body)
+    eventually(lambda: "default/fresh" in names(events), "the fresh one is held")
+    # kube-apiserver says when it was made, and that is now, so both are recent.
+    eventually(lambda: "default/old" in names(events), "so is what was only just written")
+    assert len(events.store) <= events.limit

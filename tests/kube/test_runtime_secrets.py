@@ -1,0 +1,118 @@
+"""Secrets are read as the viewer and by nobody else: the audit log of a real kube-apiserver says so."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.client import ReaderClient
+from console.kube.errors import Forbidden
+from console.kube.gvr import SECRETS, Key
+from console.kube.identity import Identity
+from console.kube.livelist import LiveList
+from console.kube.runtime import NeverCached, Runtime
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import apply, live, names, running
+
+CANARY = "c2VjcmV0LWNhbmFyeQ=="
+
+
+@pytest.fixture
+def runtime(control_plane: ControlPlane) -> Iterator[Runtime]:
+    with running(control_plane) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+def secrets(control_plane: ControlPlane) -> Callable[[str], None]:
+    control_plane.kubectl("create", "namespace", "vault")
+    control_plane.kubectl(
+        "create", "role", "secrets", "-n", "vault", "--verb=list,watch", "--resource=secrets"
+    )
+
+    def put(name: str) -> None:
+        meta = {"name": name, "namespace": "vault"}
+        # With kubectl's annotation, which repeats the values.
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": {"key": CANARY}}
+        apply(control_plane, body)
+
+    put("first")
+    return put
+
+
+def grant_secrets(cluster: ControlPlane, user: str) -> None:
+    cluster.kubectl("create", "rolebinding", user, "-n", "vault", "--role=secrets", "--user", user)
+
+
+def wait(runtime: Runtime, found: LiveList[Any]) -> bool:
+    return runtime.spawn(found.wait(timeout=10)).result(timeout=20)
+
+
+def it_reads_secrets_as_the_viewer_alone(
+    runtime: Runtime, control_plane: ControlPlane, secrets: Callable[[str], None]
+) -> None:
+    grant_secrets(control_plane, "kate")
+    with pytest.raises(NeverCached):
+        runtime.informer(SECRETS)
+    mark = control_plane.audit_mark()
+    seen: list[Key] = []
+    with runtime.live_list(SECRETS, Identity("kate"), ("vault",)) as found:
+        assert wait(runtime, found)
+        assert names(found) == {"vault/first"}
+        eventually(lambda: live(found), "it is live")
+        found.add_listener(seen.append)
+        secrets("second")
+        eventually(lambda: Key("vault", "second") in seen, "changes come")
+        for entry in found.store.snapshot().entries.values():
+            assert entry.projection.keys == 1
+            assert CANARY not in json.dumps(entry.original())
+    eventually(lambda: found.freshness.stale_since, "nobody takes it for live once it is closed")
+    assert SECRETS not in runtime.informers()
+    asked = control_plane.audit_events(mark, resource="secrets", user_agent="quarterdeck")
+    assert {(event.verb, event.namespace) for event in asked} == {
+        ("list", "vault"),
+        ("watch", "vault"),
+    }
+    assert {event.impersonated for event in asked} == {"kate"}
+
+
+def it_tells_who_may_not(
+    runtime: Runtime, control_plane: ControlPlane, secrets: Callable[[str], None]
+) -> None:
+    grant_secrets(control_plane, "paul")
+    with (
+        runtime.live_list(SECRETS, Identity("mallory"), ("vault",)) as refused,
+        pytest.raises(Forbidden, match='User "mallory" cannot list resource "secrets"'),
+    ):
+        wait(runtime, refused)
+    assert len(refused.store) == 0
+    with (
+        runtime.live_list(SECRETS, Identity("paul")) as everywhere,
+        pytest.raises(Forbidden, match='User "paul" cannot list resource "secrets"'),
+    ):
+        wait(runtime, everywhere)
+
+
+def it_asks_again_whether_the_viewer_may(
+    runtime: Runtime,
+    control_plane: ControlPlane,
+    secrets: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("console.kube.livelist.RECHECK", 0.5)
+    grant_secrets(control_plane, "rita")
+    with runtime.live_list(SECRETS, Identity("rita"), ("vault",)) as found:
+        assert wait(runtime, found)
+        control_plane.kubectl("delete", "rolebinding", "rita", "-n", "vault")
+        eventually(lambda: "forbidden" in found.freshness.problem, "the watch has ended")
+        with pytest.raises(Forbidden):
+            wait(runtime, found)
+
+
+def it_reads_for_people_alone(control_plane: ControlPlane) -> None:
+    runtime = Runtime(kubeconfig=str(control_plane.kubeconfig))
+    with pytest.raises(TypeError, match="needs an Identity"):
+        runtime.live_list(SECRETS, "kate")  # type: ignore[arg-type]
+    assert not hasattr(ReaderClient, "get")

@@ -1,0 +1,136 @@
+"""Services as kubectl prints them, and the endpoints behind them."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import ENDPOINT_SLICES, SERVICES
+from tests.kube.projecting import DELETED, projected, said
+
+BALANCED = {"loadBalancer": {"ingress": [{"hostname": "b.example"}, {"ip": "192.0.2.7"}]}}
+
+TEXTS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (
+        "cluster IP",
+        {
+            "type": "ClusterIP",
+            "clusterIP": "10.0.0.1",
+            "clusterIPs": ["10.0.0.1", "fd00::1"],
+            "ports": [{"port": 80, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}],
+            "selector": {"tier": "web", "app": "shop"},
+        },
+        {},
+        {
+            "type": "ClusterIP",
+            "cluster_ip": "10.0.0.1",
+            "external": (),
+            "ports": ("80/TCP", "53/UDP"),
+            "selector": "app=shop,tier=web",
+        },
+    ),
+    (
+        "node port",
+        {
+            "type": "NodePort",
+            "externalIPs": ["192.0.2.1"],
+            "ports": [{"port": 80, "nodePort": 30080, "protocol": "TCP"}],
+        },
+        {},
+        {"external": ("192.0.2.1",), "ports": ("80:30080/TCP",), "selector": ""},
+    ),
+    (
+        "load balancer",
+        {"type": "LoadBalancer", "externalIPs": ["192.0.2.9"]},
+        BALANCED,
+        {"external": ("192.0.2.7", "b.example", "192.0.2.9")},
+    ),
+    (
+        "external name",
+        {"type": "ExternalName", "externalName": "db.example"},
+        {},
+        {"external": ("db.example",), "cluster_ip": ""},
+    ),
+    ("headless", {"clusterIP": "None", "clusterIPs": ["None"]}, {}, {"cluster_ip": "None"}),
+    ("nothing but a name", {}, {}, {"type": "ClusterIP", "ports": (), "external": ()}),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "expected"), [c[1:] for c in TEXTS], ids=[c[0] for c in TEXTS]
+)
+def it_says_what_kubectl_says(
+    spec: dict[str, Any], status: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    service = projected(SERVICES, spec=spec, status=status)
+    assert {name: getattr(service, name) for name in expected} == expected
+
+
+def it_waits_for_the_address_of_a_load_balancer() -> None:
+    spec = {"type": "LoadBalancer"}
+    found = projected(SERVICES, spec=spec, status={"loadBalancer": {}})
+    assert said(found) == ("progress", "Waiting for an address", "")
+    assert said(projected(SERVICES, spec=spec, status=BALANCED)) == ("ok", "Active", "")
+
+
+def it_tells_which_port_of_a_load_balancer_failed() -> None:
+    ingress = [
+        {"ip": "192.0.2.7", "ports": [{"port": 80}, {"port": 443, "error": "QuotaExceeded"}]}
+    ]
+    found = projected(
+        SERVICES, spec={"type": "LoadBalancer"}, status={"loadBalancer": {"ingress": ingress}}
+    )
+    assert said(found) == ("error", "Port failed", "443: QuotaExceeded")
+
+
+def it_claims_nothing_about_what_is_behind_a_service() -> None:
+    assert said(projected(SERVICES, spec={"selector": {"app": "gone"}})) == ("ok", "Active", "")
+    assert said(projected(SERVICES, DELETED, spec={}))[1] == "Terminating"
+
+
+def endpoint(address: str, **conditions: bool | None) -> dict[str, Any]:
+    return {"addresses": [address], "conditions": conditions}
+
+
+SLICES: list[tuple[str, list[dict[str, Any]] | None, tuple[str, str, str], tuple[int, int]]] = [
+    ("all ready", [endpoint("10.0.0.1", ready=True)], ("ok", "Ready", ""), (1, 1)),
+    ("unset is ready", [endpoint("10.0.0.1")], ("ok", "Ready", ""), (1, 1)),
+    ("no conditions", [{"addresses": ["10.0.0.1"]}], ("ok", "Ready", ""), (1, 1)),
+    (
+        "some ready",
+        [endpoint("10.0.0.1", ready=True), endpoint("10.0.0.2", ready=False)],
+        ("warn", "Not ready", "1/2"),
+        (1, 2),
+    ),
+    ("none ready", [endpoint("10.0.0.2", ready=False)], ("error", "Not ready", "0/1"), (0, 1)),
+    (
+        "one goes",
+        [endpoint("10.0.0.1", ready=True), endpoint("10.0.0.2", ready=False, terminating=True)],
+        ("ok", "Ready", ""),
+        (1, 1),
+    ),
+    ("empty", [], ("paused", "No endpoints", ""), (0, 0)),
+    ("null", None, ("paused", "No endpoints", ""), (0, 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "status", "counts"), [c[1:] for c in SLICES], ids=[c[0] for c in SLICES]
+)
+def it_counts_who_answers(
+    endpoints: list[dict[str, Any]] | None, status: tuple[str, str, str], counts: tuple[int, int]
+) -> None:
+    found = projected(ENDPOINT_SLICES, addressType="IPv4", endpoints=endpoints, ports=None)
+    assert said(found) == status
+    assert (found.ready, found.endpoints) == counts
+
+
+def it_keeps_the_service_the_ports_and_every_address_of_a_slice() -> None:
+    found = projected(
+        ENDPOINT_SLICES,
+        {"labels": {"kubernetes.io/service-name": "shop"}},
+        endpoints=[endpoint("10.0.0.1"), {"addresses": ["10.0.0.2", "10.0.0.3"]}],
+        ports=[{"port": 80}, {"name": "metrics"}, {}],
+    )
+    assert found.service == "shop"
+    assert found.addresses == ("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    assert found.ports == ("80", "metrics", "*")
