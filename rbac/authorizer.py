@@ -22,7 +22,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Freshness
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
-from console.kube.store import Snapshot
+from console.kube.store import Snapshot, Store
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Authorizer:
         entry = users.store.get(Key("", identity.name))
         if entry is None or not is_usable(entry.projection):
             return False
-        admins = self._admins_of(bindings.store.snapshot())
+        admins = self._admins_of(bindings.store)
         return identity.name in admins.users or not admins.groups.isdisjoint(identity.groups)
 
     def _fresh(self, freshness: Freshness, live: bool) -> bool:
@@ -82,11 +82,11 @@ class Authorizer:
             return True
         return not live and self._clock.now() - freshness.stale_since < STALE_READS
 
-    def _admins_of(self, snapshot: Snapshot[GlobalRoleBinding]) -> _Admins:
+    def _admins_of(self, bindings: Store[GlobalRoleBinding]) -> _Admins:
         """Worked out once per version; a race between threads works it out twice."""
         admins = self._admins
-        if admins is None or admins.version != snapshot.version:
-            admins = self._admins = _admins_in(snapshot)
+        if admins is None or admins.version != bindings.version:
+            admins = self._admins = _admins_in(bindings.snapshot())
         return admins
 
 
@@ -104,6 +104,10 @@ class RoleAccess:
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         return None if self.authorizer.allows(self.identity, verb, gvr) else frozenset()
+
+    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+        """None: an administrator needs no rules for single objects, and others have no rules yet."""
+        return frozenset()
 
 
 def is_admin_binding(binding: GlobalRoleBinding) -> bool:

@@ -1,7 +1,5 @@
 """Pods."""
 
-import socket
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,36 +13,28 @@ from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
+    IpColumn,
+    LinkColumn,
     NameColumn,
     NamespaceColumn,
     NumberColumn,
+    RatioColumn,
     StatusColumn,
-    TextColumn,
+    target_of,
 )
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.facts import owner_fact, status_fact
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    image_filter,
+    owner_filter,
+)
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
-from console.ui.words import translate
-
-
-def ready_text(pod: Pod) -> str:
-    return f"{pod.ready}/{pod.containers}"
-
-
-def ready_order(pod: Pod) -> tuple[float, int]:
-    """The least ready first; among equals the smaller pod."""
-    return (pod.ready / pod.containers if pod.containers else 0.0, pod.containers)
-
-
-def ip_order(pod: Pod) -> tuple[int, bytes]:
-    """IPv4 by number, then IPv6, then those without an address."""
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            return family, socket.inet_pton(family, pod.ip)
-        except OSError:
-            continue
-    return sys.maxsize, b""
 
 
 @register
@@ -59,21 +49,23 @@ class PodKind(ResourceKind):
         NameColumn(owner=lambda pod: pod.owner),
         NamespaceColumn(),
         StatusColumn(),
-        TextColumn(
+        RatioColumn(
             id="ready",
             label=gettext_lazy("Ready"),
-            align="end",
-            priority=2,
-            get=ready_text,
-            order=ready_order,
+            part=lambda pod: pod.ready,
+            whole=lambda pod: pod.containers,
         ),
         NumberColumn(
             id="restarts", label=gettext_lazy("Restarts"), priority=2, get=lambda pod: pod.restarts
         ),
-        TextColumn(id="node", label=gettext_lazy("Node"), priority=3, get=lambda pod: pod.node),
-        TextColumn(
-            id="ip", label=gettext_lazy("IP"), priority=3, get=lambda pod: pod.ip, order=ip_order
+        LinkColumn(
+            id="node",
+            label=gettext_lazy("Node"),
+            priority=3,
+            get=lambda pod: pod.node,
+            to=lambda pod: target_of(f"Node/{pod.node}", ""),
         ),
+        IpColumn(id="ip", label=gettext_lazy("IP"), priority=3, get=lambda pod: pod.ip),
         AgeColumn(priority=1),
     )
     filters = (
@@ -81,21 +73,16 @@ class PodKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        FieldFilter(param="node", label=gettext_lazy("Node"), get=lambda pod: (pod.node,)),
+        image_filter(),
+        owner_filter(),
     )
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection
-        status = translate(pod.status.word)
         return [
-            (_("Status"), f"{status} {visible(pod.status.reason)}".strip()),
-            (_("Node"), pod.node or _("none yet")),
-            (_("Managed by"), _managed(pod)),
+            status_fact(pod.status),
+            (_("Node"), visible(pod.node) or _("none yet")),
+            owner_fact(pod.owner),
         ]
-
-
-def _managed(pod: Pod) -> str:
-    if not pod.owner:
-        return _("nobody: nothing will create it again")
-    kind, _slash, name = pod.owner.partition("/")
-    return _("%(kind)s %(name)s, which will create a new one") % {"kind": kind, "name": name}

@@ -1,28 +1,69 @@
-"""Filters for what a browser without scripts sees: ages and counts. `static/js/ages.js` counts on."""
+"""Tags for parts that are drawn once; filters for what a browser without scripts sees.
 
-from datetime import UTC, datetime
+`static/js/ages.js` counts ages on.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from django import template
-from django.utils.translation import gettext
+from django.conf import settings
+from django.template.base import FilterExpression, Node, Parser, Token, token_kwargs
+from django.template.context import Context
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from console.ui.ages import age_text
+from console.ui.drawing import cell_html, part_html, rows_html
+from console.ui.rows import Cell, Row
 
 register = template.Library()
-
-_STEPS = (60, 3600, 86_400, 365 * 86_400)
 
 
 @register.filter
 def age(since: datetime | None, now: datetime | None = None) -> str:
-    """The largest unit alone, cut, never rounded up: 8s, 12m, 3h, 4d, 2y. None is an em dash."""
-    if since is None:
-        return "—"
-    seconds = max(0, int(((now or datetime.now(UTC)) - since).total_seconds()))
-    unit = sum(seconds >= step for step in _STEPS)
-    number = seconds // (1, *_STEPS)[unit]
-    # Translators: ages in seconds, minutes, hours, days, years; the script reads the same text.
-    return gettext("{n}s|{n}m|{n}h|{n}d|{n}y").split("|")[unit].replace("{n}", str(number))
+    """The largest unit alone: 8s, 12m, 3h, 4d, 2y. None is an em dash."""
+    return "—" if since is None else age_text(since, now)
 
 
 @register.filter
 def thousands(number: int | None) -> str:
     """12,840 in every language; None is a question mark, for what is not known."""
     return "?" if number is None else f"{number:,}"
+
+
+@register.simple_tag
+def rows(rows: Sequence[Row]) -> SafeString:
+    """`{% rows table.rows %}`: the lines of a list, each drawn once for all who see it."""
+    return rows_html(rows, get_language() or settings.LANGUAGE_CODE)
+
+
+@register.simple_tag
+def cell(cell: Cell) -> SafeString:
+    """`{% cell cell %}`: a cell whose template needs nothing else, drawn once for all like it."""
+    return cell_html(cell)
+
+
+@register.tag
+def part(parser: Parser, token: Token) -> "PartNode":
+    """`{% part "ui/_icon.html" name="menu" %}`: as `{% include … with … only %}`, drawn once.
+
+    For templates that use nothing but what they are given and the language. The values are kept, so
+    they must be immutable.
+    """
+    rest = token.split_contents()[1:]
+    name = rest.pop(0) if rest else ""
+    values = token_kwargs(rest, parser)
+    if rest or not name.startswith('"') or not name.endswith('"'):
+        raise template.TemplateSyntaxError("part takes the name of a template, then name=value")
+    return PartNode(name[1:-1], values)
+
+
+class PartNode(Node):
+    def __init__(self, name: str, values: Mapping[str, FilterExpression]) -> None:
+        self._name = name
+        self._values = tuple(values.items())
+
+    def render(self, context: Context) -> SafeString:
+        values = tuple((name, value.resolve(context)) for name, value in self._values)
+        return part_html(self._name, values)

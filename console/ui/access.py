@@ -6,7 +6,7 @@ request or a socket without an `Access` is refused (`require_access`).
 
 from typing import Protocol, runtime_checkable
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 
 
@@ -31,6 +31,14 @@ class Access(Protocol):
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         """The namespaces in which the viewer may do `verb`; None means in every one."""
+        ...
+
+    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+        """Single objects to which the viewer may do `verb`, beyond those namespaces.
+
+        They come from rules with `resourceNames`. `Key("", name)` of a namespaced type is the object
+        of that name in every namespace.
+        """
         ...
 
 

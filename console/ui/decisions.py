@@ -4,7 +4,9 @@ A refusal depends on the viewer's rights and on what was asked alone, never on w
 and missing objects give the same answer at the same cost.
 """
 
-from console.kube.gvr import GVR
+from dataclasses import dataclass
+
+from console.kube.gvr import GVR, Key
 from console.ui.access import Access
 from console.ui.kind import ResourceKind, Scope
 
@@ -19,24 +21,66 @@ class Denied(Exception):
         super().__init__(f"{verb} {gvr.qualified} in {namespace or 'any namespace'}")
 
 
-def readable_namespaces(
-    kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()
-) -> frozenset[str] | None:
-    """The namespaces whose objects of this kind the viewer may list; None for all of them.
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Which objects of a kind the viewer may see: all of these namespaces (None: of every one), and
+    beyond those the single ones of `names`, as `Access.names_where` has them."""
+
+    namespaces: frozenset[str] | None
+    names: frozenset[Key] = frozenset()
+
+    def sees(self, key: Key) -> bool:
+        if self.namespaces is None or key.namespace in self.namespaces:
+            return True
+        return bool(self.names) and (key in self.names or Key("", key.name) in self.names)
+
+    def reaches(self, namespace: str) -> bool:
+        """True if the viewer might see something there."""
+        if self.namespaces is None or namespace in self.namespaces:
+            return True
+        return any(key.namespace in ("", namespace) for key in self.names)
+
+    @property
+    def reached(self) -> frozenset[str]:
+        """The namespaces that are known from the rights themselves: none for whoever sees all."""
+        return (self.namespaces or frozenset()) | {key.namespace for key in self.names} - {""}
+
+
+def readable(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -> Readable:
+    """Which objects of this kind the viewer may list.
 
     `wanted` are the namespaces that were asked for; one that is not allowed refuses the whole, so that
     a list never silently lacks what its address names. Raises `Denied`.
     """
-    if kind.scope is Scope.CLUSTER:
-        if not access.can("list", kind.gvr):
-            raise Denied("list", kind.gvr)
-        return None
-    allowed = access.namespaces_where("list", kind.gvr)
-    if allowed is None:
-        return None
-    for namespace in wanted:
-        if namespace not in allowed:
+    namespaces = _namespaces(kind, access)
+    if namespaces is None:
+        return Readable(None)
+    names = access.names_where("list", kind.gvr)
+    found = Readable(namespaces, frozenset(key for key in names if key.namespace not in namespaces))
+    for namespace in wanted if kind.scope is Scope.NAMESPACED else ():
+        if not found.reaches(namespace):
             raise Denied("list", kind.gvr, namespace)
-    if not allowed:
+    if not found.namespaces and not found.names:
         raise Denied("list", kind.gvr)
-    return allowed
+    return found
+
+
+def _namespaces(kind: ResourceKind, access: Access) -> frozenset[str] | None:
+    if kind.scope is Scope.NAMESPACED:
+        return access.namespaces_where("list", kind.gvr)
+    return None if access.can("list", kind.gvr) else frozenset()
+
+
+def readable_namespaces(
+    kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()
+) -> frozenset[str] | None:
+    """As `readable`, for those who do nothing with single objects, so that these grant nothing."""
+    found = readable(kind, access, wanted)
+    if found.namespaces is None:
+        return None
+    for namespace in wanted if kind.scope is Scope.NAMESPACED else ():
+        if namespace not in found.namespaces:
+            raise Denied("list", kind.gvr, namespace)
+    if not found.namespaces:
+        raise Denied("list", kind.gvr)
+    return found.namespaces

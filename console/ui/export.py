@@ -17,7 +17,7 @@ import msgspec
 from console.kube.store import Entry
 from console.ui.columns import Plain
 from console.ui.kind import ResourceKind
-from console.ui.selection import Selection
+from console.ui.ordered import ALL, Selection
 from console.ui.viewspec import ViewSpec
 
 #: Rows written between two chances for other requests to be served.
@@ -31,16 +31,15 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 
 
-def exported(spec: ViewSpec, selection: Selection) -> Sequence[Entry[Any]]:
-    if not spec.paged:
-        return selection.entries
+def exported(spec: ViewSpec) -> slice:
+    """The part of the list that an export holds."""
     start = (spec.page - 1) * spec.limit
-    return selection.entries[start : start + spec.limit]
+    return slice(start, start + spec.limit) if spec.paged else ALL
 
 
 async def stream(spec: ViewSpec, selection: Selection, fmt: str) -> AsyncIterator[bytes]:
-    """The export in pieces. `fmt` is a key of `FORMATS`."""
-    entries = exported(spec, selection)
+    """The export of the part `exported`, in pieces. `fmt` is a key of `FORMATS`."""
+    entries = selection.entries
     json = fmt == "json"
     yield b'{"items":[' if json else _lines([[c.id for c in spec.kind.columns]], fmt)
     for start in range(0, len(entries), CHUNK):
@@ -78,7 +77,7 @@ def _items(kind: ResourceKind, entries: Sequence[Entry[Any]], *, first: bool) ->
 
 
 def _tail(selection: Selection) -> bytes:
-    rest = {"total": len(selection.entries), "resourceVersion": selection.resource_version}
+    rest = {"total": selection.total, "resourceVersion": selection.resource_version}
     return msgspec.json.encode(rest)[1:]
 
 

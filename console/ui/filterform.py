@@ -1,12 +1,16 @@
 """The form above a list, and the chips of what it is narrowed to."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 
 from console.ui.links import list_url
 from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
+
+#: Forms that are kept.
+KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,13 @@ class FilterForm:
     errors: tuple[FieldError, ...]
 
 
-def filter_form(spec: ViewSpec, namespaces: Sequence[str]) -> FilterForm:
+def filter_form(spec: ViewSpec, namespaces: frozenset[str]) -> FilterForm:
+    return _form(spec, namespaces, get_language())
+
+
+# The language is part of the name: chips are texts in it.
+@lru_cache(KEPT)
+def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> FilterForm:
     chosen = spec.namespaces[0] if len(spec.namespaces) == 1 else ""
     # What the form has a field for is sent by that field.
     in_fields = {"q", *(("namespace",) if len(spec.namespaces) <= 1 else ())}

@@ -32,8 +32,8 @@ class Filter(ABC):
     narrow the rows but not the tally, which offers their other values.
     """
 
-    param: ClassVar[str]
-    label: ClassVar[str | Promise]
+    param: str
+    label: str | Promise
     repeatable: ClassVar[bool] = True
     faceted: ClassVar[bool] = False
     max_values: ClassVar[int] = 20
@@ -63,8 +63,8 @@ class Filter(ABC):
 class NamespaceFilter(Filter):
     """Any of these projects. Whether one exists and may be looked into is not decided here."""
 
-    param: ClassVar[str] = "namespace"
-    label: ClassVar[str | Promise] = gettext_lazy("Project")
+    param: str = "namespace"
+    label: str | Promise = gettext_lazy("Project")
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(values)
@@ -78,8 +78,8 @@ class SearchFilter(Filter):
     `texts` gives a kind's other texts (node, IP, images). Upper and lower case are the same.
     """
 
-    param: ClassVar[str] = "q"
-    label: ClassVar[str | Promise] = gettext_lazy("Search")
+    param: str = "q"
+    label: str | Promise = gettext_lazy("Search")
     repeatable: ClassVar[bool] = False
     max_values: ClassVar[int] = 1
     texts: Callable[[Any], Iterable[str]] = lambda item: ()
@@ -113,8 +113,8 @@ class LabelFilter(Filter):
     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
     """
 
-    param: ClassVar[str] = "label"
-    label: ClassVar[str | Promise] = gettext_lazy("Label")
+    param: str = "label"
+    label: str | Promise = gettext_lazy("Label")
     max_length: ClassVar[int] = 512
 
     def canonical(self, text: str) -> str:
@@ -145,8 +145,8 @@ SEVERITY_ALIASES = {
 class StatusFilter(Filter):
     """Any of these severities."""
 
-    param: ClassVar[str] = "status"
-    label: ClassVar[str | Promise] = gettext_lazy("Status")
+    param: str = "status"
+    label: str | Promise = gettext_lazy("Status")
     faceted: ClassVar[bool] = True
 
     def canonical(self, text: str) -> str:
@@ -160,3 +160,53 @@ class StatusFilter(Filter):
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(Severity(value) for value in values)
         return lambda entry: entry.projection.status.severity in wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldFilter(Filter):
+    """Objects of which a field is one of these texts, exactly: `node=node-1`, `owner=Job/backup`.
+
+    `get` gives the field's texts, several where there can be several (images, roles, classes).
+    """
+
+    get: Callable[[Any], Iterable[str]]
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(values)
+        return lambda entry: not wanted.isdisjoint(self.get(entry.projection))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceFilter(Filter):
+    """One of few values, of which any may be asked for; anything else is refused.
+
+    `choices`: pairs of a value as URLs have it and its name for people. `get` gives the object's value.
+    """
+
+    choices: tuple[tuple[str, str | Promise], ...]
+    get: Callable[[Any], str]
+
+    def canonical(self, text: str) -> str:
+        """Upper and lower case are the same."""
+        word = text.strip().casefold()
+        for value, _name in self.choices:
+            if value.casefold() == word:
+                return value
+        known = ", ".join(value for value, _name in self.choices)
+        raise BadValue(_("Not one of: %(known)s.") % {"known": known})
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(values)
+        return lambda entry: self.get(entry.projection) in wanted
+
+
+def owner_filter() -> FieldFilter:
+    """`owner=Kind/name`, for projections that have an `owner`."""
+    return FieldFilter(
+        param="owner", label=gettext_lazy("Managed by"), get=lambda item: (item.owner,)
+    )
+
+
+def image_filter() -> FieldFilter:
+    """`image=registry/name:tag`, for projections that have `images`."""
+    return FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR
+from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Action
@@ -32,6 +32,13 @@ class Scope(enum.Enum):
 #: The groups of the menu, in its order.
 NAV_GROUPS: dict[str, str | Promise] = {
     "workloads": gettext_lazy("Workloads"),
+    "network": gettext_lazy("Network"),
+    "config": gettext_lazy("Configuration"),
+    "storage": gettext_lazy("Storage"),
+    "cluster": gettext_lazy("Cluster"),
+    "access": gettext_lazy("Access"),
+    "tenancy": gettext_lazy("Workspaces"),
+    "custom": gettext_lazy("Custom resources"),
 }
 
 
@@ -55,6 +62,11 @@ class KindView:
     namespaced: bool
 
 
+def segment_of(gvr: GVR) -> str:
+    """How URLs name a type: one name for each, whatever custom resources a cluster has."""
+    return gvr.resource if gvr.group in BUILT_IN_GROUPS else gvr.qualified
+
+
 class ResourceKind:
     """`title` heads the page ("Pods"), `singular` and `nouns` stand in sentences ("pod", "pods").
 
@@ -76,8 +88,8 @@ class ResourceKind:
 
     @cached_property
     def segment(self) -> str:
-        """The kind in URLs: `pods`, or `widgets.example.com` for a custom resource."""
-        return self.gvr.qualified
+        """The kind in URLs: `pods`, `deployments`, or `widgets.example.com` for a custom resource."""
+        return segment_of(self.gvr)
 
     @cached_property
     def view(self) -> KindView:

@@ -14,4 +14,5 @@ def list_url(cluster: str, segment: str) -> str:
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     """The page that does `action` to one object, for instance `delete`."""
-    return reverse(action, args=(cluster, key.namespace, segment, key.name))
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse(action, args=(*place, segment, key.name))

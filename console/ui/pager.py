@@ -1,11 +1,14 @@
 """Which part of a list is shown, and the way to its neighbours."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from console.ui.viewspec import ViewSpec
 
 LIMITS = (20, 50, 100, 200, 500)
+#: Pagers that are kept.
+KEPT = 500
 
 
 class LimitChoice(NamedTuple):
@@ -34,6 +37,7 @@ def page_count(total: int, limit: int) -> int:
     return max(1, -(-total // limit))
 
 
+@lru_cache(KEPT)
 def make_pager(spec: ViewSpec, total: int) -> Pager:
     pages = page_count(total, spec.limit)
     start = (spec.page - 1) * spec.limit

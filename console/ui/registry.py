@@ -11,7 +11,7 @@ from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn
 from console.ui.filters import Filter, StatusFilter
-from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope
+from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
 
 K = TypeVar("K", bound=type[ResourceKind])
 
@@ -42,8 +42,8 @@ class Registry:
     def add(self, cls: type[ResourceKind]) -> None:
         """Raises `WrongDeclaration`."""
         problems = list(_problems(cls))
-        if not problems and cls.gvr.qualified in self._kinds:
-            problems = [f"{cls.gvr.qualified} is already declared"]
+        if not problems and (segment := segment_of(cls.gvr)) in self._kinds:
+            problems = [f"{segment} is already declared"]
         if problems:
             raise WrongDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
         kind = cls()
@@ -52,6 +52,11 @@ class Registry:
     def find(self, segment: str) -> ResourceKind | None:
         """The kind of a URL segment, `plural` or `plural.group`."""
         return self._kinds.get(segment)
+
+    def of(self, gvr: GVR) -> ResourceKind | None:
+        """The kind of a type, None if none is declared for this version of it."""
+        kind = self._kinds.get(segment_of(gvr))
+        return kind if kind is not None and kind.gvr == gvr else None
 
     def __iter__(self) -> Iterator[ResourceKind]:
         return iter(self._kinds.values())

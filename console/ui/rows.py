@@ -4,7 +4,8 @@ A row knows nothing of the view it stands in, so that it is drawn alike on the p
 in a socket's frame, and may be shared by all who have the same rights.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -18,13 +19,16 @@ from console.ui.kind import ResourceKind
 from console.ui.links import action_url
 from console.ui.text import dom_id
 
+#: Rows that are kept: some kilobytes each, with their drawings.
+KEPT = 5000
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`column`: the column's id. `value`: what its `template` draws."""
+    """`column`: the column's id. `value`: what its `template` draws; it can be hashed."""
 
     column: str
-    label: str | Promise
+    label: str | Promise = field(compare=False)
     template: str
     value: object
     align: Align
@@ -45,7 +49,10 @@ class MenuItem:
 @dataclass(frozen=True, slots=True)
 class Row:
     """`id` is the element's, `key` is "namespace/name" or "name". `status_key` changes when the state
-    does, `signature` when anything that is shown does; both are the same in every language."""
+    does, `signature` when anything that is shown does; both are the same in every language.
+
+    `drawings` are `console.ui.drawing`'s, by language.
+    """
 
     id: str
     key: str
@@ -58,6 +65,7 @@ class Row:
     cells: tuple[Cell, ...]
     menu: tuple[MenuItem, ...]
     signature: str
+    drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def object_key(self) -> Key:
@@ -65,15 +73,22 @@ class Row:
 
 
 def make_row(kind: ResourceKind, cluster: str, access: Access, entry: Entry[Any]) -> Row:
+    """The row for a viewer, whose rights are decided now. Shared by all who may do the same."""
+    allowed = tuple(a.name for a in kind.actions if a.allowed(access, kind.gvr, entry))
+    return _row(kind, cluster, entry, allowed)
+
+
+# An entry is equal to itself alone, so a row is never of another version of its object.
+@lru_cache(KEPT)
+def _row(kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str, ...]) -> Row:
     key, status = entry.key, kind.status(entry)
     split = kind.name_column.split(entry)
-    menu = _menu(kind, cluster, access, entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")
     content = (
         entry.projection.uid,
         severity,
         [column.plain(entry) for column in kind.columns],
-        [item.name for item in menu],
+        allowed,
     )
     return Row(
         id=dom_id(kind.segment, str(key)),
@@ -85,7 +100,7 @@ def make_row(kind: ResourceKind, cluster: str, access: Access, entry: Entry[Any]
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry) for column in kind.columns),
-        menu=menu,
+        menu=_menu(kind, cluster, entry, allowed),
         signature=short_hash(content),
     )
 
@@ -102,16 +117,15 @@ def _cell(column: Column, entry: Entry[Any]) -> Cell:
 
 
 def _menu(
-    kind: ResourceKind, cluster: str, access: Access, entry: Entry[Any]
+    kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str, ...]
 ) -> tuple[MenuItem, ...]:
     return tuple(
         MenuItem(
-            name=action.name,
-            label=action.label,
-            url=action_url(action.name, cluster, kind.segment, entry.key),
-            danger=action.danger,
+            name=name,
+            label=kind.shown_actions[name].label,
+            url=action_url(name, cluster, kind.segment, entry.key),
+            danger=kind.shown_actions[name].danger,
             method="get",
         )
-        for action in kind.actions
-        if action.allowed(access, kind.gvr, entry)
+        for name in allowed
     )

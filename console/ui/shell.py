@@ -6,6 +6,7 @@ without a runtime, with a query that cannot be parsed. It starts no informer and
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -16,8 +17,10 @@ from django.utils.translation import get_language
 from console.kube.gvr import GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import get_runtime
+from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.freshness import LiveState, live_state
+from console.ui.kind import Scope
 from console.ui.links import HOST_CLUSTER
 from console.ui.nav import NavGroup, menu
 from console.ui.registry import kinds
@@ -67,7 +70,18 @@ def known_namespaces(informers: Mapping[GVR, Informer[Any]]) -> frozenset[str] |
     informer = informers.get(NAMESPACES)
     if informer is None or not informer.freshness.synced:
         return None
-    return frozenset(key.name for key in informer.store.snapshot().entries)
+    return _names(informer.store, informer.store.version)
+
+
+@lru_cache(1)
+def _names(store: Store[Any], version: int) -> frozenset[str]:
+    """Namespaces come and go seldom, and every page asks for all of them."""
+    return frozenset(key.name for key in store.snapshot().entries)
+
+
+@lru_cache(100)
+def _in_order(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def visible_namespaces(
@@ -78,11 +92,15 @@ def visible_namespaces(
         return ()
     found: set[str] = set()
     for kind in kinds:
+        # A right to types that are in no namespace says nothing about any.
+        if kind.scope is not Scope.NAMESPACED:
+            continue
         allowed = access.namespaces_where("list", kind.gvr)
         if allowed is None:
-            return tuple(sorted(known_namespaces(informers) or ()))
-        found |= allowed
-    return tuple(sorted(found))
+            return _in_order(known_namespaces(informers) or frozenset())
+        names = access.names_where("list", kind.gvr)
+        found |= allowed | {key.namespace for key in names if key.namespace}
+    return _in_order(frozenset(found))
 
 
 def _live(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
@@ -115,5 +133,5 @@ def _nav(
     if access is None:
         return ()
     match = request.resolver_match
-    current = str(match.kwargs.get("resource", "")) if match is not None else ""
+    current = str(match.kwargs.get("resource") or match.url_name or "") if match else ""
     return menu(access, informers, cluster=HOST_CLUSTER, namespace=namespace, current=current)

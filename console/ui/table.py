@@ -6,6 +6,7 @@ Everything in a `Table` is immutable and already authorized; templates only draw
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.utils.functional import Promise
@@ -14,13 +15,13 @@ from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.columns import Align
-from console.ui.decisions import Denied, readable_namespaces
+from console.ui.decisions import Denied, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.rows import Row, make_row, short_hash
-from console.ui.selection import Selection, select
+from console.ui.selection import select
 from console.ui.states import (
     StateBlock,
     bad_input_block,
@@ -31,6 +32,9 @@ from console.ui.states import (
 )
 from console.ui.tally import TallyItem, make_tally
 from console.ui.viewspec import ViewSpec
+
+#: Views whose column heads are kept.
+KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +84,20 @@ def rows(
 
     `namespaces`: all that exist, None where nobody knows; used only for viewers who may see them all.
     """
-    allowed = readable_namespaces(spec.kind, access, spec.namespaces)
-    choices = sorted(namespaces or ()) if allowed is None else sorted(allowed)
+    allowed = readable(spec.kind, access, spec.namespaces)
+    choices = frozenset(namespaces or ()) if allowed.namespaces is None else allowed.reached
     live = live_state(informer)
     if spec.errors:
         return _without_rows(spec, bad_input_block(spec), live, choices, url="")
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem)
         return _without_rows(spec, block, live, choices, url=spec.url)
-    selection = select(spec, access, informer)
-    shown = visible_rows(spec, selection, access)
-    total = len(selection.entries)
+    start = (spec.page - 1) * spec.limit
+    selection = select(spec, access, informer, slice(start, start + spec.limit))
+    shown = tuple(make_row(spec.kind, spec.cluster, access, entry) for entry in selection.entries)
+    total = selection.total
     tally = make_tally(spec, selection.tally)
-    unknown = _unknown(spec, namespaces) if allowed is None else ()
+    unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
     return Table(
         kind=spec.kind.view,
         columns=_headers(spec),
@@ -112,26 +117,21 @@ def rows(
 
 def denied_table(spec: ViewSpec, denied: Denied) -> Table:
     """The list that somebody may not see: its frame, and the reason."""
-    return _without_rows(spec, denied_block(denied, spec.kind), LiveState("off"), (), url="")
+    return _without_rows(
+        spec, denied_block(denied, spec.kind), LiveState("off"), frozenset(), url=""
+    )
 
 
 def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) -> Row | None:
     """One object as a row, wherever it stands in the list; None if it is gone. Raises `Denied`."""
-    allowed = readable_namespaces(spec.kind, access, spec.namespaces)
-    if allowed is not None and key.namespace not in allowed:
+    if not readable(spec.kind, access, spec.namespaces).sees(key):
         return None
     entry = informer.store.get(key)
     return make_row(spec.kind, spec.cluster, access, entry) if entry is not None else None
 
 
-def visible_rows(spec: ViewSpec, selection: Selection, access: Access) -> tuple[Row, ...]:
-    start = (spec.page - 1) * spec.limit
-    entries = selection.entries[start : start + spec.limit]
-    return tuple(make_row(spec.kind, spec.cluster, access, entry) for entry in entries)
-
-
 def _without_rows(
-    spec: ViewSpec, block: StateBlock, live: LiveState, choices: Collection[str], *, url: str
+    spec: ViewSpec, block: StateBlock, live: LiveState, choices: frozenset[str], *, url: str
 ) -> Table:
     return Table(
         kind=spec.kind.view,
@@ -143,7 +143,7 @@ def _without_rows(
         url=url,
         all_url="",
         tally=(),
-        filters=filter_form(spec, sorted(choices)),
+        filters=filter_form(spec, choices),
         pager=make_pager(spec, 0),
         state=block,
         freshness=live,
@@ -168,6 +168,7 @@ def _unknown(spec: ViewSpec, namespaces: Collection[str] | None) -> tuple[str, .
     return tuple(name for name in spec.namespaces if name not in namespaces)
 
 
+@lru_cache(KEPT)
 def _headers(spec: ViewSpec) -> tuple[Header, ...]:
     return tuple(
         Header(

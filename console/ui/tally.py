@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.functional import Promise
 
 from console.kube.status import Severity
 from console.ui.viewspec import ViewSpec
+
+#: Pairs of links that are kept.
+KEPT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,20 @@ def make_tally(spec: ViewSpec, counts: Mapping[Severity, int]) -> tuple[TallyIte
 def _item(
     spec: ViewSpec, severity: Severity, count: int, active: bool, before: float, total: int
 ) -> TallyItem:
+    url, remove_url = _links(spec, severity.value)
     return TallyItem(
         severity=severity.value,
         label=spec.kind.severity_word(severity),
         count=count,
-        url=spec.with_values("status", (severity.value,)).url,
+        url=url,
         active=active,
-        remove_url=spec.without("status", severity.value).url if active else None,
+        remove_url=remove_url if active else None,
         share=round(100 * count / total, 2),
         offset=round(100 * before, 2),
     )
+
+
+@lru_cache(KEPT)
+def _links(spec: ViewSpec, severity: str) -> tuple[str, str]:
+    """To the rows of this state alone, and to those of the view without it."""
+    return spec.with_values("status", (severity,)).url, spec.without("status", severity).url

@@ -63,6 +63,8 @@ async def delete_page(
     kind = find_kind(cluster, resource)
     if kind is None or ACTION not in kind.shown_actions:
         raise Http404
+    if kind.view.namespaced is not bool(namespace):
+        raise Http404
     access = access_of(request)
     target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
     try:

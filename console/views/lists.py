@@ -14,13 +14,14 @@ from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable_namespaces
-from console.ui.export import FORMATS, stream
+from console.ui.decisions import Denied, readable
+from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
+from console.ui.nav import prepare_menu
 from console.ui.places import find_kind
-from console.ui.selection import select
+from console.ui.selection import prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
 from console.ui.statuses import status_response
@@ -51,10 +52,14 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     spec = ViewSpec.parse(kind, request.GET, cluster=cluster)
     try:
         # Before the informer: nobody makes the console watch what they may not see.
-        readable_namespaces(kind, access, spec.namespaces)
+        readable(kind, access, spec.namespaces)
         informer = await _informer(kind)
+        if not spec.errors and informer.freshness.synced:
+            await prepare(spec, access, informer)
         if fmt != "html":
             return _data(spec, access, informer, fmt)
+        if not is_fragment(request):
+            await prepare_menu(get_runtime().informers())
         return _drawn(request, rows(spec, access, informer, namespaces=_namespaces()))
     except Denied as denied:
         return _denied(request, spec, denied, fmt)
@@ -123,7 +128,7 @@ def _data(
         response = status_response(503, text)
         response["Retry-After"] = str(RETRY_AFTER)
         return response
-    selection = select(spec, access, informer)
+    selection = select(spec, access, informer, exported(spec))
     data = StreamingHttpResponse(stream(spec, selection, fmt), content_type=FORMATS[fmt])
     if fmt != "json":
         name = content_disposition_header(True, f"{spec.kind.segment}.{fmt}")

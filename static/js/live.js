@@ -1,11 +1,11 @@
 // Keeps the list as the cluster is, without moving anything under the reader's hands.
 //
-// The socket sends rows as HTML, which change in place, and words as JSON: `refresh` (order or
-// membership changed: fetch the list again), `gone` (deleted), `error`. While the list is held, a
-// fetched list only updates the rows that stand there, and what is new, gone or moved waits in a pill.
+// The socket sends rows as HTML, which change in place, and words as JSON: `order` (which rows there are
+// now), `refresh` (fetch the list again), `gone` (deleted), `error`. While the list is held only the
+// rows that stand there change, and what is new, gone or moved waits in a pill.
 
 const { $, word, announce, toast, tick, freeze } = window.quarterdeck;
-const { MORPH, table, rows, deleted, apply, markGone, note, settle } = window.quarterdeck;
+const { MORPH, table, rows, deleted, coming, apply, arrange, markGone, note, settle } = window.quarterdeck;
 const root = document.documentElement;
 const phone = matchMedia("(max-width: 47.99rem)");
 const watching = document.body.hasAttribute("ws-connect");
@@ -16,10 +16,25 @@ let connected = false;
 
 htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3000, 250 * 2 ** tries);
 
+// Longer messages end the socket; without its rows the list is fetched again.
+const LONGEST = 60_000;
+
+/** Follows the list from what is shown here, unless nobody looks. */
 function subscribe() {
   const { url, etag } = table()?.dataset ?? {};
-  if (connected && url) socket.send(JSON.stringify({ subscribe: url, etag, lang: root.lang }));
+  if (!connected || !url || document.hidden) return;
+  const standing = rows().filter((row) => !("gone" in row.dataset));
+  const shown = standing.map(({ dataset }) => [dataset.key, dataset.v]);
+  coming.clear();
+  const message = { subscribe: url, etag, lang: root.lang };
+  const text = JSON.stringify({ ...message, rows: shown });
+  socket.send(text.length < LONGEST ? text : JSON.stringify(message));
 }
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden && connected) socket.send(JSON.stringify({ pause: true }));
+  else subscribe();
+});
 
 // ---- order and membership
 
@@ -102,25 +117,49 @@ function merge(fresh) {
   ["summary", "pager"].forEach((id) => apply($(id), fresh.querySelector(`#${id}`)));
   const { etag, rv, total } = fresh.querySelector("table").dataset;
   Object.assign(table().dataset, { etag, rv, total });
-  if (order === standing.map((row) => row.id).join()) return wait(null);
+  if (order === standing.map((row) => row.id).join()) wait(null);
+  else later();
+}
+
+/** The rows there are now, as the socket tells it. */
+function reorder({ url, order, total, etag }) {
+  const list = table();
+  // Of a list that was left meanwhile.
+  if (list?.dataset.url !== url) return;
+  Object.assign(list.dataset, { total, etag });
+  if (order.join() === rows().map((row) => row.dataset.key).join()) return wait(null);
+  if (held() || waiting) return later();
+  // What is said in place of an empty list comes with the page.
+  if (list.hidden || !order.length || !arrange(order)) return void refresh();
+  deleted.clear();
+  wait(null);
+  settle();
+}
+
+function later() {
   // A row that was pushed to the next page is not gone, so what is new follows from the totals.
-  const removed = standing.filter((row) => "gone" in row.dataset).length;
-  wait({ added: Math.max(0, total - seen + removed), removed });
+  const removed = rows().filter((row) => "gone" in row.dataset).length;
+  wait({ added: Math.max(0, table().dataset.total - seen + removed), removed });
 }
 
 let waiting = 0;
+let free = 0;
 let seen = Number(table()?.dataset.total);
 /** Shows what waits, or that nothing does; it goes in by itself once the list is let go. */
 function wait(counts) {
-  clearInterval(waiting);
   const pill = $("updates");
   pill.hidden = !counts;
-  if (!counts) seen = Number(table().dataset.total);
-  if (!counts) return;
+  if (!counts) {
+    clearInterval(waiting);
+    waiting = 0;
+    seen = Number(table().dataset.total);
+    return;
+  }
   const parts = ["added", "removed"].filter((key) => counts[key]);
   const text = parts.map((key) => word(key, { n: counts[key] })).join(word("comma"));
   $("updates-text").textContent = `${text || word("moved")} · `;
-  let free = 0;
+  if (waiting) return;
+  free = 0;
   waiting = setInterval(() => {
     free = held() || paused() ? 0 : free + 1;
     if (free > 1) refresh(true);
@@ -153,7 +192,7 @@ function pause() {
 
 // ---- the socket
 
-function control({ refresh: again, gone = [], error }) {
+function control({ refresh: again, order, gone = [], error, ...told }) {
   // The page itself says best why it may not be seen; unless it has just come and said nothing.
   if ([401, 403].includes(error?.code) && performance.now() > 10_000) return location.reload();
   if (error) toast(error.message);
@@ -161,6 +200,7 @@ function control({ refresh: again, gone = [], error }) {
     deleted.add(key);
     rows().filter((row) => row.dataset.key === key).forEach(markGone);
   }
+  if (order) reorder({ order, ...told });
   if (again) refresh();
 }
 

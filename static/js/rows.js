@@ -14,20 +14,25 @@ const MORPH = {
 
 const table = () => document.querySelector("#results > table");
 const rows = () => [...(table()?.tBodies[0].rows ?? [])];
-/** Keys of what the server called deleted, until the list was fetched anew. */
+/** Keys of what the server called deleted, until the list was arranged anew. */
 const deleted = new Set();
+/** Rows that were sent before they have a place here, by key. */
+const coming = new Map();
 let changed = [];
 
 htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
   handleSwap: (style, target, fragment) =>
     style === "morph" && Idiomorph.morph(target, fragment.querySelector("#results"), MORPH),
-  // Of a frame, only what this page shows: a new row waits for the next fetch.
+  // Of a frame, only what this page shows: a new row waits until it is told where it stands.
   transformResponse(text, xhr) {
     if (xhr) return text;
     const frame = document.createElement("template");
     frame.innerHTML = text;
-    [...frame.content.children].forEach((element) => $(element.id) || element.remove());
+    for (const element of [...frame.content.children].filter(({ id }) => !$(id))) {
+      if (element.dataset.key) coming.set(element.dataset.key, element);
+      element.remove();
+    }
     return frame.innerHTML;
   },
 });
@@ -46,6 +51,24 @@ function markGone(row) {
   const status = row.querySelector(".status");
   status?.querySelector(".reason")?.remove();
   if (status) status.querySelector(".word").textContent = word("deleted", { time: clock(Date.now()) });
+}
+
+/** Makes these the rows, moving as few as can be; false if one of them has never come. */
+function arrange(order) {
+  const here = new Map(rows().map((row) => [row.dataset.key, row]));
+  const all = order.map((key) => here.get(key) ?? coming.get(key));
+  coming.clear();
+  if (all.includes(undefined)) return false;
+  const staying = new Set(all);
+  rows().forEach((row) => staying.has(row) || row.remove());
+  const body = table().tBodies[0];
+  let next = body.rows[0] ?? null;
+  for (const row of all) {
+    if (!row.isConnected) changed.push(row);
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next);
+  }
+  return true;
 }
 
 /** The menu's count of the open list, which the server draws with whole pages alone. */
@@ -81,4 +104,4 @@ for (const input of ["pointerdown", "keydown"]) {
   });
 }
 
-Object.assign(window.quarterdeck, { MORPH, table, rows, deleted, apply, markGone, note: (list) => changed.push(...list), settle });
+Object.assign(window.quarterdeck, { MORPH, table, rows, deleted, coming, apply, arrange, markGone, note: (list) => changed.push(...list), settle });

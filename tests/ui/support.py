@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from console.kube.gvr import GVR, NAMESPACES, PODS
+from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
@@ -12,7 +12,8 @@ NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 
 class FakeAccess:
-    """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them.
+    """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them. `names` are
+    single objects that may be listed.
 
     The test may change them while a socket is open.
     """
@@ -23,10 +24,12 @@ class FakeAccess:
         *,
         list_in: Collection[str] | None = None,
         delete_in: Collection[str] | None = None,
+        names: Collection[Key] = (),
     ) -> None:
         self.identity = Identity(name)
         self.list_in = list_in
         self.delete_in = delete_in
+        self.names = names
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         granted = {"list": self.list_in, "delete": self.delete_in}.get(verb, ())
@@ -36,7 +39,12 @@ class FakeAccess:
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
         granted = self.namespaces_where(verb, gvr)
-        return granted is None or namespace in granted
+        if granted is None or namespace in granted:
+            return True
+        return not {Key(namespace, name), Key("", name)}.isdisjoint(self.names_where(verb, gvr))
+
+    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+        return frozenset(self.names if verb == "list" else ())
 
 
 def admin() -> FakeAccess:
@@ -56,6 +64,12 @@ def bob() -> FakeAccess:
 def charlie() -> FakeAccess:
     """May do nothing."""
     return FakeAccess("charlie", list_in=(), delete_in=())
+
+
+def dora() -> FakeAccess:
+    """May look at one pod, by its name, and at one that there is not."""
+    names = (Key("shop", "web-1"), Key("shop", "nobody"))
+    return FakeAccess("dora", list_in=(), delete_in=(), names=names)
 
 
 _versions = iter(range(100, 10**9))

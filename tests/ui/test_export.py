@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.ui.export import CHUNK, safe, stream
+from console.ui.export import CHUNK, exported, safe, stream
 from console.ui.registry import kinds
 from console.ui.selection import select
 from console.ui.viewspec import ViewSpec
@@ -32,7 +32,8 @@ async def export(
     assert kind is not None
     spec = ViewSpec.parse(kind, QueryDict(query), cluster="host")
     informer = Informer.preloaded(PODS, small_world() if objects is None else objects)
-    return await _joined(stream(spec, select(spec, access or admin(), informer), fmt))
+    selection = select(spec, access or admin(), informer, exported(spec))
+    return await _joined(stream(spec, selection, fmt))
 
 
 async def test_json_has_items_total_and_version() -> None:

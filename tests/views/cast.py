@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
-from tests.ui.support import FakeAccess, admin, alice, bob, charlie
+from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 
 CAST: dict[str, Callable[[], FakeAccess]] = {
     "admin": admin,
     "alice": alice,
     "bob": bob,
     "charlie": charlie,
+    "dora": dora,
 }
 
 

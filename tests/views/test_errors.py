@@ -57,8 +57,8 @@ async def test_an_authorizer_that_fails_shows_nothing(
     def broken(*args: object, **kwargs: object) -> object:
         raise RuntimeError("no rights today")
 
-    monkeypatch.setattr(table, "readable_namespaces", broken)
-    monkeypatch.setattr(lists, "readable_namespaces", broken)
+    monkeypatch.setattr(table, "readable", broken)
+    monkeypatch.setattr(lists, "readable", broken)
     response = await client_as("admin").get("/clusters/host/pods")
     assert response.status_code == 500
     assert "data-key" not in await text_of(response)

@@ -138,6 +138,27 @@ async def test_alice_sees_her_project_in_every_form(client_as: ClientAs) -> None
     assert len(csv.splitlines()) == 3
 
 
+async def test_dora_sees_the_one_object_she_may_in_every_form(client_as: ClientAs) -> None:
+    found = await data(client_as, "dora")
+    assert [(item["namespace"], item["name"]) for item in found["items"]] == [("shop", "web-1")]
+    assert found["total"] == 1
+    response = await client_as("dora").get(URL)
+    html = await text_of(response)
+    assert html.count("data-key=") == 1
+    assert 'data-key="shop/web-1"' in html
+    for canary in ("web-2", "cart-1", "ledger", "team-a", "team-b", "nobody"):
+        assert canary not in html
+    assert (response.context["nav"][0].items[0].count, response.context["scope"].namespaces) == (
+        1,
+        ("shop",),
+    )
+    csv = await text_of(await client_as("dora").get(f"{URL}?format=csv"))
+    assert len(csv.splitlines()) == 2
+    assert (await client_as("dora").get(f"{URL}?namespace=shop")).status_code == 200
+    for namespace in ("team-a", "nope"):
+        assert (await client_as("dora").get(f"{URL}?namespace={namespace}")).status_code == 403
+
+
 async def test_bob_has_no_delete(client_as: ClientAs) -> None:
     assert "/delete" in await text_of(await client_as("admin").get(URL))
     assert "/delete" not in await text_of(await client_as("bob").get(URL))

@@ -17,15 +17,22 @@ def plain_static(settings: Settings) -> None:
     settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": storage}}
 
 
-def a_cell(column: str, template: str, value: object, **other: Any) -> SimpleNamespace:
+class Thing(SimpleNamespace):
+    """Equal to itself alone, as what is drawn once must be hashable."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+
+def a_cell(column: str, template: str, value: object, **other: Any) -> Thing:
     kept = {"align": "start", "priority": 2, **other}
-    return SimpleNamespace(column=column, template=f"ui/cells/{template}.html", value=value, **kept)
+    return Thing(column=column, template=f"ui/cells/{template}.html", value=value, **kept)
 
 
-def a_row(text: str = "cart-6b7d9f-l8vnz") -> SimpleNamespace:
+def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
     """A row with every kind of cell, in which `text` stands wherever a cluster's text can stand."""
-    status = SimpleNamespace(severity="error", word="Crash loop", reason=text)
-    return SimpleNamespace(
+    status = Thing(severity="error", word="Crash loop", reason=text)
+    return Thing(
         id="pods-shop_2fcart",
         key=f"shop/{text}",
         name=text,
@@ -35,35 +42,36 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> SimpleNamespace:
         severity="error",
         status_key="error:Crash loop",
         signature="5ae1",
+        drawings={},
         cells=(
             a_cell("name", "name", text),
             a_cell("namespace", "text", text),
             a_cell("status", "status", status),
             a_cell("restarts", "number", 12840, align="end"),
-            a_cell("node", "link", SimpleNamespace(text=text, url="/nodes/n1")),
+            a_cell("node", "link", Thing(text=text, url="/nodes/n1")),
             a_cell("age", "age", SINCE, align="end"),
         ),
-        menu=(SimpleNamespace(label="Delete", url="/delete", danger=True, method="get"),),
+        menu=(Thing(label="Delete", url="/delete", danger=True, method="get"),),
     )
 
 
-def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> SimpleNamespace:
+def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
     """A list of one row; `text` as in `a_row`, and in every filter."""
-    kind = SimpleNamespace(plural="pods", segment="pods", title="Pods", singular="pod")
-    tally = SimpleNamespace(
+    kind = Thing(plural="pods", segment="pods", title="Pods", singular="pod")
+    tally = Thing(
         severity="error", label="Failing", count=1, url="/l?status=error", active=True,
         remove_url="/l", share=100.0,
     )  # fmt: skip
-    filters = SimpleNamespace(
+    filters = Thing(
         action="/l", q=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
-        chips=(SimpleNamespace(label=f"label {text}", remove_url="/l?q=a"),),
+        chips=(Thing(label=f"label {text}", remove_url="/l?q=a"),),
         clear_url="/l", namespace=text, errors=(),
     )  # fmt: skip
-    pager = SimpleNamespace(
+    pager = Thing(
         first=1, last=1, total=2, page=1, pages=2, limit=1, limits=((20, "/l?limit=20", False),),
         prev_url=None, next_url="/l?page=2",
     )  # fmt: skip
-    header = SimpleNamespace(
+    header = Thing(
         id="name", label="Name", align="start", priority=1, sort_url="/l?sort=name",
         aria_sort="ascending",
     )  # fmt: skip
@@ -71,6 +79,6 @@ def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> SimpleNamespace:
         "kind": kind, "columns": (header,), "rows": (a_row(text),), "total": 1,
         "resource_version": "88213", "etag": "e1", "url": "/l?q=a", "tally": (tally,),
         "filters": filters, "pager": pager, "state": None,
-        "freshness": SimpleNamespace(state="live", since=None, problem=""),
+        "freshness": Thing(state="live", since=None, problem=""),
     }  # fmt: skip
-    return SimpleNamespace(**{**table, **changed})
+    return Thing(**{**table, **changed})

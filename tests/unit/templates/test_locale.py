@@ -35,7 +35,10 @@ def _messages(catalogue: Path = LOCALE / "django.po") -> Iterator[Message]:
     for block in catalogue.read_text().split("\n\n"):
         if block.startswith("#~"):
             continue
-        parts = [re.search(field.format(name), block) for name in ("msgctxt", "msgid", "msgstr")]
+        parts = [
+            re.search(field.format(name), block)
+            for name in ("msgctxt", "msgid", r"msgstr(?:\[0\])?")
+        ]
         context, msgid, msgstr = (_unquoted(part.group(1)) if part else "" for part in parts)
         if msgid:
             fuzzy = re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE) is not None

@@ -1,0 +1,81 @@
+"""Requests of certificates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
+from console.kube.projections.certificates import CertificateSigningRequest
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    DurationColumn,
+    ListColumn,
+    NameColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class CertificateSigningRequestKind(ResourceKind):
+    gvr, scope, nav = CERTIFICATE_SIGNING_REQUESTS, Scope.CLUSTER, Nav("cluster", 80)
+    projection = CertificateSigningRequest
+    title = gettext_lazy("Certificate requests")
+    singular = gettext_lazy("certificate request")
+    nouns = gettext_lazy("certificate requests")
+    severity_words = {
+        Severity.ERROR: gettext_lazy("Failed"),
+        Severity.WARN: gettext_lazy("Refused"),
+        Severity.DONE: gettext_lazy("Issued"),
+    }
+    columns = (
+        NameColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="signer", label=gettext_lazy("Signer"), priority=2, get=lambda found: found.signer
+        ),
+        TextColumn(
+            id="requestor",
+            label=gettext_lazy("Requestor"),
+            priority=2,
+            get=lambda found: found.requestor,
+        ),
+        DurationColumn(
+            id="duration",
+            label=gettext_lazy("Requested duration"),
+            priority=3,
+            get=lambda found: found.seconds,
+        ),
+        ListColumn(
+            id="usages", label=gettext_lazy("Usages"), priority=4, get=lambda found: found.usages
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.signer, found.requestor)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="signer", label=gettext_lazy("Signer"), get=lambda found: (found.signer,)
+        ),
+        FieldFilter(
+            param="requestor", label=gettext_lazy("Requestor"), get=lambda found: (found.requestor,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: CertificateSigningRequest = entry.projection
+        return [
+            (_("Requestor"), visible(found.requestor) or _("none")),
+            (_("Afterwards"), _("a certificate that was issued stays good until it expires")),
+        ]

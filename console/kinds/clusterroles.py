@@ -1,0 +1,78 @@
+"""Roles of the cluster."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CLUSTER_ROLES
+from console.kube.projections.roles import Role
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+#: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
+BUILT_IN = ("kubernetes.io/bootstrapping", "rbac-defaults")
+
+
+def origin(role: Role) -> str:
+    label, value = BUILT_IN
+    if role.labels.get(label) == value:
+        return "kubernetes"
+    return "template" if role.template else "own"
+
+
+@register
+class ClusterRoleKind(ResourceKind):
+    gvr, scope, nav = CLUSTER_ROLES, Scope.CLUSTER, Nav("access", 40)
+    projection = Role
+    title = gettext_lazy("Cluster roles")
+    singular = gettext_lazy("cluster role")
+    nouns = gettext_lazy("cluster roles")
+    columns = (
+        NameColumn(),
+        NumberColumn(
+            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
+        ),
+        BoolColumn(
+            id="aggregated",
+            label=gettext_lazy("Aggregated"),
+            priority=3,
+            get=lambda role: role.aggregated,
+        ),
+        TextColumn(
+            id="description",
+            label=gettext_lazy("Description"),
+            priority=2,
+            get=lambda role: role.description,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda role: (role.alias, role.description)),
+        LabelFilter(),
+        ChoiceFilter(
+            param="origin",
+            label=gettext_lazy("Origin"),
+            choices=(
+                ("kubernetes", gettext_lazy("Kubernetes' own")),
+                ("template", gettext_lazy("Template")),
+                ("own", gettext_lazy("Made here")),
+            ),
+            get=origin,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        role: Role = entry.projection
+        afterwards = _("its bindings stay and grant nothing until there is such a role again")
+        if origin(role) == "kubernetes":
+            afterwards = _(
+                "kube-apiserver makes it again when it starts; until then parts may fail"
+            )
+        return [(_("Rules"), str(role.rules)), (_("Afterwards"), afterwards)]

@@ -1,0 +1,77 @@
+"""ConfigMaps: their keys, never what these hold."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
+
+from console.kube.gvr import CONFIG_MAPS
+from console.kube.projections.config import ConfigMap
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    QuantityColumn,
+)
+from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+#: Keys that the page before a deletion names.
+NAMED = 10
+
+
+@register
+class ConfigMapKind(ResourceKind):
+    gvr, scope, nav = CONFIG_MAPS, Scope.NAMESPACED, Nav("config", 10)
+    projection = ConfigMap
+    title = gettext_lazy("ConfigMaps")
+    singular = gettext_lazy("ConfigMap")
+    nouns = gettext_lazy("ConfigMaps")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        NumberColumn(
+            id="fields",
+            label=gettext_lazy("Fields"),
+            priority=2,
+            get=lambda found: len(found.keys),
+        ),
+        ListColumn(
+            id="keys",
+            label=pgettext_lazy("data", "Keys"),
+            priority=3,
+            get=lambda found: found.keys,
+            most=3,
+        ),
+        QuantityColumn(
+            id="size",
+            label=gettext_lazy("Size"),
+            priority=2,
+            get=lambda found: str(found.size),
+            unit="bytes",
+        ),
+        BoolColumn(
+            id="immutable",
+            label=gettext_lazy("Immutable"),
+            priority=4,
+            get=lambda found: found.immutable,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (SearchFilter(texts=lambda found: found.keys), NamespaceFilter(), LabelFilter())
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: ConfigMap = entry.projection
+        keys = ", ".join(found.keys[:NAMED])
+        more = len(found.keys) - NAMED
+        shown = visible(keys) if more <= 0 else f"{visible(keys)} +{more}"
+        return [(pgettext("data", "Keys"), shown or _("none"))]

@@ -1,0 +1,105 @@
+"""CronJobs. The columns are those of `kubectl get cronjobs -o wide`, and the last success."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CRON_JOBS
+from console.kube.projections.job import CronJob
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    ContainersColumn,
+    ImagesColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    OwnerColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.facts import owner_fact, status_fact
+from console.ui.filters import (
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    image_filter,
+    owner_filter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class CronJobKind(ResourceKind):
+    gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70)
+    projection = CronJob
+    title = gettext_lazy("CronJobs")
+    singular = gettext_lazy("CronJob")
+    nouns = gettext_lazy("CronJobs")
+    severity_words = {Severity.OK: gettext_lazy("Scheduled")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="schedule",
+            label=gettext_lazy("Schedule"),
+            priority=2,
+            get=lambda item: item.schedule,
+        ),
+        TextColumn(
+            id="zone", label=gettext_lazy("Time zone"), priority=4, get=lambda item: item.zone
+        ),
+        BoolColumn(
+            id="suspended",
+            label=gettext_lazy("Suspended"),
+            priority=4,
+            get=lambda item: item.suspended,
+        ),
+        NumberColumn(
+            id="active", label=gettext_lazy("Active"), priority=3, get=lambda item: item.active
+        ),
+        AgeColumn(id="last_run", label=gettext_lazy("Last run"), since=lambda item: item.last_run),
+        AgeColumn(
+            id="last_success",
+            label=gettext_lazy("Last success"),
+            priority=3,
+            since=lambda item: item.last_success,
+        ),
+        TextColumn(
+            id="concurrency",
+            label=gettext_lazy("Concurrency"),
+            priority=4,
+            get=lambda item: item.concurrency,
+        ),
+        ImagesColumn(),
+        ContainersColumn(),
+        OwnerColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: item.images),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        image_filter(),
+        owner_filter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: CronJob = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Schedule"), visible(f"{item.schedule} {item.zone}".strip()) or _("none")),
+            (_("Its jobs"), _("are deleted with it")),
+            owner_fact(item.owner),
+        ]

@@ -1,0 +1,137 @@
+"""Definitions of custom resources."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
+from console.kube.projections.definition import Definition
+from console.kube.status import Severity, Status
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    ListColumn,
+    NameColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+    WordColumn,
+)
+from console.ui.filters import (
+    ChoiceFilter,
+    FieldFilter,
+    LabelFilter,
+    SearchFilter,
+    StatusFilter,
+    Test,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+SCOPES: dict[str, str | Promise] = {
+    "Namespaced": gettext_lazy("Project"),
+    "Cluster": gettext_lazy("Cluster"),
+}
+_ESTABLISHED = Status(Severity.OK, gettext_noop("Established"))
+_INSTALLING = Status(Severity.PROGRESS, gettext_noop("Installing"))
+_TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
+
+
+def status_of(definition: Definition) -> Status:
+    """A definition stays established when a later change of its names is refused."""
+    if definition.deleted is not None:
+        return _TERMINATING
+    if definition.conflict:
+        return Status(Severity.ERROR, gettext_noop("Name conflict"), definition.conflict)
+    return _ESTABLISHED if definition.established else _INSTALLING
+
+
+def scope_of(definition: Definition) -> str:
+    return "Namespaced" if definition.namespaced else "Cluster"
+
+
+def versions_of(definition: Definition) -> tuple[str, ...]:
+    return tuple(version.name for version in definition.versions if version.served)
+
+
+def objects_of(definition: Definition) -> Target | None:
+    if not definition.established:
+        return None
+    return Target(f"{definition.plural}.{definition.group}", "", "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateFilter(StatusFilter):
+    """The severities of `status_of`."""
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(Severity(value) for value in values)
+        return lambda entry: status_of(entry.projection).severity in wanted
+
+
+@register
+class CustomResourceDefinitionKind(ResourceKind):
+    gvr, scope, nav = CUSTOM_RESOURCE_DEFINITIONS, Scope.CLUSTER, Nav("custom", 10)
+    projection = Definition
+    title = gettext_lazy("Custom resource definitions")
+    singular = gettext_lazy("custom resource definition")
+    nouns = gettext_lazy("custom resource definitions")
+    severity_words = {Severity.OK: gettext_lazy("Established")}
+    columns = (
+        NameColumn(),
+        StatusColumn(status=status_of),
+        LinkColumn(
+            id="kind",
+            label=gettext_lazy("Kind"),
+            priority=2,
+            get=lambda definition: definition.kind,
+            to=objects_of,
+        ),
+        TextColumn(
+            id="group",
+            label=gettext_lazy("Group"),
+            priority=2,
+            get=lambda definition: definition.group,
+        ),
+        WordColumn(id="scope", label=gettext_lazy("Scope"), priority=3, get=scope_of, words=SCOPES),
+        ListColumn(
+            id="versions", label=gettext_lazy("Versions"), priority=3, get=versions_of, most=3
+        ),
+        ListColumn(
+            id="short_names",
+            label=gettext_lazy("Short names"),
+            priority=4,
+            get=lambda definition: definition.short_names,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda definition: (definition.kind, *definition.short_names)),
+        LabelFilter(),
+        StateFilter(),
+        FieldFilter(
+            param="group", label=gettext_lazy("Group"), get=lambda definition: (definition.group,)
+        ),
+        ChoiceFilter(
+            param="scope",
+            label=gettext_lazy("Scope"),
+            choices=tuple(SCOPES.items()),
+            get=scope_of,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        definition: Definition = entry.projection
+        words = {"kind": visible(definition.kind)}
+        return [
+            (_("Kind"), visible(f"{definition.kind} ({definition.group})")),
+            (_("Goes too"), _("every %(kind)s in every project") % words),
+        ]

@@ -1,0 +1,99 @@
+"""Endpoint slices. A controller makes them from services, and makes deleted ones again."""
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import ENDPOINT_SLICES
+from console.kube.projections.services import EndpointSlice
+from console.kube.status import Severity
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    RatioColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+)
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+def service_of(endpoints: EndpointSlice) -> Target | None:
+    if not endpoints.service:
+        return None
+    return Target("services", endpoints.namespace, endpoints.service)
+
+
+@register
+class EndpointSliceKind(ResourceKind):
+    gvr, scope, nav = ENDPOINT_SLICES, Scope.NAMESPACED, Nav("network", 30)
+    projection = EndpointSlice
+    title = gettext_lazy("Endpoint slices")
+    singular = gettext_lazy("endpoint slice")
+    nouns = gettext_lazy("endpoint slices")
+    severity_words = {
+        Severity.ERROR: gettext_lazy("Nothing ready"),
+        Severity.WARN: gettext_lazy("Partly ready"),
+        Severity.OK: gettext_lazy("Ready"),
+        Severity.PAUSED: gettext_lazy("No endpoints"),
+    }
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        LinkColumn(
+            id="service",
+            label=gettext_lazy("Service"),
+            priority=2,
+            get=lambda endpoints: endpoints.service,
+            to=service_of,
+        ),
+        RatioColumn(
+            id="ready",
+            label=gettext_lazy("Ready"),
+            priority=2,
+            part=lambda endpoints: endpoints.ready,
+            whole=lambda endpoints: endpoints.endpoints,
+        ),
+        TextColumn(
+            id="address_type",
+            label=gettext_lazy("Address type"),
+            priority=4,
+            get=lambda endpoints: endpoints.address_type,
+        ),
+        ListColumn(
+            id="ports",
+            label=gettext_lazy("Ports"),
+            priority=3,
+            get=lambda endpoints: endpoints.ports,
+            most=3,
+        ),
+        ListColumn(
+            id="addresses",
+            label=gettext_lazy("Addresses"),
+            priority=3,
+            get=lambda endpoints: endpoints.addresses,
+            most=3,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda endpoints: endpoints.addresses),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="service",
+            label=gettext_lazy("Service"),
+            get=lambda endpoints: (endpoints.service,),
+        ),
+    )

@@ -1,0 +1,81 @@
+"""Events. The columns are those of `kubectl get events -o wide`. Nobody deletes events: they expire."""
+
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import EVENTS
+from console.kube.projections.event import Event
+from console.kube.status import Severity
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    StatusColumn,
+    TextColumn,
+    target_of,
+)
+from console.ui.filters import (
+    ChoiceFilter,
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+#: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
+TYPES = (("Warning", gettext_lazy("Warning")), ("Normal", gettext_lazy("Normal")))
+
+
+@register
+class EventKind(ResourceKind):
+    gvr, scope, nav = EVENTS, Scope.NAMESPACED, Nav("cluster", 30)
+    projection = Event
+    title = gettext_lazy("Events")
+    singular = gettext_lazy("event")
+    nouns = gettext_lazy("events")
+    severity_words = {Severity.WARN: gettext_lazy("Warning"), Severity.OK: gettext_lazy("Normal")}
+    columns = (
+        StatusColumn(),
+        LinkColumn(
+            id="object",
+            label=gettext_lazy("Object"),
+            priority=1,
+            get=lambda item: item.about,
+            to=lambda item: target_of(item.about, item.about_namespace),
+        ),
+        TextColumn(
+            id="message", label=gettext_lazy("Message"), priority=2, get=lambda item: item.message
+        ),
+        NumberColumn(
+            id="count", label=gettext_lazy("Count"), priority=2, get=lambda item: item.count
+        ),
+        AgeColumn(
+            id="age", label=gettext_lazy("Last seen"), priority=1, since=lambda item: item.last
+        ),
+        AgeColumn(
+            id="first", label=gettext_lazy("First seen"), priority=4, since=lambda item: item.first
+        ),
+        TextColumn(
+            id="source",
+            label=pgettext_lazy("event", "Source"),
+            priority=4,
+            get=lambda item: item.source,
+        ),
+        NamespaceColumn(),
+        NameColumn(priority=4),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: (item.about, item.reason, item.message, item.source)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        ChoiceFilter(
+            param="type", label=gettext_lazy("Type"), choices=TYPES, get=lambda item: item.type
+        ),
+        FieldFilter(param="reason", label=gettext_lazy("Reason"), get=lambda item: (item.reason,)),
+        FieldFilter(param="object", label=gettext_lazy("Object"), get=lambda item: (item.about,)),
+    )

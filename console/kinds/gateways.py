@@ -1,0 +1,98 @@
+"""Gateways of the Gateway API."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GATEWAYS
+from console.kube.projections.gateway import Gateway
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    StatusColumn,
+    Target,
+)
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+def class_of(gateway: Gateway) -> Target | None:
+    if not gateway.class_name:
+        return None
+    return Target("gatewayclasses.gateway.networking.k8s.io", "", gateway.class_name)
+
+
+@register
+class GatewayKind(ResourceKind):
+    gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60)
+    projection = Gateway
+    title = gettext_lazy("Gateways")
+    singular = gettext_lazy("gateway")
+    nouns = gettext_lazy("gateways")
+    severity_words = {Severity.OK: gettext_lazy("Ready")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        LinkColumn(
+            id="class",
+            label=gettext_lazy("Class"),
+            priority=3,
+            get=lambda gateway: gateway.class_name,
+            to=class_of,
+        ),
+        ListColumn(
+            id="addresses",
+            label=gettext_lazy("Addresses"),
+            priority=2,
+            get=lambda gateway: gateway.addresses,
+        ),
+        ListColumn(
+            id="listeners",
+            label=gettext_lazy("Listeners"),
+            priority=3,
+            get=lambda gateway: gateway.listeners,
+            most=2,
+        ),
+        NumberColumn(
+            id="routes",
+            label=gettext_lazy("Routes"),
+            priority=2,
+            get=lambda gateway: gateway.routes,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda gateway: (*gateway.addresses, *gateway.listeners)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="class", label=gettext_lazy("Class"), get=lambda gateway: (gateway.class_name,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        gateway: Gateway = entry.projection
+        return [
+            (_("Addresses"), visible(", ".join(gateway.addresses)) or _("none yet")),
+            (_("Routes that use it"), str(gateway.routes)),
+        ]

@@ -1,0 +1,77 @@
+"""Who has which role on the platform."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS
+from console.kube.projections.iam import GlobalRoleBinding
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, Target
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+def role_of(binding: GlobalRoleBinding) -> Target | None:
+    return Target("globalroles.iam.kubesphere.io", "", binding.role) if binding.role else None
+
+
+def subjects(binding: GlobalRoleBinding, kind: str) -> tuple[str, ...]:
+    return tuple(subject.name for subject in binding.subjects if subject.kind == kind)
+
+
+def everybody(binding: GlobalRoleBinding) -> tuple[str, ...]:
+    return tuple(subject.name for subject in binding.subjects)
+
+
+@register
+class GlobalRoleBindingKind(ResourceKind):
+    gvr, scope, nav = GLOBAL_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 30)
+    projection = GlobalRoleBinding
+    title = gettext_lazy("Platform role bindings")
+    singular = gettext_lazy("platform role binding")
+    nouns = gettext_lazy("platform role bindings")
+    columns = (
+        NameColumn(),
+        LinkColumn(
+            id="role",
+            label=gettext_lazy("Role"),
+            priority=1,
+            get=lambda binding: binding.role,
+            to=role_of,
+        ),
+        ListColumn(
+            id="users",
+            label=gettext_lazy("Users"),
+            priority=2,
+            get=lambda binding: subjects(binding, "User"),
+            most=2,
+        ),
+        ListColumn(
+            id="groups",
+            label=gettext_lazy("Groups"),
+            priority=2,
+            get=lambda binding: subjects(binding, "Group"),
+            most=2,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda binding: (binding.role, *everybody(binding))),
+        LabelFilter(),
+        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
+        FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        binding: GlobalRoleBinding = entry.projection
+        return [
+            (_("Role"), visible(binding.role) or _("none")),
+            (_("Lose it"), visible(", ".join(everybody(binding))) or _("nobody")),
+        ]

@@ -1,0 +1,97 @@
+"""Roles of the platform."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GLOBAL_ROLES, GVR
+from console.kube.projections.roles import Role
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+#: Without these nobody can administer the platform, or log in to it; KubeSphere offers no deletion.
+BUILT_IN = frozenset(
+    {
+        "anonymous",
+        "authenticated",
+        "platform-admin",
+        "platform-regular",
+        "platform-self-provisioner",
+        "pre-registration",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOwn(Delete):
+    """Not for the roles that the platform is built on."""
+
+    def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
+        return name not in BUILT_IN and super().may(access, gvr, namespace=namespace, name=name)
+
+
+def origin(role: Role) -> str:
+    if role.template:
+        return "template"
+    return "platform" if role.name in BUILT_IN else "own"
+
+
+@register
+class GlobalRoleKind(ResourceKind):
+    gvr, scope, nav = GLOBAL_ROLES, Scope.CLUSTER, Nav("access", 20)
+    projection = Role
+    title = gettext_lazy("Platform roles")
+    singular = gettext_lazy("platform role")
+    nouns = gettext_lazy("platform roles")
+    columns = (
+        NameColumn(),
+        TextColumn(
+            id="description",
+            label=gettext_lazy("Description"),
+            priority=2,
+            get=lambda role: role.description,
+        ),
+        NumberColumn(
+            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
+        ),
+        BoolColumn(
+            id="template",
+            label=gettext_lazy("Template"),
+            priority=3,
+            get=lambda role: role.template,
+        ),
+        TextColumn(
+            id="creator",
+            label=gettext_lazy("Creator"),
+            priority=4,
+            get=lambda role: role.creator,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda role: (role.alias, role.description, role.creator)),
+        LabelFilter(),
+        ChoiceFilter(
+            param="origin",
+            label=gettext_lazy("Origin"),
+            choices=(
+                ("platform", gettext_lazy("The platform's own")),
+                ("template", gettext_lazy("Template")),
+                ("own", gettext_lazy("Made here")),
+            ),
+            get=origin,
+        ),
+    )
+    actions = (DeleteOwn(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        afterwards = _("its bindings stay and grant nothing until there is such a role again")
+        return [(_("Rules"), str(entry.projection.rules)), (_("Afterwards"), afterwards)]

@@ -1,0 +1,73 @@
+"""Who is in which department."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GROUP_BINDINGS
+from console.kube.projections.tenancy import GroupBinding
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, LinkColumn, ListColumn, NameColumn, Target, TextColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+def group_of(binding: GroupBinding) -> Target | None:
+    return Target("groups.iam.kubesphere.io", "", binding.group) if binding.group else None
+
+
+@register
+class GroupBindingKind(ResourceKind):
+    gvr, scope, nav = GROUP_BINDINGS, Scope.CLUSTER, Nav("tenancy", 60)
+    projection = GroupBinding
+    title = gettext_lazy("Department members")
+    singular = gettext_lazy("department membership")
+    nouns = gettext_lazy("department memberships")
+    columns = (
+        NameColumn(),
+        LinkColumn(
+            id="group",
+            label=gettext_lazy("Department"),
+            priority=1,
+            get=lambda binding: binding.group,
+            to=group_of,
+        ),
+        ListColumn(
+            id="users",
+            label=gettext_lazy("Users"),
+            priority=1,
+            get=lambda binding: binding.users,
+            most=3,
+        ),
+        TextColumn(
+            id="workspace",
+            label=gettext_lazy("Workspace"),
+            priority=2,
+            get=lambda binding: binding.workspace,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda binding: (binding.group, *binding.users)),
+        LabelFilter(),
+        FieldFilter(
+            param="group", label=gettext_lazy("Department"), get=lambda binding: (binding.group,)
+        ),
+        FieldFilter(param="user", label=gettext_lazy("User"), get=lambda binding: binding.users),
+        FieldFilter(
+            param="workspace",
+            label=gettext_lazy("Workspace"),
+            get=lambda binding: (binding.workspace,),
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        binding: GroupBinding = entry.projection
+        users = visible(", ".join(binding.users)) or _("nobody")
+        return [(_("Department"), visible(binding.group) or _("none")), (_("Leave it"), users)]

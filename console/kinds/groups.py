@@ -1,0 +1,66 @@
+"""Departments of workspaces."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GROUPS
+from console.kube.projections.tenancy import Group
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class GroupKind(ResourceKind):
+    gvr, scope, nav = GROUPS, Scope.CLUSTER, Nav("tenancy", 50)
+    projection = Group
+    title = gettext_lazy("Departments")
+    singular = gettext_lazy("department")
+    nouns = gettext_lazy("departments")
+    columns = (
+        NameColumn(),
+        TextColumn(
+            id="title", label=gettext_lazy("Alias"), priority=1, get=lambda group: group.title
+        ),
+        TextColumn(
+            id="workspace",
+            label=gettext_lazy("Workspace"),
+            priority=2,
+            get=lambda group: group.workspace,
+        ),
+        TextColumn(
+            id="parent",
+            label=gettext_lazy("Part of"),
+            priority=2,
+            get=lambda group: group.parent,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda group: (group.title, group.workspace)),
+        LabelFilter(),
+        FieldFilter(
+            param="workspace",
+            label=gettext_lazy("Workspace"),
+            get=lambda group: (group.workspace,),
+        ),
+        FieldFilter(
+            param="parent", label=gettext_lazy("Part of"), get=lambda group: (group.parent,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        group: Group = entry.projection
+        return [
+            (_("Alias"), visible(group.title) or _("none")),
+            (_("Workspace"), visible(group.workspace) or _("none")),
+            (_("Afterwards"), _("departments inside of it go too, and the roles that it gave")),
+        ]

@@ -1,0 +1,98 @@
+"""Autoscalers. The columns are those of `kubectl get horizontalpodautoscalers`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import HORIZONTAL_POD_AUTOSCALERS
+from console.kube.projections.autoscaler import Autoscaler
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    OwnerColumn,
+    StatusColumn,
+    target_of,
+)
+from console.ui.facts import owner_fact, status_fact
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    owner_filter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class AutoscalerKind(ResourceKind):
+    gvr, scope, nav = HORIZONTAL_POD_AUTOSCALERS, Scope.NAMESPACED, Nav("workloads", 80)
+    projection = Autoscaler
+    title = gettext_lazy("Autoscalers")
+    singular = gettext_lazy("autoscaler")
+    nouns = gettext_lazy("autoscalers")
+    severity_words = {Severity.OK: gettext_lazy("Active")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        LinkColumn(
+            id="target",
+            label=gettext_lazy("Scales"),
+            get=lambda item: item.target,
+            to=lambda item: target_of(item.target, item.namespace),
+        ),
+        ListColumn(
+            id="metrics", label=gettext_lazy("Metrics"), most=2, get=lambda item: item.metrics
+        ),
+        NumberColumn(
+            id="least", label=gettext_lazy("Minimum"), priority=3, get=lambda item: item.least
+        ),
+        NumberColumn(
+            id="most", label=gettext_lazy("Maximum"), priority=3, get=lambda item: item.most
+        ),
+        NumberColumn(
+            id="current", label=gettext_lazy("Replicas"), priority=2, get=lambda item: item.current
+        ),
+        NumberColumn(
+            id="desired", label=gettext_lazy("Wanted"), priority=4, get=lambda item: item.desired
+        ),
+        AgeColumn(
+            id="last_scaled",
+            label=gettext_lazy("Last scaled"),
+            priority=4,
+            since=lambda item: item.last_scaled,
+        ),
+        OwnerColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: (item.target, *item.metrics)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(param="target", label=gettext_lazy("Scales"), get=lambda item: (item.target,)),
+        owner_filter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: Autoscaler = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Scales"), visible(item.target) or _("none")),
+            (_("Replicas"), _("stay at %(count)s") % {"count": f"{item.current:,}"}),
+            owner_fact(item.owner),
+        ]

@@ -1,0 +1,55 @@
+"""Ingress classes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import INGRESS_CLASSES
+from console.kube.projections.network import IngressClass
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn
+from console.ui.filters import LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class IngressClassKind(ResourceKind):
+    gvr, scope, nav = INGRESS_CLASSES, Scope.CLUSTER, Nav("network", 50)
+    projection = IngressClass
+    title = gettext_lazy("Ingress classes")
+    singular = gettext_lazy("ingress class")
+    nouns = gettext_lazy("ingress classes")
+    columns = (
+        NameColumn(),
+        BoolColumn(
+            id="default",
+            label=gettext_lazy("Default"),
+            priority=2,
+            get=lambda found: found.default,
+        ),
+        TextColumn(
+            id="controller",
+            label=gettext_lazy("Controller"),
+            priority=2,
+            get=lambda found: found.controller,
+        ),
+        TextColumn(
+            id="parameters",
+            label=gettext_lazy("Parameters"),
+            priority=3,
+            get=lambda found: found.parameters,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (SearchFilter(texts=lambda found: (found.controller,)), LabelFilter())
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: IngressClass = entry.projection
+        default = _("yes: ingresses without a class use it") if found.default else _("no")
+        return [(_("Controller"), visible(found.controller) or _("none")), (_("Default"), default)]

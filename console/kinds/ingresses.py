@@ -1,0 +1,102 @@
+"""Ingresses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import INGRESSES
+from console.kube.projections.network import Ingress
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    LinkColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    StatusColumn,
+    Target,
+)
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+def class_of(ingress: Ingress) -> Target | None:
+    return Target("ingressclasses", "", ingress.class_name) if ingress.class_name else None
+
+
+@register
+class IngressKind(ResourceKind):
+    gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20)
+    projection = Ingress
+    title = gettext_lazy("Ingresses")
+    singular = gettext_lazy("ingress")
+    nouns = gettext_lazy("ingresses")
+    severity_words = {Severity.OK: gettext_lazy("Active")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        LinkColumn(
+            id="class",
+            label=gettext_lazy("Class"),
+            priority=3,
+            get=lambda ingress: ingress.class_name,
+            to=class_of,
+        ),
+        ListColumn(
+            id="hosts",
+            label=gettext_lazy("Hosts"),
+            priority=2,
+            get=lambda ingress: ingress.hosts,
+            most=2,
+        ),
+        ListColumn(
+            id="addresses",
+            label=gettext_lazy("Addresses"),
+            priority=3,
+            get=lambda ingress: ingress.addresses,
+        ),
+        ListColumn(
+            id="backends",
+            label=gettext_lazy("Services"),
+            priority=3,
+            get=lambda ingress: ingress.backends,
+        ),
+        BoolColumn(
+            id="tls", label=gettext_lazy("HTTPS"), priority=3, get=lambda ingress: ingress.tls
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="class", label=gettext_lazy("Class"), get=lambda ingress: (ingress.class_name,)
+        ),
+        FieldFilter(
+            param="service", label=gettext_lazy("Service"), get=lambda ingress: ingress.backends
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        ingress: Ingress = entry.projection
+        return [
+            (_("Hosts"), visible(", ".join(ingress.hosts))),
+            (_("Services"), visible(", ".join(ingress.backends)) or _("none")),
+        ]

@@ -1,0 +1,108 @@
+"""Jobs. The columns are those of `kubectl get jobs -o wide`, and what controls the job."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import JOBS
+from console.kube.projections.job import Job
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    ContainersColumn,
+    DurationColumn,
+    ImagesColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    OwnerColumn,
+    SelectorColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.facts import owner_fact, pods_fact, status_fact
+from console.ui.filters import (
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    image_filter,
+    owner_filter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+def completions_text(job: Job) -> str:
+    """As kubectl prints it (printJob): a work queue has no number to reach."""
+    if job.completions is not None:
+        return f"{job.succeeded}/{job.completions}"
+    workers = f" of {job.parallelism}" if job.parallelism > 1 else ""
+    return f"{job.succeeded}/1{workers}"
+
+
+def completions_order(job: Job) -> tuple[float, int]:
+    """The least done first; among equals the smaller job."""
+    wanted = 1 if job.completions is None else job.completions
+    return (job.succeeded / wanted if wanted else 1.0, wanted)
+
+
+@register
+class JobKind(ResourceKind):
+    gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60)
+    projection = Job
+    title = gettext_lazy("Jobs")
+    singular = gettext_lazy("job")
+    nouns = gettext_lazy("jobs")
+    severity_words = {Severity.OK: gettext_lazy("Running")}
+    columns = (
+        NameColumn(owner=lambda item: item.owner),
+        NamespaceColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="completions",
+            label=gettext_lazy("Completions"),
+            align="end",
+            get=completions_text,
+            order=completions_order,
+        ),
+        NumberColumn(
+            id="active", label=gettext_lazy("Active"), priority=3, get=lambda item: item.active
+        ),
+        NumberColumn(
+            id="failed", label=gettext_lazy("Failed pods"), priority=3, get=lambda item: item.failed
+        ),
+        DurationColumn(
+            id="duration", label=gettext_lazy("Duration"), priority=2, get=lambda item: item.seconds
+        ),
+        AgeColumn(
+            id="started", label=gettext_lazy("Started"), priority=4, since=lambda item: item.started
+        ),
+        OwnerColumn(priority=3),
+        ImagesColumn(),
+        ContainersColumn(),
+        SelectorColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: item.images),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        image_filter(),
+        owner_filter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: Job = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Completions"), completions_text(item)),
+            pods_fact(),
+            owner_fact(item.owner),
+        ]

@@ -1,0 +1,60 @@
+"""Who leads. Controllers keep them up; deleting one would make them elect anew, so nothing offers it."""
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import LEASES
+from console.kube.projections.coordination import Lease
+from console.ui.columns import (
+    AgeColumn,
+    DurationColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class LeaseKind(ResourceKind):
+    gvr, scope, nav = LEASES, Scope.NAMESPACED, Nav("cluster", 70)
+    projection = Lease
+    title = gettext_lazy("Leases")
+    singular = gettext_lazy("lease")
+    nouns = gettext_lazy("leases")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        TextColumn(
+            id="holder", label=gettext_lazy("Holder"), priority=1, get=lambda lease: lease.holder
+        ),
+        AgeColumn(
+            id="renewed",
+            label=gettext_lazy("Renewed"),
+            priority=2,
+            since=lambda lease: lease.renewed,
+        ),
+        DurationColumn(
+            id="good_for",
+            label=gettext_lazy("Good for"),
+            priority=3,
+            get=lambda lease: lease.seconds or None,
+        ),
+        NumberColumn(
+            id="transitions",
+            label=gettext_lazy("Changes of holder"),
+            priority=3,
+            get=lambda lease: lease.transitions,
+        ),
+        AgeColumn(priority=2),
+    )
+    filters = (
+        SearchFilter(texts=lambda lease: (lease.holder,)),
+        NamespaceFilter(),
+        LabelFilter(),
+        FieldFilter(
+            param="holder", label=gettext_lazy("Holder"), get=lambda lease: (lease.holder,)
+        ),
+    )

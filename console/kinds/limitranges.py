@@ -1,0 +1,64 @@
+"""What containers, pods and claims of a project get and may ask for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import LIMIT_RANGES
+from console.kube.projections.limits import LimitRange
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn
+from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class LimitRangeKind(ResourceKind):
+    gvr, scope, nav = LIMIT_RANGES, Scope.NAMESPACED, Nav("config", 50)
+    projection = LimitRange
+    title = gettext_lazy("Limit ranges")
+    singular = gettext_lazy("limit range")
+    nouns = gettext_lazy("limit ranges")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        ListColumn(
+            id="types", label=gettext_lazy("For"), priority=2, get=lambda found: found.types, most=3
+        ),
+        ListColumn(
+            id="default_requests",
+            label=gettext_lazy("Default requests"),
+            priority=2,
+            get=lambda found: found.default_requests,
+            most=2,
+        ),
+        ListColumn(
+            id="default_limits",
+            label=gettext_lazy("Default limits"),
+            priority=2,
+            get=lambda found: found.default_limits,
+            most=2,
+        ),
+        ListColumn(
+            id="least", label=gettext_lazy("At least"), priority=3, get=lambda found: found.least
+        ),
+        ListColumn(
+            id="most", label=gettext_lazy("At most"), priority=3, get=lambda found: found.most
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (SearchFilter(texts=lambda found: found.types), NamespaceFilter(), LabelFilter())
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: LimitRange = entry.projection
+        return [
+            (_("Default requests"), visible(", ".join(found.default_requests)) or _("none")),
+            (_("Default limits"), visible(", ".join(found.default_limits)) or _("none")),
+            (_("Afterwards"), _("new containers get no defaults; those that run keep theirs")),
+        ]

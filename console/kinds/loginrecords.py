@@ -1,0 +1,76 @@
+"""Attempts to log in. They are a record: nothing here changes one."""
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import LOGIN_RECORDS
+from console.kube.projections.tenancy import LoginRecord
+from console.kube.status import Severity
+from console.ui.columns import (
+    AgeColumn,
+    IpColumn,
+    LinkColumn,
+    NameColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+def user_of(record: LoginRecord) -> Target | None:
+    return Target("users.iam.kubesphere.io", "", record.user) if record.user else None
+
+
+@register
+class LoginRecordKind(ResourceKind):
+    gvr, scope, nav = LOGIN_RECORDS, Scope.CLUSTER, Nav("access", 80)
+    projection = LoginRecord
+    title = gettext_lazy("Login records")
+    singular = gettext_lazy("login record")
+    nouns = gettext_lazy("login records")
+    severity_words = {
+        Severity.WARN: gettext_lazy("Failed"),
+        Severity.OK: gettext_lazy("Succeeded"),
+    }
+    columns = (
+        NameColumn(),
+        LinkColumn(
+            id="user",
+            label=gettext_lazy("User"),
+            priority=1,
+            get=lambda record: record.user,
+            to=user_of,
+        ),
+        StatusColumn(),
+        IpColumn(
+            id="source_ip",
+            label=gettext_lazy("From"),
+            priority=2,
+            get=lambda record: record.source_ip,
+        ),
+        TextColumn(
+            id="type", label=gettext_lazy("Type"), priority=3, get=lambda record: record.type
+        ),
+        TextColumn(
+            id="provider",
+            label=gettext_lazy("Identity provider"),
+            priority=3,
+            get=lambda record: record.provider,
+        ),
+        TextColumn(
+            id="user_agent",
+            label=gettext_lazy("Program"),
+            priority=4,
+            get=lambda record: record.user_agent,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda record: (record.user, record.source_ip, record.user_agent)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(param="user", label=gettext_lazy("User"), get=lambda record: (record.user,)),
+        FieldFilter(param="ip", label=gettext_lazy("From"), get=lambda record: (record.source_ip,)),
+    )

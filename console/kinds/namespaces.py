@@ -1,0 +1,77 @@
+"""Namespaces, here called projects. The columns are those of kubectl and of KubeSphere's list."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import NAMESPACES
+from console.kube.projections.namespace import Namespace
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    NameColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.facts import status_fact
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class NamespaceKind(ResourceKind):
+    gvr, scope, nav = NAMESPACES, Scope.CLUSTER, Nav("cluster", 20)
+    projection = Namespace
+    title = gettext_lazy("Projects")
+    singular = gettext_lazy("project")
+    nouns = gettext_lazy("projects")
+    severity_words = {
+        Severity.OK: gettext_lazy("Active"),
+        Severity.WARN: gettext_lazy("Deletion blocked"),
+    }
+    columns = (
+        NameColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="alias", label=gettext_lazy("Alias"), priority=3, get=lambda item: item.alias
+        ),
+        TextColumn(
+            id="workspace",
+            label=gettext_lazy("Workspace"),
+            priority=2,
+            get=lambda item: item.workspace,
+        ),
+        TextColumn(
+            id="creator", label=gettext_lazy("Creator"), priority=3, get=lambda item: item.creator
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: (item.alias, item.workspace, item.creator)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="workspace", label=gettext_lazy("Workspace"), get=lambda item: (item.workspace,)
+        ),
+        FieldFilter(
+            param="creator", label=gettext_lazy("Creator"), get=lambda item: (item.creator,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: Namespace = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Workspace"), visible(item.workspace) or _("none")),
+            (
+                _("What is in it"),
+                _("everything is deleted with it: workloads, volumes, settings, secrets"),
+            ),
+        ]

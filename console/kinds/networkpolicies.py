@@ -1,0 +1,89 @@
+"""Network policies."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import NETWORK_POLICIES
+from console.kube.projections.network import NetworkPolicy
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, TextColumn
+from console.ui.filters import ChoiceFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+DIRECTIONS = (("ingress", gettext_lazy("What comes in")), ("egress", gettext_lazy("What goes out")))
+
+
+def rules_text(rules: int | None) -> str:
+    """ "" for a direction that the policy leaves alone; 0 is one where nothing is allowed."""
+    return "" if rules is None else str(rules)
+
+
+def rules_order(rules: int | None) -> tuple[bool, int]:
+    return (rules is None, rules or 0)
+
+
+def direction(policy: NetworkPolicy) -> str:
+    if policy.ingress is not None and policy.egress is not None:
+        return "both"
+    return "egress" if policy.egress is not None else "ingress"
+
+
+@register
+class NetworkPolicyKind(ResourceKind):
+    gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40)
+    projection = NetworkPolicy
+    title = gettext_lazy("Network policies")
+    singular = gettext_lazy("network policy")
+    nouns = gettext_lazy("network policies")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        TextColumn(
+            id="pods",
+            label=gettext_lazy("Pods"),
+            priority=2,
+            get=lambda policy: policy.selector or "*",
+        ),
+        TextColumn(
+            id="ingress",
+            label=gettext_lazy("Rules for what comes in"),
+            align="end",
+            priority=2,
+            get=lambda policy: rules_text(policy.ingress),
+            order=lambda policy: rules_order(policy.ingress),
+        ),
+        TextColumn(
+            id="egress",
+            label=gettext_lazy("Rules for what goes out"),
+            align="end",
+            priority=2,
+            get=lambda policy: rules_text(policy.egress),
+            order=lambda policy: rules_order(policy.egress),
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda policy: (policy.selector,)),
+        NamespaceFilter(),
+        LabelFilter(),
+        ChoiceFilter(
+            param="direction",
+            label=gettext_lazy("Direction"),
+            choices=(*DIRECTIONS, ("both", gettext_lazy("Both ways"))),
+            get=direction,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        policy: NetworkPolicy = entry.projection
+        return [
+            (_("Pods"), visible(policy.selector) or _("all of the project")),
+            (_("Afterwards"), _("what only this policy forbade is allowed")),
+        ]

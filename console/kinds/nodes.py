@@ -1,0 +1,123 @@
+"""Nodes. The columns are those of `kubectl get nodes -o wide`, and KubeSphere's amounts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import NODES
+from console.kube.projections.node import Node
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    IpColumn,
+    ListColumn,
+    NameColumn,
+    QuantityColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.facts import status_fact
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class NodeKind(ResourceKind):
+    gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10)
+    projection = Node
+    title = gettext_lazy("Nodes")
+    singular = gettext_lazy("node")
+    nouns = gettext_lazy("nodes")
+    severity_words = {
+        Severity.ERROR: gettext_lazy("Not ready"),
+        Severity.WARN: gettext_lazy("Under pressure"),
+        Severity.OK: gettext_lazy("Ready"),
+        Severity.PAUSED: gettext_lazy("Cordoned"),
+    }
+    columns = (
+        NameColumn(),
+        StatusColumn(),
+        ListColumn(id="roles", label=gettext_lazy("Roles"), most=2, get=lambda item: item.roles),
+        TextColumn(
+            id="version", label=gettext_lazy("Version"), priority=2, get=lambda item: item.version
+        ),
+        IpColumn(
+            id="internal_ip",
+            label=gettext_lazy("Internal IP"),
+            priority=3,
+            get=lambda item: item.internal_ip,
+        ),
+        QuantityColumn(
+            id="cpu", label=gettext_lazy("CPU"), unit="cores", get=lambda item: item.cpu
+        ),
+        QuantityColumn(
+            id="memory", label=gettext_lazy("Memory"), unit="bytes", get=lambda item: item.memory
+        ),
+        QuantityColumn(
+            id="pods",
+            label=gettext_lazy("Pod slots"),
+            priority=3,
+            unit="pieces",
+            get=lambda item: item.pods,
+        ),
+        ListColumn(
+            id="taints", label=gettext_lazy("Taints"), priority=3, get=lambda item: item.taints
+        ),
+        IpColumn(
+            id="external_ip",
+            label=gettext_lazy("External IP"),
+            priority=4,
+            get=lambda item: item.external_ip,
+        ),
+        TextColumn(id="os", label=gettext_lazy("System"), priority=4, get=lambda item: item.os),
+        TextColumn(
+            id="architecture",
+            label=gettext_lazy("Architecture"),
+            priority=4,
+            get=lambda item: item.architecture,
+        ),
+        TextColumn(
+            id="kernel", label=gettext_lazy("Kernel"), priority=4, get=lambda item: item.kernel
+        ),
+        TextColumn(
+            id="runtime",
+            label=gettext_lazy("Container runtime"),
+            priority=4,
+            get=lambda item: item.runtime,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(
+            texts=lambda item: (
+                item.internal_ip,
+                item.external_ip,
+                item.version,
+                item.os,
+                item.runtime,
+                *item.taints,
+            )
+        ),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda item: item.roles),
+        FieldFilter(
+            param="version", label=gettext_lazy("Version"), get=lambda item: (item.version,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: Node = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Roles"), visible(", ".join(item.roles)) or _("none")),
+            (_("Its pods"), _("are lost, also those that no controller creates again")),
+            (_("The machine"), _("goes on running; its kubelet may register the node anew")),
+        ]

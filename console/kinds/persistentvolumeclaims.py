@@ -1,0 +1,128 @@
+"""Claims of volumes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS
+from console.kube.projections.claims import PersistentVolumeClaim
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    NameColumn,
+    NamespaceColumn,
+    QuantityColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+)
+from console.ui.facts import status_fact
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+def volume_of(claim: PersistentVolumeClaim) -> Target | None:
+    return Target("persistentvolumes", "", claim.volume) if claim.volume else None
+
+
+def class_of(claim: PersistentVolumeClaim) -> Target | None:
+    return Target("storageclasses", "", claim.storage_class) if claim.storage_class else None
+
+
+@register
+class PersistentVolumeClaimKind(ResourceKind):
+    gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10)
+    projection = PersistentVolumeClaim
+    title = gettext_lazy("Persistent volume claims")
+    singular = gettext_lazy("persistent volume claim")
+    nouns = gettext_lazy("persistent volume claims")
+    severity_words = {Severity.OK: gettext_lazy("Bound")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        LinkColumn(
+            id="volume",
+            label=gettext_lazy("Volume"),
+            priority=3,
+            get=lambda claim: claim.volume,
+            to=volume_of,
+        ),
+        QuantityColumn(
+            id="capacity",
+            label=gettext_lazy("Capacity"),
+            priority=2,
+            get=lambda claim: claim.capacity,
+            unit="bytes",
+        ),
+        QuantityColumn(
+            id="requested",
+            label=gettext_lazy("Requested"),
+            priority=3,
+            get=lambda claim: claim.requested,
+            unit="bytes",
+        ),
+        TextColumn(
+            id="access_modes",
+            label=gettext_lazy("Access modes"),
+            priority=3,
+            get=lambda claim: claim.access_modes,
+        ),
+        LinkColumn(
+            id="storage_class",
+            label=gettext_lazy("Storage class"),
+            priority=2,
+            get=lambda claim: claim.storage_class,
+            to=class_of,
+        ),
+        TextColumn(
+            id="attributes_class",
+            label=gettext_lazy("Attributes class"),
+            priority=4,
+            get=lambda claim: claim.attributes_class,
+        ),
+        TextColumn(
+            id="volume_mode",
+            label=gettext_lazy("Volume mode"),
+            priority=4,
+            get=lambda claim: claim.volume_mode,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda claim: (claim.volume, claim.storage_class)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="storageclass",
+            label=gettext_lazy("Storage class"),
+            get=lambda claim: (claim.storage_class,),
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        claim: PersistentVolumeClaim = entry.projection
+        if not claim.volume:
+            return [status_fact(claim.status), (_("Volume"), _("none yet"))]
+        return [
+            status_fact(claim.status),
+            (_("Volume"), f"{visible(claim.volume)} {visible(claim.capacity)}".strip()),
+            (_("Storage class"), visible(claim.storage_class) or _("none")),
+            # The claim does not know the policy: it is the volume's.
+            (_("Data"), _("lost with the volume, unless its reclaim policy is Retain")),
+        ]

@@ -1,0 +1,148 @@
+"""Volumes of the cluster."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import PERSISTENT_VOLUMES
+from console.kube.projections.storage import PersistentVolume
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    NameColumn,
+    QuantityColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+    WordColumn,
+)
+from console.ui.facts import status_fact
+from console.ui.filters import (
+    ChoiceFilter,
+    FieldFilter,
+    LabelFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+POLICIES: dict[str, str | Promise] = {
+    "Retain": pgettext_lazy("reclaim policy", "Retain"),
+    "Delete": pgettext_lazy("reclaim policy", "Delete"),
+    "Recycle": pgettext_lazy("reclaim policy", "Recycle"),
+}
+
+
+def claim_of(volume: PersistentVolume) -> Target | None:
+    namespace, _slash, name = volume.claim.partition("/")
+    return Target("persistentvolumeclaims", namespace, name) if name else None
+
+
+def class_of(volume: PersistentVolume) -> Target | None:
+    return Target("storageclasses", "", volume.storage_class) if volume.storage_class else None
+
+
+@register
+class PersistentVolumeKind(ResourceKind):
+    gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30)
+    projection = PersistentVolume
+    title = gettext_lazy("Persistent volumes")
+    singular = gettext_lazy("persistent volume")
+    nouns = gettext_lazy("persistent volumes")
+    severity_words = {
+        Severity.WARN: gettext_lazy("Released"),
+        Severity.OK: gettext_lazy("Bound or available"),
+    }
+    columns = (
+        NameColumn(),
+        StatusColumn(),
+        QuantityColumn(
+            id="capacity",
+            label=gettext_lazy("Capacity"),
+            priority=2,
+            get=lambda volume: volume.capacity,
+            unit="bytes",
+        ),
+        TextColumn(
+            id="access_modes",
+            label=gettext_lazy("Access modes"),
+            priority=3,
+            get=lambda volume: volume.access_modes,
+        ),
+        WordColumn(
+            id="reclaim_policy",
+            label=gettext_lazy("Reclaim policy"),
+            priority=2,
+            get=lambda volume: volume.reclaim_policy,
+            words=POLICIES,
+        ),
+        LinkColumn(
+            id="claim",
+            label=gettext_lazy("Claim"),
+            priority=2,
+            get=lambda volume: volume.claim,
+            to=claim_of,
+        ),
+        LinkColumn(
+            id="storage_class",
+            label=gettext_lazy("Storage class"),
+            priority=3,
+            get=lambda volume: volume.storage_class,
+            to=class_of,
+        ),
+        TextColumn(
+            id="attributes_class",
+            label=gettext_lazy("Attributes class"),
+            priority=4,
+            get=lambda volume: volume.attributes_class,
+        ),
+        TextColumn(
+            id="driver",
+            label=gettext_lazy("Driver"),
+            priority=4,
+            get=lambda volume: volume.driver,
+        ),
+        TextColumn(
+            id="volume_mode",
+            label=gettext_lazy("Volume mode"),
+            priority=4,
+            get=lambda volume: volume.volume_mode,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda volume: (volume.claim, volume.storage_class, volume.driver)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="storageclass",
+            label=gettext_lazy("Storage class"),
+            get=lambda volume: (volume.storage_class,),
+        ),
+        ChoiceFilter(
+            param="reclaim",
+            label=gettext_lazy("Reclaim policy"),
+            choices=tuple(POLICIES.items()),
+            get=lambda volume: volume.reclaim_policy,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        volume: PersistentVolume = entry.projection
+        kept = volume.reclaim_policy == "Retain"
+        data = _("stays where it is stored") if kept else _("is deleted where it is stored")
+        return [
+            status_fact(volume.status),
+            (_("Claim"), visible(volume.claim) or _("none")),
+            (_("Reclaim policy"), POLICIES.get(volume.reclaim_policy) or _("none")),
+            (_("Data"), data),
+        ]

@@ -1,0 +1,118 @@
+"""Disruption budgets. The columns are those of `kubectl get poddisruptionbudgets`, and the health."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import POD_DISRUPTION_BUDGETS
+from console.kube.projections.budget import Budget
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    OwnerColumn,
+    RatioColumn,
+    SelectorColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.facts import status_fact
+from console.ui.filters import (
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    owner_filter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+#: Digits of a number of pods.
+LONGEST_BOUND = 10
+
+
+def bound_order(bound: str) -> tuple[int, int, str]:
+    """Numbers, then percentages, each by size, then what is neither; budgets without it come last."""
+    digits = bound.removesuffix("%")
+    known = digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_BOUND
+    if not known:
+        return (2 if bound else 3, 0, bound)
+    return (int(bound.endswith("%")), int(digits), "")
+
+
+@register
+class BudgetKind(ResourceKind):
+    gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90)
+    projection = Budget
+    title = gettext_lazy("Disruption budgets")
+    singular = gettext_lazy("disruption budget")
+    nouns = gettext_lazy("disruption budgets")
+    severity_words = {
+        Severity.OK: gettext_lazy("Allows eviction"),
+        Severity.WARN: gettext_lazy("Blocks eviction"),
+    }
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="least",
+            label=gettext_lazy("Min available"),
+            priority=3,
+            align="end",
+            get=lambda item: item.least,
+            order=lambda item: bound_order(item.least),
+        ),
+        TextColumn(
+            id="most",
+            label=gettext_lazy("Max unavailable"),
+            priority=3,
+            align="end",
+            get=lambda item: item.most,
+            order=lambda item: bound_order(item.most),
+        ),
+        NumberColumn(
+            id="allowed",
+            label=gettext_lazy("May be evicted"),
+            priority=2,
+            get=lambda item: item.allowed,
+        ),
+        RatioColumn(
+            id="ready",
+            label=gettext_lazy("Healthy"),
+            part=lambda item: item.healthy,
+            whole=lambda item: item.expected,
+        ),
+        NumberColumn(
+            id="needed",
+            label=gettext_lazy("Must be healthy"),
+            priority=4,
+            get=lambda item: item.needed,
+        ),
+        SelectorColumn(),
+        OwnerColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda item: (item.selector,)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        owner_filter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item: Budget = entry.projection
+        return [
+            status_fact(item.status),
+            (_("Selector"), visible(item.selector) or _("all pods of the project")),
+            (_("Afterwards"), _("its pods may be evicted all at once")),
+        ]

@@ -1,0 +1,81 @@
+"""Which pods go before others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import PRIORITY_CLASSES
+from console.kube.projections.limits import PriorityClass
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    NameColumn,
+    NumberColumn,
+    TextColumn,
+    WordColumn,
+)
+from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+PREEMPTION: dict[str, str | Promise] = {
+    "PreemptLowerPriority": gettext_lazy("Evicts others"),
+    "Never": gettext_lazy("Waits"),
+}
+
+
+@register
+class PriorityClassKind(ResourceKind):
+    gvr, scope, nav = PRIORITY_CLASSES, Scope.CLUSTER, Nav("cluster", 60)
+    projection = PriorityClass
+    title = gettext_lazy("Priority classes")
+    singular = gettext_lazy("priority class")
+    nouns = gettext_lazy("priority classes")
+    columns = (
+        NameColumn(),
+        NumberColumn(
+            id="value", label=gettext_lazy("Value"), priority=1, get=lambda found: found.value
+        ),
+        BoolColumn(
+            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
+        ),
+        WordColumn(
+            id="preemption",
+            label=gettext_lazy("Without room"),
+            priority=3,
+            get=lambda found: found.preemption,
+            words=PREEMPTION,
+        ),
+        TextColumn(
+            id="description",
+            label=gettext_lazy("Description"),
+            priority=3,
+            get=lambda found: found.description,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.description,)),
+        LabelFilter(),
+        ChoiceFilter(
+            param="preemption",
+            label=gettext_lazy("Without room"),
+            choices=tuple(PREEMPTION.items()),
+            get=lambda found: found.preemption,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: PriorityClass = entry.projection
+        default = _("yes: pods without a priority have it") if found.default else _("no")
+        return [
+            (_("Value"), f"{found.value:,}"),
+            (_("Default"), default),
+            (_("Afterwards"), _("pods keep their priority; new ones that name it are refused")),
+        ]

@@ -1,0 +1,87 @@
+"""Quotas of projects."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import RESOURCE_QUOTAS
+from console.kube.projections.limits import ResourceQuota
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    PercentColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class ResourceQuotaKind(ResourceKind):
+    gvr, scope, nav = RESOURCE_QUOTAS, Scope.NAMESPACED, Nav("config", 40)
+    projection = ResourceQuota
+    title = gettext_lazy("Resource quotas")
+    singular = gettext_lazy("resource quota")
+    nouns = gettext_lazy("resource quotas")
+    severity_words = {
+        Severity.ERROR: gettext_lazy("Full"),
+        Severity.WARN: gettext_lazy("Nearly full"),
+        Severity.OK: gettext_lazy("Within quota"),
+    }
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        PercentColumn(
+            id="used",
+            label=gettext_lazy("Used"),
+            priority=2,
+            get=lambda quota: quota.used if quota.fullest else None,
+        ),
+        TextColumn(
+            id="fullest",
+            label=gettext_lazy("Fullest"),
+            priority=3,
+            get=lambda quota: quota.fullest,
+        ),
+        ListColumn(
+            id="requests",
+            label=gettext_lazy("Requests"),
+            priority=3,
+            get=lambda quota: quota.requests,
+            most=2,
+        ),
+        ListColumn(
+            id="limits",
+            label=gettext_lazy("Limits"),
+            priority=3,
+            get=lambda quota: quota.limits,
+            most=2,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda quota: (*quota.requests, *quota.limits)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        quota: ResourceQuota = entry.projection
+        return [
+            (_("Requests"), visible(", ".join(quota.requests)) or _("none")),
+            (_("Limits"), visible(", ".join(quota.limits)) or _("none")),
+            (_("Afterwards"), _("the project may use what the cluster has")),
+        ]

@@ -1,0 +1,62 @@
+"""Roles of projects."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import ROLES
+from console.kube.projections.roles import Role
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    TextColumn,
+)
+from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class RoleKind(ResourceKind):
+    gvr, scope, nav = ROLES, Scope.NAMESPACED, Nav("access", 60)
+    projection = Role
+    title = gettext_lazy("Roles")
+    singular = gettext_lazy("role")
+    nouns = gettext_lazy("roles")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        NumberColumn(
+            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
+        ),
+        TextColumn(
+            id="description",
+            label=gettext_lazy("Description"),
+            priority=3,
+            get=lambda role: role.description,
+        ),
+        BoolColumn(
+            id="template",
+            label=gettext_lazy("Template"),
+            priority=4,
+            get=lambda role: role.template,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda role: (role.alias, role.description)),
+        NamespaceFilter(),
+        LabelFilter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        afterwards = _("its bindings stay and grant nothing until there is such a role again")
+        return [(_("Rules"), str(entry.projection.rules)), (_("Afterwards"), afterwards)]

@@ -1,0 +1,87 @@
+"""Routes of HTTP requests and of gRPC calls: the same but for what they carry."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GRPC_ROUTES, HTTP_ROUTES
+from console.kube.projections.gateway import Route
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, ListColumn, NameColumn, NamespaceColumn, StatusColumn
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+class _RouteKind(ResourceKind):
+    projection = Route
+    severity_words = {Severity.OK: gettext_lazy("Accepted")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        ListColumn(
+            id="hostnames",
+            label=gettext_lazy("Hosts"),
+            priority=2,
+            get=lambda route: route.hostnames,
+            most=2,
+        ),
+        ListColumn(
+            id="parents",
+            label=gettext_lazy("Gateways"),
+            priority=2,
+            get=lambda route: route.parents,
+        ),
+        ListColumn(
+            id="backends",
+            label=gettext_lazy("Services"),
+            priority=3,
+            get=lambda route: route.backends,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda route: (*route.hostnames, *route.parents, *route.backends)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="service", label=gettext_lazy("Service"), get=lambda route: route.backends
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        route: Route = entry.projection
+        return [
+            (_("Hosts"), visible(", ".join(route.hostnames)) or _("those of its gateways")),
+            (_("Services"), visible(", ".join(route.backends)) or _("none")),
+        ]
+
+
+@register
+class HTTPRouteKind(_RouteKind):
+    gvr, scope, nav = HTTP_ROUTES, Scope.NAMESPACED, Nav("network", 70)
+    title = gettext_lazy("HTTP routes")
+    singular = gettext_lazy("HTTP route")
+    nouns = gettext_lazy("HTTP routes")
+
+
+@register
+class GRPCRouteKind(_RouteKind):
+    gvr, scope, nav = GRPC_ROUTES, Scope.NAMESPACED, Nav("network", 80)
+    title = gettext_lazy("gRPC routes")
+    singular = gettext_lazy("gRPC route")
+    nouns = gettext_lazy("gRPC routes")

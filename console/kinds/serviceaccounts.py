@@ -1,0 +1,74 @@
+"""Service accounts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import SERVICE_ACCOUNTS
+from console.kube.projections.config import ServiceAccount
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class ServiceAccountKind(ResourceKind):
+    gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30)
+    projection = ServiceAccount
+    title = gettext_lazy("Service accounts")
+    singular = gettext_lazy("service account")
+    nouns = gettext_lazy("service accounts")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        TextColumn(
+            id="role", label=gettext_lazy("Role"), priority=3, get=lambda account: account.role
+        ),
+        NumberColumn(
+            id="secrets",
+            label=gettext_lazy("Secrets"),
+            priority=2,
+            get=lambda account: len(account.secrets),
+        ),
+        ListColumn(
+            id="pull_secrets",
+            label=gettext_lazy("Image pull secrets"),
+            priority=3,
+            get=lambda account: account.pull_secrets,
+        ),
+        BoolColumn(
+            id="automount",
+            label=gettext_lazy("Token in pods"),
+            priority=4,
+            get=lambda account: account.automount,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda account: (account.role, *account.secrets, *account.pull_secrets)),
+        NamespaceFilter(),
+        LabelFilter(),
+        FieldFilter(
+            param="secret",
+            label=gettext_lazy("Secret"),
+            get=lambda account: (*account.secrets, *account.pull_secrets),
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        afterwards = _("its tokens stop working; pods that use it cannot be created again")
+        return [(_("Afterwards"), afterwards)]

@@ -1,0 +1,102 @@
+"""Services."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import SERVICES
+from console.kube.projections.services import Service
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    IpColumn,
+    ListColumn,
+    NameColumn,
+    NamespaceColumn,
+    SelectorColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import (
+    ChoiceFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
+
+
+@register
+class ServiceKind(ResourceKind):
+    gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10)
+    projection = Service
+    title = gettext_lazy("Services")
+    singular = gettext_lazy("service")
+    nouns = gettext_lazy("services")
+    severity_words = {Severity.OK: gettext_lazy("Active")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="type", label=gettext_lazy("Type"), priority=2, get=lambda service: service.type
+        ),
+        IpColumn(
+            id="cluster_ip",
+            label=gettext_lazy("Cluster IP"),
+            priority=3,
+            get=lambda service: service.cluster_ip,
+        ),
+        ListColumn(
+            id="external",
+            label=gettext_lazy("From outside"),
+            priority=2,
+            get=lambda service: service.external,
+        ),
+        ListColumn(
+            id="ports",
+            label=gettext_lazy("Ports"),
+            priority=2,
+            get=lambda service: service.ports,
+            most=2,
+        ),
+        SelectorColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(
+            texts=lambda service: (
+                service.cluster_ip,
+                service.selector,
+                *service.external,
+                *service.ports,
+            )
+        ),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        ChoiceFilter(
+            param="type",
+            label=gettext_lazy("Type"),
+            choices=tuple((name, name) for name in TYPES),
+            get=lambda service: service.type,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        service: Service = entry.projection
+        return [
+            (_("Cluster IP"), visible(service.cluster_ip) or _("none")),
+            (_("From outside"), visible(", ".join(service.external)) or _("not reachable")),
+            (_("Selector"), visible(service.selector) or _("none: endpoints are set by hand")),
+        ]

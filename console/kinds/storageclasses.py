@@ -1,0 +1,94 @@
+"""Storage classes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import STORAGE_CLASSES
+from console.kube.projections.storage import StorageClass
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.filters import ChoiceFilter, FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+POLICIES: dict[str, str | Promise] = {
+    "Retain": pgettext_lazy("reclaim policy", "Retain"),
+    "Delete": pgettext_lazy("reclaim policy", "Delete"),
+}
+BINDING: dict[str, str | Promise] = {
+    "Immediate": gettext_lazy("At once"),
+    "WaitForFirstConsumer": gettext_lazy("With the first pod"),
+}
+
+
+@register
+class StorageClassKind(ResourceKind):
+    gvr, scope, nav = STORAGE_CLASSES, Scope.CLUSTER, Nav("storage", 40)
+    projection = StorageClass
+    title = gettext_lazy("Storage classes")
+    singular = gettext_lazy("storage class")
+    nouns = gettext_lazy("storage classes")
+    columns = (
+        NameColumn(),
+        BoolColumn(
+            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
+        ),
+        TextColumn(
+            id="provisioner",
+            label=gettext_lazy("Provisioner"),
+            priority=2,
+            get=lambda found: found.provisioner,
+        ),
+        WordColumn(
+            id="reclaim_policy",
+            label=gettext_lazy("Reclaim policy"),
+            priority=3,
+            get=lambda found: found.reclaim_policy,
+            words=POLICIES,
+        ),
+        WordColumn(
+            id="binding",
+            label=gettext_lazy("Volumes made"),
+            priority=3,
+            get=lambda found: found.binding_mode,
+            words=BINDING,
+        ),
+        BoolColumn(
+            id="expandable",
+            label=gettext_lazy("Can grow"),
+            priority=3,
+            get=lambda found: found.expandable,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.provisioner,)),
+        LabelFilter(),
+        FieldFilter(
+            param="provisioner",
+            label=gettext_lazy("Provisioner"),
+            get=lambda found: (found.provisioner,),
+        ),
+        ChoiceFilter(
+            param="reclaim",
+            label=gettext_lazy("Reclaim policy"),
+            choices=tuple(POLICIES.items()),
+            get=lambda found: found.reclaim_policy,
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: StorageClass = entry.projection
+        default = _("yes: claims without a class use it") if found.default else _("no")
+        return [
+            (_("Provisioner"), visible(found.provisioner) or _("none")),
+            (_("Default"), default),
+            (_("Volumes of this class"), _("stay; new ones cannot be made")),
+        ]

@@ -1,0 +1,111 @@
+"""Accounts of people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+from console.kube.gvr import GVR, USERS
+from console.kube.projections.iam import User
+from console.kube.status import Severity, Status
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    ListColumn,
+    NameColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter, Test
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+_TERMINATING = Status(Severity.ENDING, gettext_noop("Terminating"))
+#: `status.state` of KubeSphere; "" is one whom no controller has seen yet, which it calls Pending.
+_STATES = {
+    "": Status(Severity.PROGRESS, gettext_noop("Waiting"), "Pending"),
+    "Active": Status(Severity.OK, gettext_noop("Active")),
+    "AuthLimitExceeded": Status(Severity.WARN, gettext_noop("Locked"), "AuthLimitExceeded"),
+    "Disabled": Status(Severity.PAUSED, gettext_noop("Disabled")),
+}
+
+
+def status_of(user: User) -> Status:
+    if user.deleted is not None:
+        return _TERMINATING
+    found = _STATES.get(user.state)
+    return found or Status(Severity.UNKNOWN, gettext_noop("Unknown"), user.state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateFilter(StatusFilter):
+    """The severities of `status_of`."""
+
+    def test(self, values: tuple[str, ...]) -> Test:
+        wanted = frozenset(Severity(value) for value in values)
+        return lambda entry: status_of(entry.projection).severity in wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOther(Delete):
+    """Not for the account that the viewer is logged in with."""
+
+    def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
+        if name == access.identity.name:
+            return False
+        return super().may(access, gvr, namespace=namespace, name=name)
+
+
+@register
+class UserKind(ResourceKind):
+    gvr, scope, nav = USERS, Scope.CLUSTER, Nav("access", 10)
+    projection = User
+    title = gettext_lazy("Users")
+    singular = gettext_lazy("user")
+    nouns = gettext_lazy("users")
+    severity_words = {
+        Severity.WARN: gettext_lazy("Locked"),
+        Severity.OK: gettext_lazy("Active"),
+        Severity.PAUSED: gettext_lazy("Disabled"),
+    }
+    columns = (
+        NameColumn(),
+        TextColumn(
+            id="email", label=gettext_lazy("Email"), priority=2, get=lambda user: user.email
+        ),
+        StatusColumn(status=status_of),
+        ListColumn(
+            id="groups",
+            label=gettext_lazy("Departments"),
+            priority=3,
+            get=lambda user: user.groups,
+            most=2,
+        ),
+        BoolColumn(
+            id="password",
+            label=gettext_lazy("Has a password"),
+            priority=3,
+            get=lambda user: user.has_password,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda user: (user.email, *user.groups)),
+        LabelFilter(),
+        StateFilter(),
+        FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
+    )
+    actions = (DeleteOther(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        user: User = entry.projection
+        return [
+            (_("Email"), visible(user.email) or _("none")),
+            (_("Afterwards"), _("the account cannot log in; what it made stays")),
+        ]

@@ -1,0 +1,48 @@
+"""Classes of snapshots."""
+
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import VOLUME_SNAPSHOT_CLASSES
+from console.kube.projections.snapshots import VolumeSnapshotClass
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, WordColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class VolumeSnapshotClassKind(ResourceKind):
+    gvr, scope, nav = VOLUME_SNAPSHOT_CLASSES, Scope.CLUSTER, Nav("storage", 50)
+    projection = VolumeSnapshotClass
+    title = gettext_lazy("Volume snapshot classes")
+    singular = gettext_lazy("volume snapshot class")
+    nouns = gettext_lazy("volume snapshot classes")
+    columns = (
+        NameColumn(),
+        BoolColumn(
+            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
+        ),
+        TextColumn(
+            id="driver", label=gettext_lazy("Driver"), priority=2, get=lambda found: found.driver
+        ),
+        WordColumn(
+            id="deletion_policy",
+            label=gettext_lazy("Deletion policy"),
+            priority=2,
+            get=lambda found: found.deletion_policy,
+            words={
+                "Retain": pgettext_lazy("reclaim policy", "Retain"),
+                "Delete": pgettext_lazy("reclaim policy", "Delete"),
+            },
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.driver,)),
+        LabelFilter(),
+        FieldFilter(
+            param="driver", label=gettext_lazy("Driver"), get=lambda found: (found.driver,)
+        ),
+    )
+    actions = (Delete(),)

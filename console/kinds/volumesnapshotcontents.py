@@ -1,0 +1,106 @@
+"""What snapshots are made of, as the storage system has it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import VOLUME_SNAPSHOT_CONTENTS
+from console.kube.projections.snapshots import VolumeSnapshotContent
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    LinkColumn,
+    NameColumn,
+    QuantityColumn,
+    StatusColumn,
+    Target,
+    TextColumn,
+    WordColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+POLICIES: dict[str, str | Promise] = {
+    "Retain": pgettext_lazy("reclaim policy", "Retain"),
+    "Delete": pgettext_lazy("reclaim policy", "Delete"),
+}
+
+
+def snapshot_of(content: VolumeSnapshotContent) -> Target | None:
+    namespace, _slash, name = content.snapshot.partition("/")
+    if not name:
+        return None
+    return Target("volumesnapshots.snapshot.storage.k8s.io", namespace, name)
+
+
+@register
+class VolumeSnapshotContentKind(ResourceKind):
+    gvr, scope, nav = VOLUME_SNAPSHOT_CONTENTS, Scope.CLUSTER, Nav("storage", 60)
+    projection = VolumeSnapshotContent
+    title = gettext_lazy("Volume snapshot contents")
+    singular = gettext_lazy("volume snapshot content")
+    nouns = gettext_lazy("volume snapshot contents")
+    severity_words = {Severity.OK: gettext_lazy("Ready")}
+    columns = (
+        NameColumn(),
+        StatusColumn(),
+        QuantityColumn(
+            id="size",
+            label=gettext_lazy("Capacity"),
+            priority=2,
+            get=lambda content: str(content.size) if content.size else "",
+            unit="bytes",
+        ),
+        WordColumn(
+            id="deletion_policy",
+            label=gettext_lazy("Deletion policy"),
+            priority=3,
+            get=lambda content: content.deletion_policy,
+            words=POLICIES,
+        ),
+        TextColumn(
+            id="driver",
+            label=gettext_lazy("Driver"),
+            priority=3,
+            get=lambda content: content.driver,
+        ),
+        TextColumn(
+            id="class",
+            label=gettext_lazy("Class"),
+            priority=3,
+            get=lambda content: content.snapshot_class,
+        ),
+        LinkColumn(
+            id="snapshot",
+            label=gettext_lazy("Volume snapshot"),
+            priority=2,
+            get=lambda content: content.snapshot,
+            to=snapshot_of,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda content: (content.snapshot, content.driver)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="driver", label=gettext_lazy("Driver"), get=lambda content: (content.driver,)
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        content: VolumeSnapshotContent = entry.projection
+        kept = content.deletion_policy == "Retain"
+        data = _("stays where it is stored") if kept else _("is deleted where it is stored")
+        return [
+            (_("Volume snapshot"), visible(content.snapshot) or _("none")),
+            (_("Data"), data),
+        ]

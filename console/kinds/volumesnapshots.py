@@ -1,0 +1,100 @@
+"""Snapshots of volumes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import VOLUME_SNAPSHOTS
+from console.kube.projections.snapshots import VolumeSnapshot
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    NameColumn,
+    NamespaceColumn,
+    QuantityColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+)
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class VolumeSnapshotKind(ResourceKind):
+    gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20)
+    projection = VolumeSnapshot
+    title = gettext_lazy("Volume snapshots")
+    singular = gettext_lazy("volume snapshot")
+    nouns = gettext_lazy("volume snapshots")
+    severity_words = {Severity.OK: gettext_lazy("Ready")}
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        TextColumn(
+            id="source",
+            label=gettext_lazy("Source"),
+            priority=2,
+            get=lambda snapshot: snapshot.source,
+        ),
+        QuantityColumn(
+            id="size",
+            label=gettext_lazy("Capacity"),
+            priority=2,
+            get=lambda snapshot: snapshot.size,
+            unit="bytes",
+        ),
+        TextColumn(
+            id="class",
+            label=gettext_lazy("Class"),
+            priority=3,
+            get=lambda snapshot: snapshot.snapshot_class,
+        ),
+        TextColumn(
+            id="content",
+            label=gettext_lazy("Content"),
+            priority=4,
+            get=lambda snapshot: snapshot.content,
+        ),
+        AgeColumn(
+            id="taken",
+            label=gettext_lazy("Taken"),
+            priority=3,
+            since=lambda snapshot: snapshot.taken,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda snapshot: (snapshot.source, snapshot.content)),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="claim", label=gettext_lazy("Source"), get=lambda snapshot: (snapshot.source,)
+        ),
+        FieldFilter(
+            param="class",
+            label=gettext_lazy("Class"),
+            get=lambda snapshot: (snapshot.snapshot_class,),
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        snapshot: VolumeSnapshot = entry.projection
+        return [
+            (_("Source"), visible(snapshot.source) or _("none")),
+            (_("Data"), _("lost with it, unless its content's deletion policy is Retain")),
+        ]

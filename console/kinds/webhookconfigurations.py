@@ -1,0 +1,86 @@
+"""Webhooks that may refuse a request, and those that may change one."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS
+from console.kube.projections.webhooks import WebhookConfiguration
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, ListColumn, NameColumn, NumberColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+class _WebhookConfigurationKind(ResourceKind):
+    """`afterwards`: what is so once it is deleted."""
+
+    afterwards: ClassVar[str | Promise]
+    projection = WebhookConfiguration
+    columns = (
+        NameColumn(),
+        NumberColumn(
+            id="webhooks",
+            label=gettext_lazy("Webhooks"),
+            priority=2,
+            get=lambda found: found.webhooks,
+        ),
+        NumberColumn(
+            id="refusing",
+            label=gettext_lazy("Refuse without an answer"),
+            priority=2,
+            get=lambda found: found.failing_closed,
+        ),
+        ListColumn(
+            id="targets",
+            label=gettext_lazy("Asked"),
+            priority=2,
+            get=lambda found: found.targets,
+        ),
+        ListColumn(
+            id="resources",
+            label=gettext_lazy("About"),
+            priority=3,
+            get=lambda found: found.resources,
+            most=2,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (*found.targets, *found.resources)),
+        LabelFilter(),
+        FieldFilter(param="target", label=gettext_lazy("Asked"), get=lambda found: found.targets),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: WebhookConfiguration = entry.projection
+        return [
+            (_("Asked"), visible(", ".join(found.targets)) or _("none")),
+            (_("About"), visible(", ".join(found.resources)) or _("none")),
+            (_("Afterwards"), self.afterwards),
+        ]
+
+
+@register
+class ValidatingWebhookConfigurationKind(_WebhookConfigurationKind):
+    gvr, scope, nav = VALIDATING_WEBHOOK_CONFIGURATIONS, Scope.CLUSTER, Nav("cluster", 90)
+    title = gettext_lazy("Validating webhooks")
+    singular = gettext_lazy("validating webhook configuration")
+    nouns = gettext_lazy("validating webhook configurations")
+    afterwards = gettext_lazy("what only it refused is accepted")
+
+
+@register
+class MutatingWebhookConfigurationKind(_WebhookConfigurationKind):
+    gvr, scope, nav = MUTATING_WEBHOOK_CONFIGURATIONS, Scope.CLUSTER, Nav("cluster", 100)
+    title = gettext_lazy("Mutating webhooks")
+    singular = gettext_lazy("mutating webhook configuration")
+    nouns = gettext_lazy("mutating webhook configurations")
+    afterwards = gettext_lazy("new objects are no longer changed by it")

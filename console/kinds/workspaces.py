@@ -1,0 +1,56 @@
+"""Workspaces as they are in this cluster.
+
+A controller makes each from its template and would make a deleted one again, so nothing here offers it:
+a workspace is deleted by its template.
+"""
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import WORKSPACES
+from console.kube.projections.tenancy import Workspace
+from console.kube.status import Severity
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class WorkspaceKind(ResourceKind):
+    gvr, scope, nav = WORKSPACES, Scope.CLUSTER, Nav("tenancy", 10)
+    projection = Workspace
+    title = gettext_lazy("Workspaces")
+    singular = gettext_lazy("workspace")
+    nouns = gettext_lazy("workspaces")
+    severity_words = {Severity.OK: gettext_lazy("Active")}
+    columns = (
+        NameColumn(),
+        TextColumn(
+            id="alias", label=gettext_lazy("Alias"), priority=2, get=lambda found: found.alias
+        ),
+        StatusColumn(),
+        TextColumn(
+            id="manager", label=gettext_lazy("Manager"), priority=2, get=lambda found: found.manager
+        ),
+        BoolColumn(
+            id="isolated",
+            label=gettext_lazy("Network isolated"),
+            priority=3,
+            get=lambda found: found.isolated,
+        ),
+        TextColumn(
+            id="description",
+            label=gettext_lazy("Description"),
+            priority=3,
+            get=lambda found: found.description,
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.alias, found.manager, found.description)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
+        ),
+    )

@@ -1,0 +1,81 @@
+"""Workspaces as somebody wants them, and in which clusters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import WORKSPACE_TEMPLATES
+from console.kube.projections.tenancy import Workspace
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    ListColumn,
+    NameColumn,
+    StatusColumn,
+    TextColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class WorkspaceTemplateKind(ResourceKind):
+    gvr, scope, nav = WORKSPACE_TEMPLATES, Scope.CLUSTER, Nav("tenancy", 20)
+    projection = Workspace
+    title = gettext_lazy("Workspace templates")
+    singular = gettext_lazy("workspace template")
+    nouns = gettext_lazy("workspace templates")
+    severity_words = {Severity.OK: gettext_lazy("Active")}
+    columns = (
+        NameColumn(),
+        TextColumn(
+            id="alias", label=gettext_lazy("Alias"), priority=2, get=lambda found: found.alias
+        ),
+        StatusColumn(),
+        TextColumn(
+            id="manager", label=gettext_lazy("Manager"), priority=2, get=lambda found: found.manager
+        ),
+        ListColumn(
+            id="clusters",
+            label=gettext_lazy("Clusters"),
+            priority=2,
+            get=lambda found: found.clusters or (("*",) if found.everywhere else ()),
+            most=3,
+        ),
+        BoolColumn(
+            id="isolated",
+            label=gettext_lazy("Network isolated"),
+            priority=3,
+            get=lambda found: found.isolated,
+        ),
+        TextColumn(
+            id="creator", label=gettext_lazy("Creator"), priority=4, get=lambda found: found.creator
+        ),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda found: (found.alias, found.manager, *found.clusters)),
+        LabelFilter(),
+        StatusFilter(),
+        FieldFilter(
+            param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
+        ),
+        FieldFilter(
+            param="cluster", label=gettext_lazy("Cluster"), get=lambda found: found.clusters
+        ),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: Workspace = entry.projection
+        return [
+            (_("Manager"), visible(found.manager) or _("none")),
+            (_("Goes too"), _("the workspace, its roles and members, and all of its projects")),
+        ]

@@ -1,0 +1,96 @@
+"""Other objects, with the way to them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+from urllib.parse import urlencode
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from console.kube.store import Entry
+from console.ui.columns.base import Column
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.text import visible
+
+#: The lists of what other objects name by its kind alone, as owners and scale targets do.
+SEGMENTS = {
+    "CronJob": "cronjobs",
+    "DaemonSet": "daemonsets",
+    "Deployment": "deployments",
+    "HorizontalPodAutoscaler": "horizontalpodautoscalers",
+    "Job": "jobs",
+    "Namespace": "namespaces",
+    "Node": "nodes",
+    "Pod": "pods",
+    "PodDisruptionBudget": "poddisruptionbudgets",
+    "ReplicaSet": "replicasets",
+    "StatefulSet": "statefulsets",
+}
+
+
+_CLUSTER_SCOPED = frozenset({"Namespace", "Node"})
+
+
+class Target(NamedTuple):
+    """An object by its kind's segment in URLs; `namespace` is "" for cluster-scoped kinds."""
+
+    segment: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkText:
+    """`url` is "" for what there is no page of."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkColumn(Column):
+    """Another object: `get` gives what is shown, `to` the object, None where it has no page."""
+
+    get: Callable[[Any], str]
+    to: Callable[[Any], Target | None]
+    template: ClassVar[str] = "ui/cells/link.html"
+
+    def value(self, entry: Entry[Any]) -> LinkText:
+        target = self.to(entry.projection)
+        url = target_url(target) if target is not None else ""
+        return LinkText(visible(self.get(entry.projection)), url)
+
+    def plain(self, entry: Entry[Any]) -> str:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, str]:
+        text = self.get(entry.projection)
+        return (not text, text)
+
+
+def target_url(target: Target) -> str:
+    """The object in its list."""
+    query = {"namespace": target.namespace, "q": target.name}
+    given = {name: text for name, text in query.items() if text}
+    return f"{list_url(HOST_CLUSTER, target.segment)}?{urlencode(given)}"
+
+
+def target_of(reference: str, namespace: str) -> Target | None:
+    """The object of a `Kind/name` in a namespace; None for kinds that have no list here."""
+    kind, _slash, name = reference.partition("/")
+    segment = SEGMENTS.get(kind)
+    if segment is None or not name:
+        return None
+    return Target(segment, "" if kind in _CLUSTER_SCOPED else namespace, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerColumn(LinkColumn):
+    """What controls the object, as `Kind/name` in the projection's `owner`."""
+
+    id: str = "owner"
+    label: str | Promise = _("Managed by")
+    priority: int = 4
+    get: Callable[[Any], str] = lambda item: item.owner
+    to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)

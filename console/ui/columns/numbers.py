@@ -1,0 +1,110 @@
+"""Numbers: counts, shares, amounts of CPU and memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar, Literal
+
+from console.kube.quantity import parse_quantity
+from console.kube.store import Entry
+from console.ui.amounts import bytes_text, cores_text, number_text
+from console.ui.columns.base import Align, Column
+from console.ui.text import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberColumn(Column):
+    """A count; None is one that nobody knows, shown as a question mark and sorted last."""
+
+    get: Callable[[Any], int | None]
+    align: Align = "end"
+    template: ClassVar[str] = "ui/cells/number.html"
+
+    def value(self, entry: Entry[Any]) -> int | None:
+        return self.get(entry.projection)
+
+    def plain(self, entry: Entry[Any]) -> int | None:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
+        number = self.get(entry.projection)
+        return (number is None, number or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioColumn(Column):
+    """How many of how many, `2/3`, as `part` and `whole`; "" where `whole` is None.
+
+    Ascending is the smallest share first, and among equal shares the smaller whole. Nothing of nothing
+    counts as a share of zero.
+    """
+
+    part: Callable[[Any], int]
+    whole: Callable[[Any], int | None]
+    align: Align = "end"
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str:
+        return self.plain(entry)
+
+    def plain(self, entry: Entry[Any]) -> str:
+        whole = self.whole(entry.projection)
+        return "" if whole is None else f"{self.part(entry.projection)}/{whole}"
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, float, int]:
+        part, whole = self.part(entry.projection), self.whole(entry.projection)
+        return (whole is None, part / whole if whole else 0.0, whole or 0)
+
+
+Unit = Literal["cores", "bytes", "pieces"]
+_TEXTS: dict[Unit, Callable[[Decimal], str]] = {
+    "cores": cores_text,
+    "bytes": bytes_text,
+    "pieces": number_text,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantityColumn(Column):
+    """An amount that `get` gives as Kubernetes writes it, "" for none (`250m`, `16391032Ki`).
+
+    Shown in the unit that people read, sorted by its size, exported as it is. A text that is no
+    quantity is shown as it is and sorted last.
+    """
+
+    get: Callable[[Any], str]
+    unit: Unit
+    align: Align = "end"
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str:
+        text = self.get(entry.projection)
+        amount = parse_quantity(text)
+        return visible(text) if amount is None else _TEXTS[self.unit](amount)
+
+    def plain(self, entry: Entry[Any]) -> str:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, Decimal]:
+        amount = parse_quantity(self.get(entry.projection))
+        return (amount is None, amount or Decimal(0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PercentColumn(Column):
+    """A whole percentage, None for one that does not apply. Exported as a number."""
+
+    get: Callable[[Any], int | None]
+    align: Align = "end"
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str:
+        percent = self.get(entry.projection)
+        return "" if percent is None else f"{percent}\N{NO-BREAK SPACE}%"
+
+    def plain(self, entry: Entry[Any]) -> int | None:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
+        percent = self.get(entry.projection)
+        return (percent is None, percent or 0)

@@ -1,0 +1,45 @@
+"""How the object is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import pgettext_lazy
+
+from console.kube.status import Status
+from console.kube.store import Entry
+from console.ui.columns.base import Column
+from console.ui.text import visible
+from console.ui.words import translate
+
+
+@dataclass(frozen=True, slots=True)
+class StatusText:
+    """`word` is translated; `reason` is Kubernetes' own text."""
+
+    severity: str
+    word: str | Promise
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusColumn(Column):
+    """Mark, word and reason. Sorts by severity, the worst first; that is every list's own order."""
+
+    status: Callable[[Any], Status] = lambda item: item.status
+    id: str = "status"
+    label: str | Promise = pgettext_lazy("column", "Status")
+    priority: int = 1
+    template: ClassVar[str] = "ui/cells/status.html"
+
+    def value(self, entry: Entry[Any]) -> StatusText:
+        status = self.status(entry.projection)
+        return StatusText(status.severity.value, translate(status.word), visible(status.reason))
+
+    def plain(self, entry: Entry[Any]) -> str:
+        status = self.status(entry.projection)
+        return f"{status.word}: {status.reason}" if status.reason else status.word
+
+    def sort_key(self, entry: Entry[Any]) -> int:
+        return self.status(entry.projection).severity.rank

@@ -1,0 +1,113 @@
+"""Words: one, several, or yes and no."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import pgettext_lazy
+
+from console.kube.store import Entry
+from console.ui.columns.base import Column
+from console.ui.text import visible
+
+YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextColumn(Column):
+    """Any short text. `get` gives it; `order`, where it is set, gives what to sort by instead."""
+
+    get: Callable[[Any], str]
+    order: Callable[[Any], Any] | None = None
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str:
+        return visible(self.get(entry.projection))
+
+    def plain(self, entry: Entry[Any]) -> str:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> Any:
+        if self.order is not None:
+            return self.order(entry.projection)
+        text = self.get(entry.projection)
+        return (not text, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordColumn(Column):
+    """One of Kubernetes' own words, shown in the reader's language where `words` has it.
+
+    `get` gives the word ("ClusterIP", "Delete"), which is what is sorted by and exported.
+    """
+
+    get: Callable[[Any], str]
+    words: dict[str, str | Promise]
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str | Promise:
+        word = self.get(entry.projection)
+        return self.words.get(word) or visible(word)
+
+    def plain(self, entry: Entry[Any]) -> str:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, str]:
+        word = self.get(entry.projection)
+        return (not word, word)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoolColumn(Column):
+    """Yes or no; a dash for None. Exported as `true` and `false`, sorted no before yes."""
+
+    get: Callable[[Any], bool | None]
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str | Promise:
+        found = self.get(entry.projection)
+        if found is None:
+            return ""
+        return YES if found else NO
+
+    def plain(self, entry: Entry[Any]) -> str | None:
+        found = self.get(entry.projection)
+        return None if found is None else str(found).lower()
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, bool]:
+        found = self.get(entry.projection)
+        return (found is None, bool(found))
+
+
+@dataclass(frozen=True, slots=True)
+class ListText:
+    """`shown`: the first texts in one; `more`: how many others there are; `all`: every one in one."""
+
+    shown: str
+    more: int
+    all: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListColumn(Column):
+    """Several texts, of which the first `most` are shown and the others counted ("+2").
+
+    Exported whole, with commas between. Sorted as texts, one after the other; nothing is last.
+    """
+
+    get: Callable[[Any], Sequence[str]]
+    most: int = 1
+    template: ClassVar[str] = "ui/cells/list.html"
+
+    def value(self, entry: Entry[Any]) -> ListText:
+        texts = [visible(text) for text in self.get(entry.projection)]
+        more = len(texts) - self.most
+        return ListText(", ".join(texts[: self.most]), max(0, more), ", ".join(texts))
+
+    def plain(self, entry: Entry[Any]) -> str:
+        return ", ".join(self.get(entry.projection))
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, tuple[str, ...]]:
+        texts = tuple(self.get(entry.projection))
+        return (not texts, texts)

@@ -1,0 +1,63 @@
+"""Moments and lengths of time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from console.kube.store import Entry
+from console.ui.amounts import seconds_text
+from console.ui.columns.base import Align, Column
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgeColumn(Column):
+    """How long ago, counted on by the browser: what is sent and exported is the moment itself.
+
+    Ascending is the youngest first, as the numbers that are shown grow. With another `id`, `label` and
+    `since` it serves any moment in the past ("Last run").
+    """
+
+    id: str = "age"
+    label: str | Promise = _("Age")
+    priority: int = 2
+    align: Align = "end"
+    since: Callable[[Any], datetime | None] = lambda item: item.created
+    template: ClassVar[str] = "ui/cells/age.html"
+
+    def value(self, entry: Entry[Any]) -> datetime | None:
+        return self.since(entry.projection)
+
+    def plain(self, entry: Entry[Any]) -> str | None:
+        since = self.since(entry.projection)
+        return since.isoformat().replace("+00:00", "Z") if since else None
+
+    def sort_key(self, entry: Entry[Any]) -> float:
+        since = self.since(entry.projection)
+        return -since.timestamp() if since else float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DurationColumn(Column):
+    """How long something took, in whole seconds; None for what has not ended, or has no length.
+
+    Exported as seconds. Beside it an `AgeColumn` can say since when something runs.
+    """
+
+    get: Callable[[Any], int | None]
+    align: Align = "end"
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def value(self, entry: Entry[Any]) -> str:
+        seconds = self.get(entry.projection)
+        return "" if seconds is None else seconds_text(seconds)
+
+    def plain(self, entry: Entry[Any]) -> int | None:
+        return self.get(entry.projection)
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, int]:
+        seconds = self.get(entry.projection)
+        return (seconds is None, seconds or 0)

@@ -1,0 +1,107 @@
+"""How many objects of a kind there are in each namespace and state, without looking at them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from console.kube.derived import Derived
+from console.kube.gvr import Key
+from console.kube.informer import Informer
+from console.kube.status import Severity
+from console.kube.store import Entry, Store
+from console.ui.decisions import Readable
+from console.ui.kind import ResourceKind
+from console.ui.shelf import Shelf
+
+#: Kinds whose counts are kept at most, what they may know in all (objects), and for how long (seconds)
+#: when nobody asks.
+PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
+
+_Place = tuple[str, Severity]
+
+
+class Counts(Derived[Any]):
+    def __init__(self, store: Store[Any], kind: ResourceKind) -> None:
+        super().__init__(store)
+        self._kind = kind
+        self._places: dict[Key, _Place] = {}
+        self._numbers: dict[str, Counter[Severity]] = {}
+        self._all: Counter[Severity] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def behind(self) -> int:
+        """About how many objects must be looked at before this can be read."""
+        return len(self._store) if self.version < 0 else self._store.version - self.version
+
+    def catch_up(self) -> None:
+        with self.current():
+            pass
+
+    def of(self, readable: Readable, wanted: tuple[str, ...] = ()) -> Counter[Severity]:
+        """How many the viewer may see: in all, or in the namespaces `wanted`."""
+        with self.current():
+            if readable.namespaces is None and not wanted:
+                return Counter(self._all)
+            namespaces = set(wanted or readable.namespaces or ())
+            whole = {
+                n for n in namespaces if readable.namespaces is None or n in readable.namespaces
+            }
+            found: Counter[Severity] = Counter()
+            for namespace in whole:
+                found.update(self._numbers.get(namespace, {}))
+            found.update(self._single(readable, whole, namespaces if wanted else None))
+            return found
+
+    def _single(
+        self, readable: Readable, counted: set[str], wanted: set[str] | None
+    ) -> Iterable[Severity]:
+        """Of the objects that are allowed by their names and not among the `counted`."""
+        keys = {key for key in readable.names if key in self._places}
+        everywhere = {key.name for key in readable.names if not key.namespace}
+        if everywhere:
+            keys |= {key for key in self._places if key.name in everywhere}
+        for key in keys:
+            namespace, severity = self._places[key]
+            if namespace not in counted and (wanted is None or namespace in wanted):
+                yield severity
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
+        self._places, self._numbers, self._all = {}, {}, Counter()
+        for key, entry in entries.items():
+            self._apply(key, entry)
+
+    def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
+        place = self._place(entry) if entry is not None else None
+        known = self._places.get(key)
+        if place == known:
+            return
+        if known is not None:
+            self._add(known, -1)
+            del self._places[key]
+        if place is not None:
+            self._add(place, 1)
+            self._places[key] = place
+
+    def _place(self, entry: Entry[Any]) -> _Place:
+        status = self._kind.status(entry)
+        return entry.key.namespace, status.severity if status else Severity.OK
+
+    def _add(self, place: _Place, number: int) -> None:
+        namespace, severity = place
+        here = self._numbers.setdefault(namespace, Counter())
+        here[severity] += number
+        self._all[severity] += number
+        if not +here:
+            del self._numbers[namespace]
+
+
+_shelf: Shelf[tuple[Store[Any], ResourceKind], Counts] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+
+
+def counts_of(kind: ResourceKind, informer: Informer[Any]) -> Counts:
+    """The kind's own, shared by all who ask."""
+    store = informer.store
+    return _shelf.get((store, kind), lambda: Counts(store, kind))

@@ -1,0 +1,99 @@
+"""Parts of pages that are drawn once, by their templates, and shared by all pages and sockets.
+
+A drawing depends on the template, the values it is given and the language, and on nothing else: there is
+no request, no viewer and no clock in it (see `console.ui.ages`). So it may be shown to whoever may see
+the values.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, override
+
+from console.ui.ages import age_text, places, split_at_places
+from console.ui.rows import Cell, Row
+
+#: Drawings that are kept beside those of rows: parts of some kilobytes, cells of some hundred bytes.
+KEPT, KEPT_CELLS = 1000, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """`pieces` of HTML with a place after each but the last, where the age of `moments` stands."""
+
+    pieces: tuple[str, ...]
+    moments: tuple[datetime, ...]
+
+    def html(self) -> SafeString:
+        """As it looks now, in the language that is active."""
+        if not self.moments:
+            return _safe(self.pieces)
+        found = [self.pieces[0]]
+        for moment, piece in zip(self.moments, self.pieces[1:], strict=True):
+            found += (age_text(moment), piece)
+        return _safe(found)
+
+
+def row_html(row: Row, lang: str) -> SafeString:
+    """A row as pages and sockets show it. Kept with the row, once for each language."""
+    return rows_html((row,), lang)
+
+
+def rows_html(rows: Iterable[Row], lang: str) -> SafeString:
+    if get_language() == lang:
+        return _safe(_row_drawing(row, lang).html() for row in rows)
+    with override(lang):
+        return _safe([_row_drawing(row, lang).html() for row in rows])
+
+
+def _row_drawing(row: Row, lang: str) -> Drawing:
+    drawing: Drawing | None = row.drawings.get(lang)
+    if drawing is None:
+        drawing = row.drawings[lang] = draw("ui/_row.html", {"row": row})
+    return drawing
+
+
+def cell_html(cell: Cell) -> SafeString:
+    """A cell whose template needs nothing else, in the language that is active."""
+    return _cell(cell, type(cell.value).__name__, _language()).html()
+
+
+# Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
+@lru_cache(KEPT_CELLS)
+def _cell(cell: Cell, value_type: str, lang: str) -> Drawing:
+    return draw(cell.template, {"cell": cell})
+
+
+def part_html(template: str, values: tuple[tuple[str, Any], ...]) -> SafeString:
+    """A part in the language that is active. `values` can be hashed, names and what they stand for."""
+    # Escaped text and text that is yet to be escaped are equal, and must not be taken for each other.
+    types = tuple(type(value) for _name, value in values)
+    return _part(template, values, types, _language()).html()
+
+
+@lru_cache(KEPT)
+def _part(
+    template: str, values: tuple[tuple[str, Any], ...], types: tuple[type, ...], lang: str
+) -> Drawing:
+    return draw(template, dict(values))
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE
+
+
+def _safe(pieces: Iterable[str]) -> SafeString:
+    return mark_safe("".join(pieces))  # noqa: S308  templates drew them, and escaped
+
+
+def draw(template: str, values: dict[str, Any]) -> Drawing:
+    """Draws it now. `Drawing.html` is then cheap."""
+    with places() as moments:
+        html = render_to_string(template, values)
+    return Drawing(split_at_places(html), tuple(moments))

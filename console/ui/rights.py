@@ -1,0 +1,25 @@
+"""A viewer's rights to one kind, as something that can be compared."""
+
+from collections.abc import Hashable, Iterator
+
+from console.ui.access import Access
+from console.ui.actions import Action
+from console.ui.decisions import readable
+from console.ui.kind import ResourceKind
+
+
+def rights_key(kind: ResourceKind, access: Access) -> Hashable:
+    """Equal for two viewers only if they may see and do the same to objects of the kind.
+
+    Decided anew at each call. Raises `Denied` for whoever may see nothing.
+    """
+    return (readable(kind, access), *_parts(kind, access))
+
+
+def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:
+    for action in kind.actions:
+        yield access.namespaces_where(action.verb, kind.gvr)
+        yield access.names_where(action.verb, kind.gvr)
+        if type(action).may is not Action.may or type(action).allowed is not Action.allowed:
+            # It asks for more than a verb, and nobody else can know what: nothing is shared.
+            yield access.identity.name

@@ -1,0 +1,54 @@
+"""Things that are made when they are first asked for, and kept while they are in use."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sized
+from itertools import islice
+from threading import Lock
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V", bound=Sized)
+
+
+class Shelf(Generic[K, V]):
+    """Keeps at most `places` things, no longer together than `room`, and none that nobody asked for in
+    `idle` seconds. What was asked for last stays longest. Whenever something is asked for it lets go of
+    what is overdue, and when something is added of what is too much. Any thread may ask.
+    """
+
+    def __init__(
+        self, *, places: int, room: int, idle: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._places, self._room, self._idle = places, room, idle
+        self._clock = clock
+        self._lock = Lock()
+        # The least recently asked for first, each with the time at which it was.
+        self._kept: OrderedDict[K, tuple[V, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """The one of this key. `make` must be quick: others wait for it."""
+        with self._lock:
+            now = self._clock()
+            found = self._kept.pop(key, None)
+            value = make() if found is None else found[0]
+            if found is None or self._overdue(now):
+                self._tidy(now)
+            self._kept[key] = value, now
+            return value
+
+    def _overdue(self, now: float) -> bool:
+        return any(asked < now - self._idle for _value, asked in islice(self._kept.values(), 1))
+
+    def _tidy(self, now: float) -> None:
+        """Makes a place. What grew since it was put here is weighed as it is now."""
+        length = sum(len(value) for value, _asked in self._kept.values())
+        while self._kept:
+            crowded = len(self._kept) >= self._places or length > self._room
+            if not crowded and not self._overdue(now):
+                return
+            _key, (value, _asked) = self._kept.popitem(last=False)
+            length -= len(value)

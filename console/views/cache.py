@@ -1,0 +1,206 @@
+"""The cache as it is: what is held of each kind, how fresh, and how busy. For platform administrators."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from console.kube.figures import Figures, figures_of
+from console.kube.gvr import GVR
+from console.kube.history import KEPT, STEP, History
+from console.kube.runtime import CurrentRuntime, get_runtime
+from console.kube.status import Severity
+from console.live.counters import counters
+from console.metrics.process import resident_bytes
+from console.ui.ages import age_text
+from console.ui.amounts import bytes_text
+from console.ui.charts import Line, line
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.platform import may_list_everything
+from console.ui.registry import kinds
+from console.ui.states import StateBlock
+from console.ui.text import visible
+from console.views.guard import access_of, refuse_anonymous
+
+#: Sizes of the drawings, in their own units.
+SPARK = {"points": KEPT, "width": 119, "height": 20}
+PLOT = {"points": KEPT, "width": 595, "height": 120}
+#: Events per second that are written as they are; a rarer event is less than this.
+SMALLEST = 0.1
+#: Samples in a minute.
+MINUTE = int(60 / STEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind. `url` is "" where there is no list of it; `since` is set while it is stale."""
+
+    gvr: GVR
+    url: str
+    severity: Severity
+    word: str
+    since: datetime | None
+    reason: str
+    objects: int
+    memory: str
+    rate: float
+    rate_text: str
+    spark: Line
+    lag: str
+    relists: int
+    restarts: int
+    listeners: int
+
+
+@dataclass(frozen=True, slots=True)
+class Minute:
+    """Of the plot, in figures: events per second in the minute that ended `ago` minutes ago."""
+
+    ago: int
+    rate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    label: str | Promise
+    value: str
+    hint: str | Promise = ""
+
+
+@require_safe
+async def cache_page(request: ConsoleRequest, cluster: str) -> HttpResponse:
+    """GET /clusters/{cluster}/cache"""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    if cluster != HOST_CLUSTER:
+        raise Http404
+    if not may_list_everything(access_of(request)):
+        return _denied(request)
+    return render(request, "console/cache.html", _context(get_runtime()))
+
+
+def _context(runtime: CurrentRuntime) -> dict[str, object]:
+    now = datetime.now(UTC)
+    figures = figures_of(runtime.informers(), answered=runtime.answered, now=now)
+    history = runtime.history
+    rows = sorted((_row(item, history, now) for item in figures), key=_worst_first)
+    rates = history.rates()
+    return {
+        "rows": rows,
+        "totals": _totals(figures, history),
+        "plot": line(rates, **PLOT),
+        "top": rate_text(line(rates, **PLOT).top),
+        "minutes": _minutes(rates),
+        "rate": rate_text(history.rate()),
+        "peak": rate_text(max(rates, default=0.0)),
+        "state": None if rows else _nothing(),
+    }
+
+
+def _worst_first(row: Row) -> tuple[int, float, GVR]:
+    return row.severity.rank, -row.rate, row.gvr
+
+
+def _row(item: Figures, history: History, now: datetime) -> Row:
+    severity, word = _state(item)
+    kind = kinds.of(item.gvr)
+    return Row(
+        gvr=item.gvr,
+        url=list_url(HOST_CLUSTER, kind.segment) if kind is not None else "",
+        severity=severity,
+        word=word,
+        since=item.freshness.stale_since if item.freshness.synced else None,
+        reason=_reason(item),
+        objects=item.objects,
+        memory=bytes_text(Decimal(item.bytes)),
+        rate=history.rate(item.gvr),
+        rate_text=rate_text(history.rate(item.gvr)),
+        spark=line(history.rates(item.gvr), **SPARK),
+        lag="—" if item.lag is None else age_text(now - timedelta(seconds=item.lag), now),
+        relists=item.relists,
+        restarts=item.restarts,
+        listeners=item.listeners,
+    )
+
+
+def _state(item: Figures) -> tuple[Severity, str]:
+    freshness = item.freshness
+    if not freshness.synced:
+        if freshness.problem:
+            return Severity.ERROR, _("Not listed")
+        return Severity.PROGRESS, _("Loading")
+    if freshness.stale_since is not None:
+        return Severity.WARN, _("Stale since")
+    if item.undecodable or item.listener_failures:
+        return Severity.WARN, _("Live")
+    return Severity.OK, _("Live")
+
+
+def _reason(item: Figures) -> str:
+    """The server's sentence, and what went wrong on this side."""
+    parts = [visible(item.freshness.problem)]
+    if item.undecodable:
+        text = ngettext("%(n)s object unreadable", "%(n)s objects unreadable", item.undecodable)
+        parts.append(text % {"n": item.undecodable})
+    if item.listener_failures:
+        text = ngettext("%(n)s listener failed", "%(n)s listeners failed", item.listener_failures)
+        parts.append(text % {"n": item.listener_failures})
+    return " · ".join(part for part in parts if part)
+
+
+def _totals(figures: Sequence[Figures], history: History) -> list[Total]:
+    live = sum(item.freshness.synced and item.freshness.stale_since is None for item in figures)
+    memory = resident_bytes()
+    return [
+        Total(_("Kinds"), f"{len(figures):,}", _("%(n)s not live") % {"n": len(figures) - live}),
+        Total(_("Objects"), f"{sum(item.objects for item in figures):,}"),
+        Total(
+            _("Memory"),
+            bytes_text(Decimal(sum(item.bytes for item in figures))),
+            _("of %(all)s in this process") % {"all": bytes_text(Decimal(memory))}
+            if memory
+            else "",
+        ),
+        Total(_("Events per second"), rate_text(history.rate()), _("in the last minute")),
+        Total(_("Live pages"), f"{counters.sockets:,}"),
+    ]
+
+
+def _minutes(rates: Sequence[float]) -> list[Minute]:
+    """The latest first. A minute that has only begun to be sampled counts as it is."""
+    groups = [rates[max(0, end - MINUTE) : end] for end in range(len(rates), 0, -MINUTE)]
+    return [Minute(ago, rate_text(sum(group) / len(group))) for ago, group in enumerate(groups)]
+
+
+def rate_text(rate: float) -> str:
+    """One decimal below ten, none above; what would round to nothing is no zero."""
+    if 0 < rate < SMALLEST:
+        return f"<{SMALLEST}"
+    return f"{rate:.1f}".removesuffix(".0") if rate < 10 else f"{rate:,.0f}"
+
+
+def _nothing() -> StateBlock:
+    return StateBlock(
+        "first-use",
+        _("Nothing is cached yet"),
+        _("A kind is followed from when somebody first opens its list."),
+    )
+
+
+def _denied(request: HttpRequest) -> HttpResponse:
+    context = {
+        "text": _("The cache is for those who may list everything in the cluster."),
+        "who": getattr(request, "account", None) or "",
+        "kind": {"title": _("Cache")},
+        "request_id": getattr(request, "request_id", ""),
+    }
+    return render(request, "console/denied.html", context, status=403)

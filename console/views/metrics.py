@@ -1,0 +1,18 @@
+"""The console in numbers, for Prometheus. Never behind the login: see `console.metrics.readers`."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from console.metrics.exposition import CONTENT_TYPE, expose
+from console.metrics.families import all_families
+from console.metrics.readers import may_read
+
+#: For whoever sets up a scrape. Says nothing about which of the two was wrong.
+REFUSAL = "Metrics are for this machine, or for a bearer token: set METRICS_TOKEN.\n"
+
+
+@require_safe
+async def metrics(request: HttpRequest) -> HttpResponse:
+    if not may_read(request):
+        return HttpResponse(REFUSAL, status=403, content_type="text/plain; charset=utf-8")
+    return HttpResponse(expose(all_families()), content_type=CONTENT_TYPE)

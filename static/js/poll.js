@@ -1,0 +1,44 @@
+// Parts of a page that are drawn anew every few seconds: `data-poll` says how many. Not while the page is
+// paused or hidden, and never two at a time. What the whole page says of its freshness comes along.
+
+const { tick } = window.quarterdeck;
+const root = document.documentElement;
+const part = document.querySelector("[data-poll]");
+const paused = () => document.hidden || root.hasAttribute("data-paused");
+// Neither what the reader has opened nor what the shell's own scripts keep is the server's to change.
+const KEPT = new Set(["open", "aria-pressed"]);
+const MORPH = {
+  morphStyle: "outerHTML",
+  callbacks: { beforeAttributeUpdated: (name) => !KEPT.has(name) },
+};
+
+let asking = null;
+async function draw() {
+  asking ??= fetch(location.href).catch(() => null);
+  const response = await asking;
+  if (!asking) return;
+  asking = null;
+  if (!response || response.status >= 500) {
+    document.body.dataset.live = "off";
+    return;
+  }
+  if (!response.ok || response.redirected) {
+    location.reload();
+    return;
+  }
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  for (const id of [part.id, "freshness", "banner"]) {
+    const fresh = page.getElementById(id);
+    if (fresh) Idiomorph.morph(document.getElementById(id), fresh, MORPH);
+  }
+  document.body.dataset.live = page.body.dataset.live;
+  tick();
+}
+
+async function poll() {
+  if (!paused()) await draw();
+  setTimeout(poll, part.dataset.poll * 1000);
+}
+
+document.addEventListener("visibilitychange", () => document.hidden || draw());
+setTimeout(poll, part.dataset.poll * 1000);

@@ -1,0 +1,49 @@
+"""Asking for the list of a kind, in each of its forms."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from console.kube.runtime import StaticRuntime
+from console.kube.store import Entry
+from console.ui.kind import ResourceKind
+from console.ui.links import list_url
+from console.ui.text import dom_id
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+_ROW = re.compile(r'<tr\b[^>]*\bid="([^"]+)".*?</tr>', re.DOTALL)
+
+
+def url_of(kind: ResourceKind, query: str = "") -> str:
+    return list_url("host", kind.segment) + (f"?{query}" if query else "")
+
+
+def entries_of(runtime: StaticRuntime, kind: ResourceKind) -> list[Entry[Any]]:
+    """All there are, by name."""
+    found = runtime.informer(kind.gvr).store.snapshot().entries.values()
+    return sorted(found, key=lambda entry: (entry.key.name, entry.key.namespace))
+
+
+def ids_of(kind: ResourceKind, entries: Iterable[Entry[Any]]) -> set[str]:
+    return {dom_id(kind.segment, str(entry.key)) for entry in entries}
+
+
+def rows_of(html: str) -> dict[str, str]:
+    return {match[1]: match[0] for match in _ROW.finditer(html)}
+
+
+async def items(client_as: ClientAs, kind: ResourceKind, **query: str) -> list[dict[str, Any]]:
+    text = "&".join(f"{name}={_quoted(value)}" for name, value in query.items())
+    response = await client_as("admin").get(url_of(kind, f"format=json&{text}"))
+    assert response.status_code == 200, await text_of(response)
+    return list(json.loads(await text_of(response))["items"])
+
+
+def _quoted(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+def keys(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(item["namespace"], item["name"]) for item in found]

@@ -1,0 +1,32 @@
+"""Each registered kind over its own fixture, with the cast of the pages' tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from console.kube.gvr import NAMESPACES
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+from tests.kinds.world import informer_of
+from tests.ui.support import NAMESPACE_NAMES, namespace
+from tests.views.conftest import _site, client_as
+
+__all__ = ["_site", "client_as"]
+
+
+@pytest.fixture(params=sorted(kind.segment for kind in kinds))
+def kind(request: pytest.FixtureRequest) -> ResourceKind:
+    found = kinds.find(request.param)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
+    spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
+    found = StaticRuntime({NAMESPACES: spaces, kind.gvr: informer_of(kind)})
+    set_runtime(found)
+    yield found
+    set_runtime(None)

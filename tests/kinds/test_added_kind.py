@@ -1,0 +1,123 @@
+"""A kind is added by its declaration, its projection and a fixture; nothing else knows of it.
+
+A copy of the console gets all three, for a type that nobody has heard of, and the contract is checked
+there in a process of its own.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+#: What the copy must not share with the console that is tested.
+COPIED = ("console", "tests")
+#: Tests of the contract that each kind has, at the least.
+ENOUGH = 20
+
+PROJECTION = '''
+"""Sails."""
+
+import msgspec
+
+from console.kube.gvr import GVR
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.status import Severity, Status
+
+SAILS = GVR("rigging.example.com", "v1", "sails")
+
+
+class Sail(Projection, frozen=True, gc=False):
+    status: Status
+    area: int
+
+
+class _Spec(msgspec.Struct, gc=False):
+    area: int | None = None
+
+
+class _Sail(Object, gc=False):
+    spec: _Spec | None = None
+
+
+def _project(value: _Sail) -> Sail:
+    return Sail(
+        **basics(value.metadata),
+        status=Status(Severity.OK, "Active"),
+        area=(value.spec or _Spec()).area or 0,
+    )
+
+
+DECODERS = {SAILS: decoder(_Sail, _project)}
+'''
+
+DECLARATION = '''
+"""Sails."""
+
+from console.kube.projections.sail import SAILS, Sail
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, NameColumn, NamespaceColumn, NumberColumn, StatusColumn
+from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class SailKind(ResourceKind):
+    gvr, scope, nav = SAILS, Scope.NAMESPACED, Nav("custom", 10)
+    projection = Sail
+    title, singular, nouns = "Sails", "sail", "sails"
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        StatusColumn(),
+        NumberColumn(id="area", label="Area", get=lambda item: item.area),
+        AgeColumn(),
+    )
+    filters = (SearchFilter(), NamespaceFilter(), LabelFilter(), StatusFilter())
+    actions = (Delete(),)
+'''
+
+FIXTURE = """
+metadata: {name: jib, namespace: shop, uid: s-1, labels: {mast: fore}}
+spec: {area: 12}
+---
+metadata: {name: spanker, namespace: shop, uid: s-2, labels: null}
+spec: {area: null}
+---
+metadata: {name: topsail, namespace: team-a, uid: s-3}
+"""
+
+
+def _copy(to: Path) -> None:
+    for path in ROOT.iterdir():
+        if path.name in COPIED:
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(path, to / path.name, ignore=ignored)
+        elif not path.name.startswith(".git"):
+            (to / path.name).symlink_to(path)
+
+
+def _contract(root: Path, only: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "pytest", "tests/kinds", "-q", "-p", "no:cacheprovider"]
+    command += ["-k", only]
+    environment = {**os.environ, "PYTHONPATH": str(root), "DATABASE_URL": "sqlite://:memory:"}
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_two_files_and_a_fixture_make_a_kind(tmp_path: Path) -> None:
+    _copy(tmp_path)
+    (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
+    (tmp_path / "console/kinds/sails.py").write_text(DECLARATION)
+    fixture = tmp_path / "tests/kinds/fixtures/sails.yaml"
+    fixture.write_text(FIXTURE)
+    done = _contract(tmp_path, "sails or every_kind_has_a_fixture")
+    passed = re.search(r"^([0-9]+) passed, [0-9]+ deselected", done.stdout, re.MULTILINE)
+    assert passed is not None, done.stdout
+    assert int(passed[1]) >= ENOUGH
+    fixture.unlink()
+    assert "1 failed" in _contract(tmp_path, "every_kind_has_a_fixture").stdout

@@ -1,0 +1,214 @@
+"""Columns: what is shown, what is exported, and that sorting is by what people mean."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
+from console.ui.columns import (
+    BoolColumn,
+    Column,
+    DurationColumn,
+    IpColumn,
+    LinkColumn,
+    ListColumn,
+    ListText,
+    NumberColumn,
+    PercentColumn,
+    QuantityColumn,
+    RatioColumn,
+    Target,
+    TextColumn,
+    WordColumn,
+    target_of,
+)
+from console.ui.columns.links import SEGMENTS
+from console.ui.registry import kinds
+
+
+@dataclass(frozen=True)
+class Held:
+    """As much of a store's entry as these columns look at."""
+
+    projection: Any
+
+
+def shown(column: Column, value: Any) -> Any:
+    entry: Any = Held(value)
+    return column.value(entry)
+
+
+def plain(column: Column, value: Any) -> Any:
+    entry: Any = Held(value)
+    return column.plain(entry)
+
+
+def ordered(column: Column, values: list[Any]) -> list[Any]:
+    entries: list[Any] = [Held(value) for value in values]
+    return [entry.projection for entry in sorted(entries, key=column.sort_key)]
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+NUMBER = NumberColumn(id="x", label="X", get=same)
+RATIO = RatioColumn(id="x", label="X", part=lambda v: v[0], whole=lambda v: v[1])
+CORES = QuantityColumn(id="x", label="X", unit="cores", get=same)
+MEMORY = QuantityColumn(id="x", label="X", unit="bytes", get=same)
+PERCENT = PercentColumn(id="x", label="X", get=same)
+YES_NO = BoolColumn(id="x", label="X", get=same)
+SEVERAL = ListColumn(id="x", label="X", most=2, get=same)
+LENGTH = DurationColumn(id="x", label="X", get=same)
+ADDRESS = IpColumn(id="x", label="X", get=same)
+WORD = WordColumn(id="x", label="X", words={"Delete": "goes"}, get=same)
+TEXT = TextColumn(id="x", label="X", get=same)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (NUMBER, [0, 2, 10, None]),
+        (RATIO, [(0, 1), (0, 3), (1, 3), (2, 3), (1, 1), (3, 3), (0, None)]),
+        (CORES, ["0", "9m", "100m", "0.5", "1", "1500m", "2k", "?"]),
+        (MEMORY, ["1", "1k", "1Ki", "900M", "1Gi", "1.5Gi", "2G", ""]),
+        (PERCENT, [0, 9, 10, 100, None]),
+        (YES_NO, [False, True, None]),
+        (SEVERAL, [("a",), ("a", "b"), ("b",), ()]),
+        (LENGTH, [0, 59, 61, None]),
+        (ADDRESS, ["9.0.0.1", "10.0.0.3", "10.0.0.20", "::1", "fd00::2", "not one", ""]),
+        (WORD, ["Delete", "Retain", ""]),
+        (TEXT, ["a", "b", ""]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_sorting_is_by_size_with_nothing_last(column: Column, values: list[Any]) -> None:
+    assert ordered(column, values[::-1]) == values
+    assert ordered(column, values) == values
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        (NUMBER, None, None),
+        (RATIO, (2, 3), "2/3"),
+        (RATIO, (2, None), ""),
+        (CORES, "15890m", "16"),
+        (CORES, "310m", "310m"),
+        (MEMORY, "65806012Ki", "63Gi"),
+        (MEMORY, "lots\u202e", "lots⟨U+202E⟩"),
+        (MEMORY, "", ""),
+        (PERCENT, 61, "61\N{NO-BREAK SPACE}%"),
+        (PERCENT, None, ""),
+        (YES_NO, None, ""),
+        (SEVERAL, ("a", "b", "c", "d"), ListText("a, b", 2, "a, b, c, d")),
+        (SEVERAL, (), ListText("", 0, "")),
+        (LENGTH, 192, "3m12s"),
+        (WORD, "Delete", "goes"),
+        (WORD, "New\x00", "New⟨U+0000⟩"),
+    ],
+)
+def test_what_is_shown(column: Column, value: Any, expected: Any) -> None:
+    assert shown(column, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        (CORES, "310m", "310m"),
+        (SEVERAL, ("a", "b", "c"), "a, b, c"),
+        (YES_NO, True, "true"),
+        (YES_NO, None, None),
+        (LENGTH, 192, 192),
+        (WORD, "Delete", "Delete"),
+        (PERCENT, 61, 61),
+    ],
+)
+def test_what_is_exported_is_the_same_in_every_language(
+    column: Column, value: Any, expected: Any
+) -> None:
+    with translation.override("zh-hans"):
+        assert plain(column, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("cores", "text"),
+    [("0", "0"), ("0.0004", "0"), ("0.31", "310m"), ("0.9999", "1"), ("1.25", "1.2"), ("18", "18")],
+)
+def test_cores(cores: str, text: str) -> None:
+    assert cores_text(Decimal(cores)) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0, "0"),
+        (1023, "1,023"),
+        (1024, "1Ki"),
+        (488 * 2**20, "488Mi"),
+        (2**31 + 10**8, "2.1Gi"),
+        (2**40 - 1, "1Ti"),
+        (2**80, "1,048,576Ei"),
+        (-2048, "-2Ki"),
+    ],
+)
+def test_memory(amount: int, text: str) -> None:
+    assert bytes_text(Decimal(amount)) == text
+
+
+def test_pieces() -> None:
+    assert [number_text(Decimal(n)) for n in ("110", "1284", "0.5")] == ["110", "1,284", "0.5"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (8, "8s"),
+        (192, "3m12s"),
+        (3600, "1h"),
+        (7500, "2h5m"),
+        (4 * 86400, "4d"),
+        (86400 + 60, "1d"),
+        (-5, "0s"),
+    ],
+)
+def test_lengths_of_time(seconds: int, text: str) -> None:
+    assert seconds_text(seconds) == text
+
+
+def test_a_link_leads_to_the_object_in_its_list() -> None:
+    column = LinkColumn(id="x", label="X", get=same, to=lambda ref: target_of(ref, "shop"))
+    found = shown(column, "Deployment/web&co")
+    assert (found.text, found.url) == (
+        "Deployment/web&co",
+        "/clusters/host/deployments?namespace=shop&q=web%26co",
+    )
+    assert shown(column, "Node/n-1").url == "/clusters/host/nodes?q=n-1"
+    assert shown(column, "Widget/w").url == ""
+    assert target_of("Job/", "shop") is None
+    assert target_of("Job/a", "shop") == Target("jobs", "shop", "a")
+
+
+def test_links_lead_to_lists_that_there_are() -> None:
+    for segment in SEGMENTS.values():
+        assert kinds.find(segment) is not None, segment
+
+
+def test_no_moment_breaks_a_sort() -> None:
+    column = kinds.find("jobs")
+    assert column is not None
+    started = column.sortable["started"]
+    moments = [datetime(2026, 1, day, tzinfo=UTC) for day in (3, 2, 1)]
+    entries: list[Any] = [Held(_Started(moment)) for moment in (None, *moments)]
+    found = [entry.projection.started for entry in sorted(entries, key=started.sort_key)]
+    assert found == [*moments, None]
+
+
+@dataclass(frozen=True)
+class _Started:
+    started: datetime | None

@@ -1,0 +1,173 @@
+"""What every kind's pages promise, checked for each kind that is registered.
+
+A kind needs its fixture and nothing else.
+"""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import translation
+
+from console.kube.runtime import StaticRuntime
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.filters import ChoiceFilter, FieldFilter, Filter
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+from console.ui.words import STATUS_WORDS
+from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
+from tests.kinds.world import FIXTURES, fixture_file, fixture_of
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+
+def test_every_kind_has_a_fixture_and_every_fixture_a_kind() -> None:
+    assert {fixture_file(kind) for kind in kinds} == set(FIXTURES.glob("*.yaml"))
+
+
+def test_a_fixture_has_several_objects(kind: ResourceKind) -> None:
+    assert len(fixture_of(kind)) >= 3
+
+
+async def test_the_list_shows_all(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    entries = entries_of(runtime, kind)
+    assert len(entries) == len(fixture_of(kind)) + 3
+    response = await client_as("admin").get(url_of(kind, "limit=500"))
+    assert response.status_code == 200
+    html = await text_of(response)
+    assert set(rows_of(html)) == ids_of(kind, entries)
+    assert f'data-total="{len(entries)}"' in html
+
+
+async def test_nothing_that_tenants_write_becomes_markup(
+    client_as: ClientAs, kind: ResourceKind
+) -> None:
+    html = await text_of(await client_as("admin").get(url_of(kind, "limit=500")))
+    assert "<img" not in html
+    assert "\u202e" not in html
+
+
+async def test_it_is_not_there_for_others(client_as: ClientAs, kind: ResourceKind) -> None:
+    name = fixture_of(kind)[0]["metadata"]["name"]
+    for query in ("", "format=json", "format=csv", "format=tsv", "limit=abc"):
+        response = await client_as("charlie").get(url_of(kind, query))
+        assert response.status_code == 403
+        assert f'"{name}"' not in await text_of(response)
+
+
+async def test_strangers_are_sent_to_the_login(client_as: ClientAs, kind: ResourceKind) -> None:
+    response = await client_as("").get(url_of(kind))
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("accounts:login"))
+
+
+async def test_each_sort_is_total_and_stable(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    """In either direction ties are by name; asked again the order is the same."""
+    for column in kind.sortable.values():
+        for descending in (False, True):
+            expected = sorted(entries_of(runtime, kind), key=column.sort_key, reverse=descending)
+            sort = f"-{column.id}" if descending else column.id
+            found = keys(await items(client_as, kind, sort=sort))
+            assert found == [tuple(entry.key) for entry in expected], sort
+            assert found == keys(await items(client_as, kind, sort=sort)), sort
+
+
+async def test_by_itself_the_worst_comes_first(client_as: ClientAs, kind: ResourceKind) -> None:
+    found = await items(client_as, kind)
+    if kind.status_column is None:
+        assert found == sorted(found, key=lambda item: (item["name"], item["namespace"]))
+    else:
+        ranks = [Severity(item["status"]["severity"]).rank for item in found]
+        assert ranks == sorted(ranks)
+
+
+def samples(
+    declared: Filter, kind: ResourceKind, entries: list[Entry[Any]]
+) -> dict[str, set[tuple[str, str]]]:
+    """Values for a filter, each with the objects that it must let through."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for entry in entries:
+        for value in _values(declared, kind, entry):
+            found.setdefault(value, set()).add((entry.key.namespace, entry.key.name))
+    return {value: keys for value, keys in found.items() if _writable(value, declared)}
+
+
+def _values(declared: Filter, kind: ResourceKind, entry: Entry[Any]) -> set[str]:
+    match declared.param:
+        case "namespace":
+            return {entry.key.namespace}
+        case "label":
+            return {f"{name}={value}" for name, value in entry.projection.labels.items()}
+        case "status":
+            status = kind.status(entry)
+            return {status.severity.value} if status else set()
+    if isinstance(declared, FieldFilter):
+        return set(declared.get(entry.projection))
+    if isinstance(declared, ChoiceFilter):
+        known = {value for value, _name in declared.choices}
+        return {declared.get(entry.projection)} & known
+    return set()
+
+
+def _writable(value: str, declared: Filter) -> bool:
+    return value.isprintable() and value == value.strip() and 0 < len(value) <= declared.max_length
+
+
+async def test_each_filter_lets_through_what_it_should(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    entries = entries_of(runtime, kind)
+    for declared in kind.filters:
+        for value, expected in samples(declared, kind, entries).items():
+            found = keys(await items(client_as, kind, **{declared.param: value}))
+            assert set(found) == expected, (declared.param, value)
+            assert len(found) == len(expected)
+
+
+async def test_every_name_is_found_by_searching(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    for entry in entries_of(runtime, kind):
+        found = keys(await items(client_as, kind, q=entry.key.name[:200]))
+        assert tuple(entry.key) in found
+
+
+async def test_no_filter_fails_on_nonsense(client_as: ClientAs, kind: ResourceKind) -> None:
+    for declared in kind.filters:
+        for value in ("zzz-no-such", "=1+1", "%00", "%ed%a0%80", "a,b,c", "x" * 5000):
+            response = await client_as("admin").get(url_of(kind, f"{declared.param}={value}"))
+            assert response.status_code in (200, 400), (declared.param, value)
+
+
+async def test_what_is_not_allowed_is_not_offered(client_as: ClientAs, kind: ResourceKind) -> None:
+    offered = unescape(await text_of(await client_as("admin").get(url_of(kind))))
+    refused = unescape(await text_of(await client_as("bob").get(url_of(kind))))
+    for action in kind.actions:
+        own = rf"(?:projects/[^\"/]+/)?{re.escape(kind.segment)}/[^\"/]+/{action.name}"
+        place = re.compile(rf'href="(/clusters/host/{own})')
+        found = place.search(offered)
+        assert found is not None, action.name
+        assert place.search(refused) is None
+        assert (await client_as("bob").get(found[1])).status_code == 403
+        assert (await client_as("bob").post(found[1], {"uid": "x"})).status_code == 403
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_facts_are_sentences(kind: ResourceKind, runtime: StaticRuntime, language: str) -> None:
+    with translation.override(language):
+        for entry in entries_of(runtime, kind):
+            for label, value in kind.facts(entry):
+                assert str(label).strip(), entry.key
+                assert str(value).strip() and str(value).isprintable(), entry.key
+
+
+def test_every_status_word_is_in_the_catalogue(kind: ResourceKind, runtime: StaticRuntime) -> None:
+    statuses = [kind.status(entry) for entry in entries_of(runtime, kind)]
+    assert {status.word for status in statuses if status} <= STATUS_WORDS

@@ -1,0 +1,87 @@
+"""The forms of a list show the same: page, fragment, socket, JSON, CSV and TSV."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+
+from console.kube.runtime import StaticRuntime
+from console.kube.store import Entry
+from console.live.routing import websocket_application
+from console.ui.columns import Column
+from console.ui.export import safe
+from console.ui.kind import ResourceKind
+from console.ui.text import dom_id
+from tests.kinds.asking import entries_of, items, rows_of, url_of
+from tests.kinds.world import fixture_of
+from tests.ui.support import admin
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import HTMX, text_of
+
+
+async def test_json_has_every_column(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    by_key = {tuple(entry.key): entry for entry in entries_of(runtime, kind)}
+    found = await items(client_as, kind)
+    assert len(found) == len(by_key)
+    for item in found:
+        entry = by_key[item["namespace"], item["name"]]
+        for column in kind.columns:
+            if column.id != "status":
+                assert item[column.id] == column.plain(entry), column.id
+
+
+@pytest.mark.parametrize(("fmt", "delimiter"), [("csv", ","), ("tsv", "\t")])
+async def test_a_table_has_every_column(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime, fmt: str, delimiter: str
+) -> None:
+    response = await client_as("admin").get(url_of(kind, f"format={fmt}&sort=name"))
+    text = io.StringIO(await text_of(response), newline="")
+    header, *lines = csv.reader(text, delimiter=delimiter)
+    assert header == [column.id for column in kind.columns]
+    assert lines == [_line(kind.columns, entry) for entry in entries_of(runtime, kind)]
+
+
+def _line(columns: Iterable[Column], entry: Entry[Any]) -> list[str]:
+    return [str(safe(column.plain(entry))) for column in columns]
+
+
+async def still_alive() -> bool:
+    return True
+
+
+async def test_fragment_page_and_socket_show_the_same(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    before = await client_as("admin", **HTMX).get(url_of(kind))
+    socket = WebsocketCommunicator(websocket_application, "/ws/live")
+    socket.scope |= {"account": "admin", "access": admin(), "session_alive": still_alive}
+    assert (await socket.connect())[0]
+    etag = before.context["table"].etag
+    await socket.send_json_to({"subscribe": url_of(kind), "etag": etag, "lang": "en"})
+    await socket.receive_from(timeout=5)
+    changed = fixture_of(kind)[0]
+    changed["metadata"] |= {"uid": "another", "resourceVersion": "999999999"}
+    runtime.informer(kind.gvr).apply(changed)
+    name = changed["metadata"]["name"]
+    entry = next(e for e in entries_of(runtime, kind) if e.key.name == name)
+    row_id = dom_id(kind.segment, str(entry.key))
+    row = await _row_from(socket, row_id)
+    page = rows_of(await text_of(await client_as("admin").get(url_of(kind))))
+    fragment = rows_of(await text_of(await client_as("admin", **HTMX).get(url_of(kind))))
+    assert row == page[row_id] == fragment[row_id]
+    assert page == fragment
+    assert row != rows_of(await text_of(before))[row_id]
+    await socket.disconnect()
+
+
+async def _row_from(socket: WebsocketCommunicator, row_id: str) -> str:
+    """The row as the socket sends it; a test that waits for it in vain ends by its time-out."""
+    while True:
+        found = rows_of(await socket.receive_from(timeout=5))
+        if row_id in found:
+            return found[row_id]

@@ -1,0 +1,193 @@
+"""What single kinds decide by themselves, beyond what every kind promises."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from django.utils import translation
+
+from console.kinds.clusterroles import origin as cluster_role_origin
+from console.kinds.customresourcedefinitions import status_of as definition_status
+from console.kinds.globalroles import BUILT_IN
+from console.kinds.globalroles import origin as global_role_origin
+from console.kinds.networkpolicies import direction
+from console.kinds.users import status_of as user_status
+from console.kube.gvr import (
+    CLUSTER_ROLES,
+    CONFIG_MAPS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLES,
+    GVR,
+    NETWORK_POLICIES,
+    PERSISTENT_VOLUMES,
+    SERVICES,
+    USERS,
+    Key,
+)
+from console.kube.informer import Informer
+from console.kube.store import Entry
+from console.ui.registry import kinds
+from tests.ui.support import FakeAccess
+
+META = {"name": "example", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
+
+
+def entry(gvr: GVR, meta: dict[str, Any] | None = None, /, **fields: Any) -> Entry[Any]:
+    item = {"metadata": {**META, **(meta or {})}, **fields}
+    found = next(iter(Informer.preloaded(gvr, [item]).store.snapshot().entries.values()))
+    assert isinstance(found, Entry)
+    return found
+
+
+def facts_of(gvr: GVR, found: Entry[Any]) -> dict[str, str]:
+    kind = kinds.of(gvr)
+    assert kind is not None
+    with translation.override("en"):
+        return {str(label): str(value) for label, value in kind.facts(found)}
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ("Active", ("ok", "Active", "")),
+        ("Disabled", ("paused", "Disabled", "")),
+        ("AuthLimitExceeded", ("warn", "Locked", "AuthLimitExceeded")),
+        ("", ("progress", "Waiting", "Pending")),
+        ("Dreaming", ("unknown", "Unknown", "Dreaming")),
+    ],
+)
+def it_says_how_an_account_is(state: str, expected: tuple[str, str, str]) -> None:
+    found = user_status(entry(USERS, status={"state": state}).projection)
+    assert (found.severity.value, found.word, found.reason) == expected
+
+
+def it_says_that_an_account_goes() -> None:
+    gone = {"deletionTimestamp": "2026-01-01T01:00:00Z"}
+    assert user_status(entry(USERS, gone).projection).word == "Terminating"
+
+
+@pytest.mark.parametrize("gvr", [USERS, CUSTOM_RESOURCE_DEFINITIONS])
+def it_filters_by_the_severity_that_it_shows(gvr: GVR) -> None:
+    kind = kinds.of(gvr)
+    assert kind is not None
+    found = entry(gvr, status={"state": "", "conditions": []})
+    status = next(item for item in kind.filters if item.param == "status")
+    shown = kind.status(found)
+    assert shown is not None
+    for value in ("progress", "ok", "error"):
+        assert status.test((value,))(found) is (shown.severity.value == value)
+
+
+def may_delete(gvr: GVR, viewer: str, name: str) -> bool:
+    kind = kinds.of(gvr)
+    assert kind is not None
+    action = kind.shown_actions["delete"]
+    return action.may(FakeAccess(viewer), gvr, namespace="", name=name)
+
+
+def it_lets_nobody_delete_the_own_account() -> None:
+    assert may_delete(USERS, "alice", "bob")
+    assert not may_delete(USERS, "alice", "alice")
+
+
+def it_offers_no_deletion_of_the_platform_s_own_roles() -> None:
+    assert may_delete(GLOBAL_ROLES, "alice", "shopkeepers")
+    assert not any(may_delete(GLOBAL_ROLES, "alice", name) for name in BUILT_IN)
+
+
+def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
+    return {"type": kind, "status": status, "reason": reason, "message": message}
+
+
+DEFINITIONS: list[tuple[list[dict[str, str]], str, str]] = [
+    ([], "progress", "Installing"),
+    ([condition("Established", "True")], "ok", "Established"),
+    (
+        [condition("NamesAccepted", "False", "PluralConflict"), condition("Established", "True")],
+        "error",
+        "Name conflict",
+    ),
+]
+
+
+@pytest.mark.parametrize(("conditions", "severity", "word"), DEFINITIONS)
+def it_says_whether_a_definition_is_in_force(
+    conditions: list[dict[str, str]], severity: str, word: str
+) -> None:
+    found = entry(CUSTOM_RESOURCE_DEFINITIONS, status={"conditions": conditions})
+    status = definition_status(found.projection)
+    assert (status.severity.value, status.word) == (severity, word)
+
+
+def it_says_that_a_definition_takes_its_objects_along() -> None:
+    spec = {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget"}}
+    facts = facts_of(CUSTOM_RESOURCE_DEFINITIONS, entry(CUSTOM_RESOURCE_DEFINITIONS, spec=spec))
+    assert facts["Goes too"] == "every Widget in every project"
+
+
+@pytest.mark.parametrize(
+    ("policy", "data"),
+    [("Retain", "stays where it is stored"), ("Delete", "is deleted where it is stored")],
+)
+def it_says_what_becomes_of_the_data_of_a_volume(policy: str, data: str) -> None:
+    found = entry(PERSISTENT_VOLUMES, spec={"persistentVolumeReclaimPolicy": policy})
+    assert facts_of(PERSISTENT_VOLUMES, found)["Data"] == data
+
+
+def it_names_a_few_keys_of_a_config_map_and_counts_the_others() -> None:
+    data = {f"k{number:02d}": "canary" for number in range(12)}
+    text = facts_of(CONFIG_MAPS, entry(CONFIG_MAPS, data=data))["Keys"]
+    assert text.endswith("k09 +2")
+    assert "canary" not in text
+
+
+def it_tells_where_roles_come_from() -> None:
+    built_in = {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}
+    template = {"labels": {"iam.kubesphere.io/role-template": "true"}}
+    origins = [
+        cluster_role_origin(entry(CLUSTER_ROLES, meta).projection)
+        for meta in (built_in, template, {})
+    ]
+    assert origins == ["kubernetes", "template", "own"]
+    admin = {"name": "platform-admin"}
+    origins = [
+        global_role_origin(entry(GLOBAL_ROLES, meta).projection) for meta in (admin, template, {})
+    ]
+    assert origins == ["platform", "template", "own"]
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [(["Ingress"], "ingress"), (["Egress"], "egress"), (["Ingress", "Egress"], "both")],
+)
+def it_tells_which_way_a_policy_goes(types: list[str], expected: str) -> None:
+    found = entry(NETWORK_POLICIES, spec={"policyTypes": types})
+    assert direction(found.projection) == expected
+
+
+def it_sorts_a_policy_that_allows_nothing_before_one_that_says_nothing() -> None:
+    kind = kinds.of(NETWORK_POLICIES)
+    assert kind is not None
+    column = kind.sortable["egress"]
+    nothing = entry(NETWORK_POLICIES, spec={"policyTypes": ["Egress"]})
+    silent = entry(NETWORK_POLICIES, spec={"policyTypes": ["Ingress"]})
+    assert column.sort_key(nothing) < column.sort_key(silent)
+    assert (column.value(nothing), column.value(silent)) == ("0", "")
+
+
+def it_sorts_services_by_the_number_of_their_address() -> None:
+    kind = kinds.of(SERVICES)
+    assert kind is not None
+    column = kind.sortable["cluster_ip"]
+    addresses = ["10.96.0.20", "10.96.0.3", "fd00::1", "None", ""]
+    entries = [entry(SERVICES, spec={"clusterIP": address}) for address in addresses]
+    ordered = [item.projection.cluster_ip for item in sorted(entries, key=column.sort_key)]
+    assert ordered == ["10.96.0.3", "10.96.0.20", "fd00::1", "None", ""]
+
+
+def it_keeps_ages_of_all_kinds_in_utc() -> None:
+    found = entry(SERVICES)
+    assert found.key == Key("", "example")
+    assert found.projection.created == datetime(2026, 1, 1, tzinfo=UTC)
+    assert msgspec.structs.asdict(found.projection)["deleted"] is None

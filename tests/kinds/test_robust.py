@@ -1,0 +1,148 @@
+"""No object stops its decoder: it is projected, or refused as `msgspec.DecodeError`, and nothing else.
+
+The API leaves out what is empty, writes null for lists and times that are not set, and a custom
+resource without a schema may hold anything anywhere.
+"""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from console.kube.projections import DECODERS
+from console.ui.kind import ResourceKind
+from tests.kinds.world import (
+    Obj,
+    at,
+    encoded,
+    fixture_of,
+    is_time,
+    leaves,
+    objects_of,
+    put,
+    without,
+)
+
+#: What an object is not without.
+_IDENTITY = {("metadata",), ("metadata", "name")}
+
+
+def decoded(kind: ResourceKind, obj: Obj) -> Any:
+    return DECODERS[kind.gvr](encoded(obj))[0]
+
+
+def shown(kind: ResourceKind, obj: Obj) -> None:
+    """Decodes; a type that does not fit is refused in the one way there is."""
+    try:
+        projection = decoded(kind, obj)
+    except msgspec.DecodeError:
+        return
+    assert isinstance(projection, kind.projection)
+
+
+def test_all_of_the_world_is_decoded(kind: ResourceKind) -> None:
+    for obj in objects_of(kind):
+        found = projection = decoded(kind, obj)
+        assert isinstance(found, kind.projection)
+        assert projection.name == obj["metadata"]["name"]
+        assert projection.uid == obj["metadata"]["uid"]
+
+
+def test_whatever_may_be_absent_may_be_absent(kind: ResourceKind) -> None:
+    for obj in fixture_of(kind):
+        for path in leaves(obj):
+            if path not in _IDENTITY:
+                decoded(kind, without(obj, path))
+
+
+def test_lists_and_times_may_be_null(kind: ResourceKind) -> None:
+    for obj in fixture_of(kind):
+        for path in leaves(obj):
+            value = at(obj, path)
+            if isinstance(value, list) or is_time(value):
+                decoded(kind, put(obj, path, None))
+
+
+_STRANGE: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    1e300,
+    "",
+    "\u202e\x00",
+    [],
+    [None],
+    {},
+    {"a": None},
+    [[]],
+)
+
+
+def test_any_value_anywhere_is_shown_or_refused(kind: ResourceKind) -> None:
+    for obj in fixture_of(kind)[:2]:
+        for path in leaves(obj):
+            for value in _STRANGE:
+                shown(kind, put(obj, path, value))
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_random_changes_are_shown_or_refused(kind: ResourceKind, data: st.DataObject) -> None:
+    obj = data.draw(st.sampled_from(fixture_of(kind)))
+    path = data.draw(st.sampled_from(list(leaves(obj))))
+    shown(kind, put(obj, path, data.draw(_json)))
+
+
+def test_what_is_no_object_is_refused(kind: ResourceKind) -> None:
+    for text in (b"", b"null", b"[]", b"{", b"{}", b'{"metadata":{}}'):
+        with pytest.raises(msgspec.DecodeError):
+            DECODERS[kind.gvr](text)
+
+
+def test_projections_are_frozen_and_unseen_by_the_collector(kind: ResourceKind) -> None:
+    assert issubclass(kind.projection, msgspec.Struct)
+    config = kind.projection.__struct_config__
+    assert config.frozen
+    assert not config.gc
+
+
+def test_every_column_takes_every_object(kind: ResourceKind) -> None:
+    """Also those that are not shown by the width of a window."""
+    for obj in fixture_of(kind)[:2]:
+        for path in leaves(obj):
+            if path in _IDENTITY:
+                continue
+            _draw(kind, without(obj, path))
+
+
+def _draw(kind: ResourceKind, obj: Obj) -> None:
+    entry: Any = _Entry(decoded(kind, obj))
+    for column in kind.columns:
+        column.value(entry)
+        assert isinstance(column.plain(entry), str | int | None)
+        assert column.sort_key(entry) == column.sort_key(entry)
+
+
+class _Entry:
+    """As much of a store's entry as columns look at."""
+
+    def __init__(self, projection: Any) -> None:
+        self.projection = projection
+        self.key = _Key(projection.namespace, projection.name)
+
+
+class _Key:
+    def __init__(self, namespace: str, name: str) -> None:
+        self.namespace, self.name = namespace, name

@@ -1,0 +1,126 @@
+"""The objects that every kind is tested with: its fixture's, and the worst that can be made of them.
+
+A fixture is `fixtures/<plural>.yaml`, or `<plural>.<group>.yaml` where two kinds share a plural: a few
+objects, in the states that people look for. The rest is the same for all kinds and made here.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from console.kube.informer import Informer
+from console.ui.kind import ResourceKind, Scope
+
+Obj = dict[str, Any]
+
+FIXTURES = Path(__file__).parent / "fixtures"
+#: What tenants try in every text that is theirs: markup, a formula, an invisible turn of the text.
+POLYGLOT = "\"'><img src=x onerror=alert(1)>{{7*7}}\u202e=1+1\x00"
+LONG_NAME = "worst-" + "x" * 247
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
+
+
+def fixture_file(kind: ResourceKind) -> Path:
+    own = FIXTURES / f"{kind.gvr.qualified}.yaml"
+    return own if own.exists() else FIXTURES / f"{kind.gvr.resource}.yaml"
+
+
+def fixture_of(kind: ResourceKind) -> list[Obj]:
+    """The objects as kube-apiserver would send them: texts for times."""
+    text = fixture_file(kind).read_text()
+    return [_versioned(obj) for obj in yaml.load_all(text, _Loader) if obj]  # noqa: S506
+
+
+def objects_of(kind: ResourceKind) -> list[Obj]:
+    """The fixture's objects, and the worst."""
+    known = fixture_of(kind)
+    return [*known, *_worst(kind, known[0])]
+
+
+def informer_of(kind: ResourceKind, objects: list[Obj] | None = None) -> Informer[Any]:
+    return Informer.preloaded(kind.gvr, objects_of(kind) if objects is None else objects)
+
+
+def encoded(obj: Obj) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(obj))
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of everything that is in an object, the object itself left out."""
+    children = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, child in children:
+        yield (*path, key)
+        yield from leaves(child, (*path, key))
+
+
+def at(obj: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        obj = obj[key]
+    return obj
+
+
+def put(obj: Obj, path: tuple[Any, ...], value: Any) -> Obj:
+    """A copy with another value at `path`."""
+    changed = deepcopy(obj)
+    at(changed, path[:-1])[path[-1]] = value
+    return changed
+
+
+def without(obj: Obj, path: tuple[Any, ...]) -> Obj:
+    changed = deepcopy(obj)
+    del at(changed, path[:-1])[path[-1]]
+    return changed
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, str) and _TIME.match(value) is not None
+
+
+class _Loader(yaml.SafeLoader):
+    """Times stay texts, as they are in JSON."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _versioned(obj: Obj) -> Obj:
+    obj["metadata"].setdefault("resourceVersion", "1")
+    return obj
+
+
+def _worst(kind: ResourceKind, first: Obj) -> list[Obj]:
+    place = {"namespace": "shop"} if kind.scope is Scope.NAMESPACED else {}
+    bare = {"metadata": {"name": "worst-bare", **place, "uid": "bare", "resourceVersion": "1"}}
+    ending = _named(first, "worst-ending")
+    ending["metadata"]["deletionTimestamp"] = "2026-11-20T12:00:00Z"
+    return [bare, ending, _hostile(_named(first, LONG_NAME))]
+
+
+def _named(obj: Obj, name: str) -> Obj:
+    copy = deepcopy(obj)
+    copy["metadata"] |= {"name": name, "uid": f"uid-{name[:20]}"}
+    return copy
+
+
+def _hostile(obj: Obj) -> Obj:
+    """Every text that is no name of the object itself and no time."""
+    for path in list(leaves(obj)):
+        kept = path[0] == "metadata" and path[1:2] not in (("labels",), ("annotations",))
+        value = at(obj, path)
+        if not kept and isinstance(value, str) and not is_time(value):
+            at(obj, path[:-1])[path[-1]] = POLYGLOT
+    return obj

@@ -1,0 +1,78 @@
+"""The menu's numbers equal those that counting gives, whatever happened to the store."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.kube.gvr import NAMESPACES, PODS
+from console.kube.informer import Informer
+from console.ui.counts import Counts, counts_of
+from console.ui.decisions import Readable
+from console.ui.nav import menu
+from console.ui.registry import kinds
+from tests.ui.support import FakeAccess, admin, alice, pod, small_world
+from tests.ui.test_ordered import RIGHTS, change, changes
+
+
+def pods_kind() -> Any:
+    kind = kinds.find("pods")
+    assert kind is not None
+    return kind
+
+
+def counted(informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]) -> Counter[Any]:
+    return Counter(
+        entry.projection.status.severity
+        for key, entry in informer.store.snapshot().entries.items()
+        if readable.sees(key) and (not wanted or key.namespace in wanted)
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(changes, max_size=20))
+def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    counts = Counts(informer.store, pods_kind())
+    for what, given_ in [*then, ("read", None)]:
+        change(informer, what, given_)
+        if what == "read":
+            for readable in RIGHTS:
+                for wanted in ((), ("shop",), ("shop", "team-a"), ("nowhere",)):
+                    assert +counts.of(readable, wanted) == counted(informer, readable, wanted)
+
+
+def test_counting_again_looks_at_what_changed() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    counts = counts_of(pods_kind(), informer)
+    counts.of(Readable(None))
+    assert counts_of(pods_kind(), informer) is counts
+    informer.apply(pod("new"))
+    assert counts.behind == 1
+    assert sum(counts.of(Readable(None)).values()) == 7
+    assert counts.rebuilds == 1
+
+
+def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | None]:
+    informers = {
+        PODS: Informer.preloaded(PODS, small_world()),
+        NAMESPACES: Informer.preloaded(NAMESPACES, []),
+    }
+    groups = menu(access, informers, cluster="host", namespace=namespace, current="pods")
+    item = next(item for group in groups for item in group.items if item.url.startswith(URL))
+    assert item.current
+    return item.count, item.failing
+
+
+URL = "/clusters/host/pods"
+
+
+def test_the_menu_counts_what_the_viewer_may_see() -> None:
+    assert numbers(admin()) == (6, 2)
+    assert numbers(admin(), "shop") == (3, 1)
+    assert numbers(alice()) == (2, 1)
+    assert numbers(alice(), "team-a") == (2, 1)
+    # Where alice may not look the menu leads to all she sees.
+    assert numbers(alice(), "shop") == (2, 1)

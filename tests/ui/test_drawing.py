@@ -1,0 +1,151 @@
+"""Drawings are shared, and never with another viewer's rights, in another language or with an old age."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.template import Context, Template, TemplateSyntaxError
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+from django.utils.translation import override
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.ui import ages, drawing
+from console.ui.drawing import part_html, row_html, rows_html
+from console.ui.rows import Row
+from console.ui.table import rows
+from tests.ui.lists import spec_of
+from tests.ui.support import FakeAccess, admin, bob, pod, small_world
+
+LANGUAGES = ("en", "zh-hans")
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The templates that are drawn from now on, beginning with nothing kept."""
+    found: list[str] = []
+
+    def noted(template: str, values: dict[str, Any]) -> str:
+        found.append(template)
+        return render_to_string(template, values)
+
+    monkeypatch.setattr(drawing, "render_to_string", noted)
+    drawing._part.cache_clear()
+    return found
+
+
+def rows_of(informer: Informer[Any], access: FakeAccess) -> tuple[Row, ...]:
+    return rows(spec_of("sort=name"), access, informer).rows
+
+
+def anew(row: Row, lang: str) -> str:
+    """The row as its template draws it now, for nobody else."""
+    with override(lang):
+        return render_to_string("ui/_row.html", {"row": row})
+
+
+class Clock:
+    """Stands for `datetime` where ages are worked out."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+    def now(self, zone: object) -> datetime:
+        return self.moment
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(ages, "datetime", clock)
+    return clock
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_kept_row_is_what_its_template_draws() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    for access in (admin(), bob(), FakeAccess("x", delete_in={"shop"})):
+        for _ in range(2):
+            for lang in LANGUAGES:
+                shown = rows_of(informer, access)
+                assert [row_html(row, lang) for row in shown] == [anew(row, lang) for row in shown]
+                assert rows_html(shown, lang) == "".join(anew(row, lang) for row in shown)
+
+
+def test_a_row_is_drawn_once_for_all_with_the_same_rights(drawn: list[str]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    first = [row_html(row, "en") for row in rows_of(informer, admin())]
+    assert drawn.count("ui/_row.html") == 6
+    assert [row_html(row, "en") for row in rows_of(informer, FakeAccess("other"))] == first
+    assert drawn.count("ui/_row.html") == 6
+    informer.apply(pod("web-1", "shop", restarts=9))
+    again = [row_html(row, "en") for row in rows_of(informer, admin())]
+    assert drawn.count("ui/_row.html") == 7
+    assert len(set(again) - set(first)) == 1
+
+
+def test_a_row_never_shows_another_viewers_menu() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    viewers = (admin(), bob(), FakeAccess("x", delete_in={"shop"}), bob(), admin())
+    for access in viewers:
+        for row in rows_of(informer, access):
+            may = access.can("delete", PODS, namespace=row.namespace, name=row.name)
+            assert ("/delete" in row_html(row, "en")) is may
+            assert bool(row.menu) is may
+
+
+def test_a_row_never_shows_another_language() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    for lang in ("en", "zh-hans", "en", "zh-hans"):
+        # Whichever language is active where the row was made or is sent.
+        for active in LANGUAGES:
+            with override(active):
+                html = "".join(row_html(row, lang) for row in rows_of(informer, admin()))
+            assert (">Crash loop<" in html) is (lang == "en")
+            assert (">Delete<" in html) is (lang == "en")
+
+
+def test_ages_go_on_though_the_row_is_kept(drawn: list[str], clock: Clock) -> None:
+    created = clock.moment
+    informer = Informer.preloaded(PODS, [pod("web", created=created.isoformat())])
+    for seconds, shown in ((8, "8s"), (61, "1m"), (7200, "2h")):
+        clock.moment = created + timedelta(seconds=seconds)
+        assert f">{shown}</time>" in row_html(rows_of(informer, admin())[0], "en")
+    assert drawn.count("ui/_row.html") == 1
+
+
+def test_a_part_is_drawn_once_for_the_same_values_and_language(drawn: list[str]) -> None:
+    mark = (("severity", "ok"),)
+    with override("en"):
+        html = part_html("ui/_mark.html", mark)
+        assert part_html("ui/_mark.html", mark) == html
+        assert "#ok" in html
+        assert "#warn" in part_html("ui/_mark.html", (("severity", "warn"),))
+        assert "Next and previous row" in part_html("ui/_help.html", ())
+    with override("zh-hans"):
+        assert "Next and previous row" not in part_html("ui/_help.html", ())
+    assert drawn.count("ui/_mark.html") == 2
+    assert drawn.count("ui/_help.html") == 2
+
+
+def test_escaped_text_is_not_taken_for_text() -> None:
+    """They are equal and have the same hash, and one of the two needs escaping."""
+    name = "<b>"
+    with override("en"):
+        trusted = part_html("ui/_mark.html", (("severity", mark_safe(name)),))  # noqa: S308
+        assert "<b>" in trusted
+        assert "<b>" not in part_html("ui/_mark.html", (("severity", name),))
+
+
+def test_the_tag_draws_what_an_include_draws() -> None:
+    context = Context({"it": "ok", "other": "unseen"})
+    part = Template('{% load quarterdeck %}{% part "ui/_mark.html" severity=it %}')
+    include = Template('{% include "ui/_mark.html" with severity=it only %}')
+    assert part.render(context) == include.render(context)
+
+
+@pytest.mark.parametrize("tag", ["part", "part name", 'part "ui/_mark.html" severity', 'part "x'])
+def test_a_wrong_tag_does_not_compile(tag: str) -> None:
+    with pytest.raises(TemplateSyntaxError):
+        Template(f"{{% load quarterdeck %}}{{% {tag} %}}")

@@ -1,0 +1,204 @@
+"""What was worked out for a list is shared by those who ask the same with the same rights."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.informer import Informer
+from console.ui import selection
+from console.ui.access import Access
+from console.ui.decisions import Denied, Readable, readable, readable_namespaces
+from console.ui.ordered import OrderedView
+from console.ui.rights import rights_key
+from console.ui.selection import prepare, select
+from console.ui.shelf import Shelf
+from console.ui.table import find_row, rows
+from tests.ui.lists import spec_of
+from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OrderedView]]:
+    """The views that are made from now on, beginning with none."""
+    found: list[OrderedView] = []
+
+    class Noted(OrderedView):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            found.append(self)
+
+    monkeypatch.setattr(selection, "OrderedView", Noted)
+    monkeypatch.setattr(selection, "_shelf", Shelf(places=4, room=40, idle=60))
+    yield found
+
+
+def names_only(*keys: Key) -> FakeAccess:
+    return FakeAccess("named", list_in=(), delete_in=(), names=keys)
+
+
+def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    for query in ("", "page=2&limit=2", "sort=-status", "sort=status", "limit=5"):
+        rows(spec_of(query), admin(), informer)
+    assert len(made) == 1
+    rows(spec_of("sort=age"), admin(), informer)
+    rows(spec_of("sort=-age&page=3"), admin(), informer)
+    assert len(made) == 2
+
+
+def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    seen = {
+        name: {entry.key for entry in select(spec_of(""), access, informer).entries}
+        for name, access in {
+            "admin": admin(),
+            "alice": alice(),
+            "her twin": FakeAccess("twin", list_in={"team-a"}),
+            "named": names_only(Key("team-a", "api-1")),
+            "named elsewhere": names_only(Key("", "web-1")),
+        }.items()
+    }
+    assert len(made) == 4
+    assert seen["alice"] == seen["her twin"] == {Key("team-a", "api-1"), Key("team-a", "api-2")}
+    assert len(seen["admin"]) == 6
+    assert seen["named"] == {Key("team-a", "api-1")}
+    assert seen["named elsewhere"] == {Key("shop", "web-1"), Key("team-b", "web-1")}
+
+
+def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    access = FakeAccess("changing", list_in={"shop", "team-a"})
+    assert select(spec_of(""), access, informer).total == 5
+    access.list_in = {"team-a"}
+    assert select(spec_of(""), access, informer).total == 2
+    access.list_in = ()
+    with pytest.raises(Denied):
+        select(spec_of(""), access, informer)
+
+
+def test_stores_do_not_share(made: list[OrderedView]) -> None:
+    assert select(spec_of(""), admin(), Informer.preloaded(PODS, small_world())).total == 6
+    assert select(spec_of(""), admin(), Informer.preloaded(PODS, [])).total == 0
+    assert len(made) == 2
+
+
+def test_what_nobody_asks_for_is_forgotten() -> None:
+    now = 0.0
+    shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60, clock=lambda: now)
+    first = shelf.get("a", list)
+    for key in "bc":
+        shelf.get(key, list)
+    assert shelf.get("a", list) is first
+    shelf.get("d", list)
+    # "b" was asked for least recently.
+    assert shelf.get("a", list) is first
+    assert len(shelf) == 3
+    first.extend(range(11))
+    kept = shelf.get("d", list)
+    shelf.get("e", list)
+    # "a" has grown: it had to go, as did what was asked for before it.
+    assert shelf.get("a", list) is not first
+    assert shelf.get("d", list) is kept
+    now = 61.0
+    assert shelf.get("d", list) is kept
+    assert len(shelf) == 1
+
+
+def test_the_largest_alone_has_a_place() -> None:
+    shelf: Shelf[str, list[int]] = Shelf(places=3, room=10, idle=60)
+    large = shelf.get("large", lambda: list(range(100)))
+    assert shelf.get("large", list) is large
+
+
+def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> None:
+    informer = Informer.preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
+    for query in ("", "sort=name", "sort=age", "sort=ip", "sort=node", "sort=restarts"):
+        assert select(spec_of(query), admin(), informer).total == 15
+        kept = selection._shelf
+        assert len(kept) <= 4
+        assert sum(len(view) for view, _asked in kept._kept.values()) <= 40 + 15
+
+
+async def test_a_large_store_is_prepared_in_another_thread(
+    made: list[OrderedView], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "QUICK", 3)
+    threads: list[threading.Thread] = []
+    informer = Informer.preloaded(PODS, small_world())
+
+    def catch_up(self: OrderedView) -> None:
+        threads.append(threading.current_thread())
+        with self.current():
+            pass
+
+    monkeypatch.setattr(OrderedView, "catch_up", catch_up)
+    await prepare(spec_of(""), admin(), informer)
+    assert [thread is threading.main_thread() for thread in threads] == [False]
+    assert made[0].behind == 0
+    informer.apply(pod("new"))
+    await prepare(spec_of(""), admin(), informer)
+    assert len(threads) == 1
+    assert select(spec_of(""), admin(), informer).total == 7
+    with pytest.raises(Denied):
+        await prepare(spec_of(""), charlie(), informer)
+
+
+def test_single_objects_open_the_list_and_nothing_else() -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    access = names_only(Key("team-a", "api-1"), Key("shop", "no-such-pod"))
+    table = rows(spec_of(""), access, informer)
+    assert [row.key for row in table.rows] == ["team-a/api-1"]
+    assert (table.total, table.filters.namespaces) == (1, ("shop", "team-a"))
+    assert sum(item.count for item in table.tally) == 1
+    assert rows(spec_of("namespace=team-a"), access, informer).total == 1
+    assert rows(spec_of("namespace=shop"), access, informer).total == 0
+    with pytest.raises(Denied) as caught:
+        rows(spec_of("namespace=team-b"), access, informer)
+    assert caught.value.namespace == "team-b"
+    for key, seen in {
+        Key("team-a", "api-1"): True,
+        Key("team-a", "api-2"): False,
+        Key("shop", "web-1"): False,
+        Key("shop", "no-such-pod"): False,
+    }.items():
+        assert (find_row(spec_of(""), key, access, informer) is not None) is seen
+
+
+def test_a_name_beyond_what_is_allowed_anyway_changes_nothing() -> None:
+    more = FakeAccess("more", list_in={"team-a"}, names=(Key("team-a", "api-1"),))
+    kind = spec_of("").kind
+    assert readable(kind, more) == readable(kind, alice()) == Readable(frozenset({"team-a"}))
+
+
+def test_who_does_nothing_with_single_objects_is_refused_them() -> None:
+    kind, access = spec_of("").kind, names_only(Key("team-a", "api-1"))
+    with pytest.raises(Denied):
+        readable_namespaces(kind, access)
+    with pytest.raises(Denied):
+        readable_namespaces(kind, access, ("team-a",))
+    mixed = FakeAccess("mixed", list_in={"shop"}, names=(Key("team-a", "api-1"),))
+    assert readable_namespaces(kind, mixed) == frozenset({"shop"})
+    with pytest.raises(Denied):
+        readable_namespaces(kind, mixed, ("team-a",))
+
+
+def test_rights_keys_are_equal_for_equal_rights_alone() -> None:
+    kind = spec_of("").kind
+    viewers: dict[str, Access] = {
+        "admin": admin(),
+        "alice": alice(),
+        "bob": bob(),
+        "named": names_only(Key("shop", "web-1")),
+        "everywhere": names_only(Key("", "web-1")),
+        "looks at team-a": FakeAccess("x", list_in={"team-a"}, delete_in=()),
+    }
+    found = [rights_key(kind, access) for access in viewers.values()]
+    assert len(set(found)) == len(viewers)
+    assert rights_key(kind, FakeAccess("other", list_in={"team-a"}, delete_in={"team-a"})) == (
+        rights_key(kind, alice())
+    )
+    with pytest.raises(Denied):
+        rights_key(kind, charlie())

@@ -1,0 +1,237 @@
+"""The page about the cache: for those who may list everything, the worst kind first."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.live.counters import counters
+from console.ui.charts import line, round_up
+from console.ui.platform import EVERYTHING, may_list_everything
+from console.views.cache import rate_text
+from tests.kube.fakes import FakeClock
+from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import HTMX, text_of
+
+URL = "/clusters/host/cache"
+COLD = GVR("apps", "v1", "widgets")
+EVIL = "<script>alert(1)</script>\u202egnp"
+
+
+class World(StaticRuntime):
+    """Pods are live, nodes are stale, namespaces hold one object that nobody can read."""
+
+    def __init__(self) -> None:
+        self.pods = Informer.preloaded(PODS, small_world())
+        self.nodes = Informer.preloaded(NODES)
+        self.cold: Informer[Any] = Informer(COLD, generic.decode)
+        namespaces = Informer.preloaded(NAMESPACES)
+        namespaces.store.undecodable = 1
+        self.nodes.set_stale(datetime(2026, 11, 20, 9, 30, 15, tzinfo=UTC), EVIL)
+        found = {PODS: self.pods, NODES: self.nodes, NAMESPACES: namespaces, COLD: self.cold}
+        super().__init__(found)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    found = World()
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def page(client_as: ClientAs, name: str = "admin") -> str:
+    response = await client_as(name).get(URL)
+    assert response.status_code == 200
+    return await text_of(response)
+
+
+def rows_of(html: str) -> dict[str, str]:
+    """Each row's text by its kind, in the order of the page."""
+    found = re.findall(r'<tr role="row" data-kind="([^"]+)".*?</tr>', html, re.DOTALL)
+    bodies = re.findall(r'<tr role="row" data-kind=".*?</tr>', html, re.DOTALL)
+    texts = [" ".join(re.sub(r"<[^>]+>", " ", body).split()) for body in bodies]
+    return dict(zip(found, texts, strict=True))
+
+
+def cell(html: str, kind: str, column: str) -> str:
+    row = re.search(rf'data-kind="{re.escape(kind)}".*?</tr>', html, re.DOTALL)
+    assert row is not None
+    found = re.search(rf'data-col="{column}"[^>]*>(.*?)</t[dh]>', row[0], re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]+>", " ", found[1]).split())
+
+
+async def it_tells_of_each_kind(client_as: ClientAs, world: World) -> None:
+    html = await page(client_as)
+    assert cell(html, "pods", "name") == "pods v1"
+    assert cell(html, "pods", "objects") == "6 objects"
+    assert cell(html, "pods", "status") == "Live"
+    assert cell(html, "pods", "lag") == "0s"
+    assert cell(html, "widgets.apps", "lag") == "—"
+    assert 'href="/clusters/host/pods"' in html
+    assert re.search(r"\d(\.\d)?Ki", cell(html, "pods", "memory"))
+
+
+async def it_has_the_worst_first(client_as: ClientAs, world: World) -> None:
+    world.cold.disconnected("widgets is forbidden")
+    html = await page(client_as)
+    assert list(rows_of(html)) == ["widgets.apps", "namespaces", "nodes", "pods"]
+    assert cell(html, "widgets.apps", "status") == "Not listed widgets is forbidden"
+    assert cell(html, "namespaces", "status") == "Live 1 object unreadable"
+    assert 'data-severity="warn"' in html
+    assert "2 not live" in html
+
+
+async def it_says_since_when_a_kind_is_stale_in_the_servers_words(
+    client_as: ClientAs, world: World
+) -> None:
+    html = await page(client_as)
+    status = cell(html, "nodes", "status")
+    assert status.startswith("Stale since 09:30:15 UTC")
+    assert "<script>alert" not in html
+    assert "⟨U+202E⟩" in status
+    assert 'data-live="stale"' in html
+
+
+async def it_waits_for_a_kind_without_alarm(client_as: ClientAs, world: World) -> None:
+    assert cell(await page(client_as), "widgets.apps", "status") == "Loading"
+
+
+async def it_shows_how_busy_a_kind_was(client_as: ClientAs, world: World) -> None:
+    clock = FakeClock()
+    world.history._clock = clock
+    world.history._at = clock.monotonic()
+    for count in (0, 30, 0):
+        for number in range(count):
+            world.pods.apply(pod(f"busy-{number}"))
+        clock.elapsed += 5
+        world.history.sample(world.informers())
+    html = await page(client_as)
+    assert cell(html, "pods", "rate") == "2 /s"
+    assert cell(html, "nodes", "rate") == "0 /s"
+    assert "2 in the last one, 6 at most" in html
+    assert 'd="M585 120L590 48L595 120"' in html
+    # The busiest of those that are equally well comes first.
+    assert list(rows_of(html))[-1] == "pods"
+
+
+async def it_counts_the_open_pages(
+    client_as: ClientAs, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counters, "sockets", 1234)
+    html = await page(client_as)
+    assert re.search(r"<dt>Live pages</dt><dd>1,234</dd>", html)
+    assert re.search(r"<dt>Objects</dt><dd>6</dd>", html)
+
+
+async def it_is_drawn_anew_by_a_script_and_whole_without_one(
+    client_as: ClientAs, world: World
+) -> None:
+    html = await page(client_as)
+    assert 'id="cache" class="cache" data-poll="5"' in html
+    assert re.search(r'<script src="[^"]*js/poll\.js" nonce="nonce" type="module">', html)
+    assert re.search(r'<link rel="stylesheet" href="[^"]*parts/cache\.css">', html)
+    assert not re.search(r"\sstyle=|<style", html)
+
+
+async def it_is_empty_before_anybody_has_looked(client_as: ClientAs) -> None:
+    set_runtime(StaticRuntime({}))
+    html = await page(client_as)
+    assert "Nothing is cached yet" in html
+    assert "<table" not in html
+    set_runtime(None)
+
+
+@pytest.mark.parametrize("name", ["alice", "charlie"])
+async def it_tells_others_why_not(client_as: ClientAs, world: World, name: str) -> None:
+    response = await client_as(name).get(URL)
+    html = await text_of(response)
+    assert response.status_code == 403
+    assert "may list everything in the cluster" in html
+    assert name in html
+    assert "data-kind" not in html
+
+
+async def it_is_there_for_whoever_may_list_everything(client_as: ClientAs, world: World) -> None:
+    assert await page(client_as, "bob")
+
+
+def it_takes_a_right_to_everything_not_to_many_things() -> None:
+    assert may_list_everything(admin())
+    assert may_list_everything(bob())
+    assert not may_list_everything(alice())
+    assert not may_list_everything(charlie())
+
+    class Named(FakeAccess):
+        def can(self, verb: str, gvr: GVR, **_where: str) -> bool:
+            return verb == "list" and gvr in (PODS, NODES)
+
+    assert not may_list_everything(Named())
+    assert (EVERYTHING.group, EVERYTHING.resource) == ("*", "*")
+
+
+async def it_sends_strangers_to_the_login(client_as: ClientAs, world: World) -> None:
+    response = await client_as("").get(URL)
+    assert (response.status_code, response["Location"]) == (
+        302,
+        f"/login?next={URL.replace('/', '%2F')}",
+    )
+    response = await client_as("", **HTMX).get(URL)
+    assert response.status_code == 401
+
+
+async def it_knows_no_other_cluster_and_no_other_method(client_as: ClientAs, world: World) -> None:
+    assert (await client_as("admin").get("/clusters/elsewhere/cache")).status_code == 404
+    assert (await client_as("admin").post(URL)).status_code == 405
+
+
+async def it_starts_nothing(client_as: ClientAs, world: World) -> None:
+    before = set(world.informers())
+    await page(client_as)
+    assert set(world.informers()) == before
+
+
+# Numbers and lines
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(0, "0"), (0.04, "<0.1"), (0.25, "0.2"), (2, "2"), (9.96, "10"), (12.4, "12"), (12840, "12,840")],
+)  # fmt: skip
+def it_writes_rates_short(rate: float, text: str) -> None:
+    assert rate_text(rate) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "top"), [(0, 1), (0.3, 1), (1, 1), (1.1, 2), (4, 5), (6, 10), (10, 10), (101, 200)]
+)
+def it_rounds_axes_up(value: float, top: float) -> None:
+    assert round_up(value) == top
+
+
+def it_draws_from_the_right() -> None:
+    found = line([0, 5, 10], points=5, width=40, height=20)
+    assert found.path == "M20 20L30 10L40 0"
+    assert found.area == "M20 20L20 20L30 10L40 0L40 20Z"
+    assert found.top == 10
+
+
+def it_draws_nothing_of_nothing() -> None:
+    found = line([], points=5, width=40, height=20)
+    assert (found.path, found.area, found.top) == ("", "", 1)
+
+
+async def it_speaks_the_readers_language(client_as: ClientAs, world: World) -> None:
+    response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(URL)
+    html = await text_of(response)
+    with translation.override("zh-hans"):
+        assert f"<title>{translation.gettext('Cache')}</title>" in html

@@ -1,0 +1,210 @@
+"""Metrics in Prometheus' format: what they say, and who may read them."""
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import pytest
+from django.test import AsyncClient, AsyncRequestFactory
+from pytest_django import Settings
+
+from console.kube.gvr import GVR, PODS
+from console.kube.informer import Informer
+from console.kube.projections import generic
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.live.counters import Counters, Durations
+from console.metrics import families
+from console.metrics.exposition import Family, expose
+from console.metrics.families import live_families, request_families
+from console.metrics.process import resident_bytes
+from console.metrics.requests import Requests
+from console.views.metrics import metrics
+from tests.ui.support import small_world
+
+TOKEN = "a-token-of-sixteen-or-more"
+SAMPLE = re.compile(r'[a-z_]+(\{([a-z_]+="[^"\n]*")(,[a-z_]+="[^"\n]*")*\})? ([0-9.e+-]+|\+Inf)')
+COLD = GVR("apps", "v1", "widgets")
+
+
+@pytest.fixture
+def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Requests]:
+    settings.METRICS_TOKEN = TOKEN
+    settings.MIDDLEWARE = ["console.metrics.requests.CountingMiddleware", *settings.MIDDLEWARE]
+    found = Requests()
+    monkeypatch.setattr("console.metrics.requests.requests", found)
+    monkeypatch.setattr(families, "requests", found)
+    pods = Informer.preloaded(PODS, small_world())
+    set_runtime(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
+    yield found
+    set_runtime(None)
+
+
+async def read(
+    token: str = "", host: str = "localhost:8000", source: str = "127.0.0.1", **headers: str
+) -> tuple[int, str]:
+    given = {**({"Authorization": token} if token else {}), **headers}
+    request = AsyncRequestFactory().get("/metrics", headers=given)
+    request.META |= {"REMOTE_ADDR": source, "HTTP_HOST": host}
+    response = await metrics(request)
+    return response.status_code, response.content.decode()
+
+
+def samples(text: str) -> dict[str, float]:
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+async def it_is_prometheus_text(counted: Requests) -> None:
+    client = AsyncClient()
+    response = await client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = response.content.decode()
+    assert text.endswith("\n")
+    names: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            names.append(line.split()[2])
+            assert line.split()[3] in ("counter", "gauge", "histogram")
+        elif not line.startswith("# HELP "):
+            assert SAMPLE.fullmatch(line), line
+    assert len(names) == len(set(names))
+
+
+async def it_tells_of_the_cache(counted: Requests) -> None:
+    found = samples((await read())[1])
+    pods = '{group="",version="v1",resource="pods"}'
+    cold = '{group="apps",version="v1",resource="widgets"}'
+    assert found[f"quarterdeck_cache_objects{pods}"] == 6
+    assert found[f"quarterdeck_cache_bytes{pods}"] > 0
+    assert found[f"quarterdeck_cache_synced{pods}"] == 1
+    assert found[f"quarterdeck_cache_synced{cold}"] == 0
+    assert 0 <= found[f"quarterdeck_cache_lag_seconds{pods}"] < 5
+    assert f"quarterdeck_cache_lag_seconds{cold}" not in found
+    for name in ("events", "undecodable", "relists", "watch_restarts", "listener_failures"):
+        assert found[f"quarterdeck_cache_{name}_total{pods}"] == 0
+    assert found[f"quarterdeck_cache_listeners{pods}"] == 0
+    assert found["process_resident_memory_bytes"] > 10_000_000
+
+
+async def it_tells_of_requests_by_route_and_never_by_address(counted: Requests) -> None:
+    client = AsyncClient()
+    for path in ("/clusters/host/pods?q=canary", "/clusters/host/pods", "/canary", "/livez"):
+        await client.get(path)
+    found = samples((await read())[1])
+    assert found['quarterdeck_http_requests_total{route="list",status="3xx"}'] == 2
+    assert found['quarterdeck_http_requests_total{route="none",status="4xx"}'] == 1
+    assert found['quarterdeck_http_requests_total{route="livez",status="2xx"}'] == 1
+    assert found['quarterdeck_http_render_seconds_count{route="list"}'] == 2
+    assert found['quarterdeck_http_render_seconds_bucket{route="list",le="+Inf"}'] == 2
+    assert "canary" not in "".join(found)
+
+
+async def it_names_no_tenant(counted: Requests) -> None:
+    text = (await read())[1]
+    for word in ("shop", "team-a", "web-1", "node-1", "admin"):
+        assert word not in text
+
+
+def it_tells_of_the_sockets() -> None:
+    counters = Counters(sockets=3, frames=10, bytes=2048, overflows=1, refreshes=4, slow_closed=2)
+    for seconds in (0.0004, 0.02, 3.0):
+        counters.flush_seconds.observe(seconds)
+    found = samples(expose(live_families(counters)))
+    assert found["quarterdeck_live_sockets"] == 3
+    assert found["quarterdeck_live_frames_total"] == 10
+    assert found["quarterdeck_live_bytes_total"] == 2048
+    assert found["quarterdeck_live_mailbox_overflows_total"] == 1
+    assert found["quarterdeck_live_refreshes_total"] == 4
+    assert found["quarterdeck_live_slow_closed_total"] == 2
+    assert found['quarterdeck_live_flush_seconds_bucket{le="0.001"}'] == 1
+    assert found['quarterdeck_live_flush_seconds_bucket{le="0.025"}'] == 2
+    assert found['quarterdeck_live_flush_seconds_bucket{le="1"}'] == 2
+    assert found['quarterdeck_live_flush_seconds_bucket{le="+Inf"}'] == 3
+    assert found["quarterdeck_live_flush_seconds_count"] == 3
+    assert found["quarterdeck_live_flush_seconds_sum"] == pytest.approx(3.0204)
+
+
+def it_says_nothing_of_what_has_no_samples() -> None:
+    assert expose([Family("empty", "gauge", "Nothing.")]) == ""
+    assert expose(list(request_families(Requests()))) == ""
+
+
+def it_escapes_and_writes_numbers() -> None:
+    family = Family("x", "gauge", "X.").add(1, a='q"\\\n').add(0.25).add(1e9).add(float("inf"))
+    assert expose([family]).splitlines()[2:] == [
+        'x{a="q\\"\\\\\\n"} 1',
+        "x 0.25",
+        "x 1000000000",
+        "x +Inf",
+    ]
+    histogram = Family("y", "histogram", "Y.").add_histogram(Durations((0.5,)).buckets, 0.0, r="z")
+    assert 'y_bucket{r="z",le="0.5"} 0' in expose([histogram])
+
+
+async def it_works_without_a_runtime(counted: Requests) -> None:
+    set_runtime(None)
+    status, text = await read()
+    assert status == 200
+    assert "quarterdeck_cache" not in text
+    assert "quarterdeck_live_sockets" in text
+
+
+def it_knows_its_own_memory() -> None:
+    assert resident_bytes() > 10_000_000
+
+
+# Who may read
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
+async def it_is_open_on_this_machine(counted: Requests, host: str) -> None:
+    assert (await read(host=host))[0] == 200
+    assert (await read(host=host, source="::1"))[0] == 200
+    assert (await read(host=host, source="::ffff:127.0.0.1"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["console.example.com", "127.0.0.1.example.com", "", "[::1", "x:y"]
+)
+async def it_is_closed_where_somebody_passed_it_on(counted: Requests, host: str) -> None:
+    """A proxy on this machine, or a browser that a name has led here."""
+    status, text = await read(host=host)
+    assert status == 403
+    assert "quarterdeck_" not in text
+
+
+@pytest.mark.parametrize("source", ["10.0.0.7", "203.0.113.9", "fe80::1", ""])
+async def it_is_closed_elsewhere(counted: Requests, source: str) -> None:
+    status, text = await read(source=source)
+    assert status == 403
+    assert "METRICS_TOKEN" in text
+    assert "quarterdeck_" not in text
+
+
+async def it_asks_the_proxy_where_a_request_came_from(
+    counted: Requests, settings: Settings
+) -> None:
+    from_elsewhere = {"X-Forwarded-For": "203.0.113.9"}
+    settings.TRUSTED_PROXIES = ()
+    assert (await read(**from_elsewhere))[0] == 200
+    settings.TRUSTED_PROXIES = (ip_network("127.0.0.0/8"),)
+    assert (await read(**from_elsewhere))[0] == 403
+
+
+async def it_opens_to_the_token_from_anywhere(counted: Requests) -> None:
+    for token in (f"Bearer {TOKEN}", f"bearer {TOKEN}"):
+        assert (await read(token, host="console.example.com", source="10.0.0.7"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "token", ["Bearer wrong", "Bearer", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer ü"]
+)
+async def it_refuses_a_wrong_token_even_here(counted: Requests, token: str) -> None:
+    assert (await read(token))[0] == 403
+
+
+async def it_has_no_token_unless_one_is_set(counted: Requests, settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    for token in ("Bearer ", "Bearer", f"Bearer {TOKEN}"):
+        assert (await read(token))[0] == 403
+    assert (await read())[0] == 200
