@@ -1,9 +1,9 @@
 """The live socket: `/ws/live`.
 
 A socket belongs to a signed-in account with rights; without either the handshake is refused. It follows
-one list at a time. Every quarter of a second at most it looks at what changed, decides the viewer's
-rights anew and sends what differs. The session is looked up when the socket opens (by middleware), every
-`check_seconds` and when rights changed, never while frames are made.
+one list at a time, or none while its page is hidden. What is sent is worked out by the screen that it
+shares with others (`console.live.screen`). The session is looked up when the socket opens (by
+middleware) and now and then after that (`console.live.attendance`), never while frames are made.
 
 Codes it closes with: 4401 the session is over, 4403 the right is gone, 1008 too many messages or
 sockets, 1009 a message is too long, 1013 the console made a mistake; after this one alone browsers come
@@ -12,8 +12,8 @@ back by themselves.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from channels.consumer import get_handler_name
@@ -24,29 +24,33 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GLOBAL_ROLES, USERS
-from console.kube.runtime import get_runtime
 from console.live import frames
-from console.live.hub import get_hub
+from console.live.attendance import get_attendance
+from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket, sockets
-from console.live.mailbox import Mail, Mailbox
+from console.live.screen import Screen
+from console.live.screens import get_screens
 from console.live.subscribe import BadMessage, Subscription, read_message
-from console.live.view import LiveView
 from console.ui.access import Access, NoAccess, require_access
-from console.ui.decisions import Denied, readable_namespaces
+from console.ui.decisions import Denied
 from console.ui.registry import kinds
 from console.ui.states import denied_text
 
 log = logging.getLogger(__name__)
 
-#: Types whose objects say who may do what: a change of one asks for a new decision.
-RIGHTS = (USERS, GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS)
 SESSION_OVER, NO_RIGHT, POLICY, TOO_BIG, BROKEN = 4401, 4403, 1008, 1009, 1013
 
 
 class _Socket(AsyncWebsocketConsumer):
-    """Channels looks after the database's connections around every message, on another thread. Nothing
-    here uses them: whoever asks for the session looks after its own."""
+    """Without Channels' layers, whose loop keeps two more tasks for each socket, and without its look
+    after the database's connections around every message: whoever asks for the session does that."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        self.scope = scope
+        self.base_send = send
+        with suppress(StopConsumer):
+            while True:
+                await self.dispatch(await receive())
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         await getattr(self, get_handler_name(message))(message)
@@ -56,38 +60,30 @@ class _Socket(AsyncWebsocketConsumer):
 
 
 class LiveConsumer(_Socket):
-    #: Seconds between two flushes, between two looks at the session, and at least between two of them
-    #: however often rights change.
-    flush_seconds = 0.25
-    check_seconds = 15.0
-    check_gap = 2.0
     cap: SocketCap = sockets
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.screen: Screen | None = None
         self._account = ""
+        self._ended = False
         self._bucket = TokenBucket()
-        self._mailbox = Mailbox()
-        self._view: LiveView | None = None
         self._lang = settings.LANGUAGE_CODE
-        self._end_feed: Callable[[], None] = lambda: None
-        self._end_rights: list[Callable[[], None]] = []
-        self._task: asyncio.Task[None] | None = None
-        # Frames of an old subscription must not follow those of a new one.
-        self._sending = asyncio.Lock()
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        self._flow = flow_of(scope)
+        self._flow.on_clear = self._on_clear
         try:
             await super().__call__(scope, receive, send)
         finally:
             # Also when the server cancels the socket, in which case nobody says "disconnect".
-            await self._leave()
+            self._leave()
 
     async def connect(self) -> None:
         account = self.scope.get("account")
         alive = self.scope.get("session_alive")
         try:
-            self._access: Access = require_access(self.scope.get("access"))
+            self.access: Access = require_access(self.scope.get("access"))
         except NoAccess:
             account = None
         if not account or alive is None:
@@ -96,117 +92,91 @@ class LiveConsumer(_Socket):
         self._alive: Callable[[], Awaitable[bool]] = alive
         await self.accept()
         if not self.cap.enter(account):
-            await self._fail(429, _("Too many pages are open."), POLICY)
+            await self._end(429, _("Too many pages are open."), POLICY)
             return
         self._account = account
-        self._follow_rights()
-        self._task = asyncio.create_task(self._follow())
+        get_attendance().enter(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:
             await self.close(TOO_BIG)
         elif not self._bucket.take(asyncio.get_running_loop().time()):
             await self.close(POLICY)
-        elif self._account:
-            await self._subscribe(text_data or "")
+        elif self._account and not self._ended:
+            await self._read(text_data or "")
 
-    async def _subscribe(self, text: str) -> None:
+    async def _read(self, text: str) -> None:
         """A message that means nothing leaves the socket and what it follows as they are."""
-        async with self._sending, self._ending_on_faults():
-            try:
-                with translation.override(self._lang):
-                    subscription = read_message(text)
-                await self._open(subscription)
-            except BadMessage as error:
-                await self.send(frames.error_frame(error.code, str(error)))
-
-    async def _open(self, subscription: Subscription) -> None:
-        self._end_feed()
-        self._view = None
-        self._lang = subscription.lang
-        place = subscription.place
-        # Before the informer: nobody makes the console watch what they may not see.
-        readable_namespaces(place.kind, self._access, place.spec.namespaces)
-        informer = get_runtime().informer(place.kind.gvr)
-        # Listening comes before reading, or a change in between would be lost.
-        self._end_feed = get_hub().subscribe(informer, self._mailbox)
-        self._view = LiveView(subscription, self._access, informer)
-        await self._send_all(self._view.start())
-
-    def _follow_rights(self) -> None:
-        running = get_runtime().informers()
-        hub = get_hub()
-        self._end_rights = [
-            hub.subscribe(running[gvr], self._mailbox, rights=True)
-            for gvr in RIGHTS
-            if gvr in running
-        ]
-
-    async def _follow(self) -> None:
-        """Flushes and checks until the socket ends."""
-        async with self._ending_on_faults():
-            await self._flush_and_check()
-
-    async def _flush_and_check(self) -> None:
-        clock = asyncio.get_running_loop().time
-        checked = clock()
-        check_at = checked + self.check_seconds
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout_at(check_at):
-                    await self._mailbox.wait()
-            mail = self._mailbox.take()
-            if mail.state:
-                check_at = min(check_at, checked + self.check_gap)
-            if clock() >= check_at:
-                if not await self._alive():
-                    await self._fail(401, _("Your session is over."), SESSION_OVER)
-                    return
-                checked = clock()
-                check_at = checked + self.check_seconds
-            await self._flush(mail)
-            await asyncio.sleep(self.flush_seconds)
-
-    async def _flush(self, mail: Mail) -> None:
-        async with self._sending:
-            if self._view is not None:
-                await self._send_all(self._view.flush(mail))
-
-    async def _send_all(self, found: list[str]) -> None:
-        for frame in found:
-            await self.send(frame)
-
-    @asynccontextmanager
-    async def _ending_on_faults(self) -> AsyncIterator[None]:
-        """Nothing more is shown once the viewer may not see it, or nobody knows whether they may."""
         try:
-            yield
-        except Denied as denied:
-            kind = kinds.find(denied.gvr.qualified)
             with translation.override(self._lang):
-                text = denied_text(denied, kind.nouns if kind else denied.gvr.resource)
-            await self._fail(403, text, NO_RIGHT)
-        except Exception:
-            log.exception("A live socket failed")
-            await self._fail(500, _("The console made a mistake."), BROKEN)
+                subscription = read_message(text)
+            if subscription is None:
+                get_screens().leave(self)
+            else:
+                await self._show(subscription)
+        except BadMessage as error:
+            await self.send(frames.error_frame(error.code, str(error)))
+        except Exception as error:  # noqa: BLE001  logged there
+            await self._fault(error)
 
-    async def _fail(self, code: int, message: str | Promise, close_code: int) -> None:
-        self._view = None
+    async def _show(self, subscription: Subscription) -> None:
+        self._lang = subscription.lang
+        screen = get_screens().show(self, subscription.place, subscription.lang, subscription.known)
+        if not self.clogged:
+            await self.send(screen.freshness())
+
+    # What screens and the attendance ask of it.
+
+    @property
+    def clogged(self) -> bool:
+        return self._flow.clogged
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        try:
+            await self.base_send(message)
+        except Exception:
+            log.exception("A frame could not be sent")
+
+    async def check(self) -> None:
+        try:
+            if not await self._alive():
+                await self._end(401, _("Your session is over."), SESSION_OVER)
+        except Exception as error:  # noqa: BLE001  logged there
+            await self._fault(error)
+
+    async def fail(self, error: Exception) -> None:
+        """Nothing more is shown once the viewer may not see it, or nobody knows whether they may."""
+        if isinstance(error, Denied):
+            kind = kinds.of(error.gvr)
+            with translation.override(self._lang):
+                text = denied_text(error, kind.nouns if kind else error.gvr.resource)
+            await self._end(403, text, NO_RIGHT)
+            return
+        await self._end(500, _("The console made a mistake."), BROKEN)
+
+    async def _fault(self, error: Exception) -> None:
+        if not isinstance(error, Denied):
+            log.error("A live socket failed", exc_info=error)
+        await self.fail(error)
+
+    def _on_clear(self) -> None:
+        if self.screen is not None:
+            self.screen.ring()
+
+    async def _end(self, code: int, message: str | Promise, close_code: int) -> None:
+        self._ended = True
+        get_screens().leave(self)
         with translation.override(self._lang):
             frame = frames.error_frame(code, str(message))
-        await self.send(frame)
-        await self.close(close_code)
+        await self.tell({"type": "websocket.send", "text": frame})
+        await self.tell({"type": "websocket.close", "code": close_code})
 
-    async def _leave(self) -> None:
-        self._end_feed()
-        for end in self._end_rights:
-            end()
+    def _leave(self) -> None:
+        get_screens().leave(self)
         if self._account:
             self.cap.leave(self._account)
+            get_attendance().leave(self)
             self._account = ""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
 
 class RefuseConsumer(_Socket):

@@ -10,14 +10,14 @@ import msgspec
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from console.ui.drawing import row_html
 from console.ui.freshness import LiveState
 from console.ui.rows import Row
 from console.ui.table import Table
 
 
 def rows_frame(rows: Iterable[Row], lang: str) -> str:
-    with translation.override(lang):
-        return "".join(render_to_string("ui/_row.html", {"row": row}) for row in rows)
+    return "".join(row_html(row, lang) for row in rows)
 
 
 def summary_frame(table: Table, lang: str) -> str:
@@ -32,9 +32,16 @@ def freshness_frame(live: LiveState, lang: str) -> str:
     return _part("ui/_freshness.html", {"live": live}, lang)
 
 
-def refresh_frame(added: int = 0, removed: int = 0) -> str:
-    """The browser shall fetch the list again: its order or its members changed."""
-    return _json({"refresh": True, "added": added, "removed": removed})
+def order_frame(table: Table, lang: str) -> str:
+    """Which rows the page has now, in their order; the new ones came in a frame of rows. The same in
+    every language."""
+    order = [row.key for row in table.rows]
+    return _json({"order": order, "url": table.url, "total": table.total, "etag": table.etag})
+
+
+def refresh_frame() -> str:
+    """The browser shall fetch the list again: nobody knows what it has."""
+    return _json({"refresh": True})
 
 
 def gone_frame(keys: Iterable[str]) -> str:

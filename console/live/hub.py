@@ -1,8 +1,8 @@
-"""Carries news from the cluster core's thread to the sockets on the server's loop.
+"""Carries news from the cluster core's thread to the screens on the server's loop.
 
 The only crossing between the two. On the core's thread an informer's listener marks a key under a lock
-and returns; the first mark after a quiet time schedules one callback on the server's loop, however many
-follow before it runs. There the keys are dealt out to the mailboxes. The store is never read here, and
+and returns; the first mark after a quiet time wakes the server's loop, however many follow. There the
+keys are dealt out to the mailboxes, at most once in `GAP` seconds. The store is never read here, and
 nothing is rendered.
 
 One `Feed` per informer and loop: it listens while there is a mailbox, and ends with the last one.
@@ -12,11 +12,15 @@ import asyncio
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.live.mailbox import CAPACITY, Mailbox
+from console.live.perloop import PerLoop
+
+#: Seconds between two deals: waking the loop for each of hundreds of changes a second would cost more
+#: than all that is done with them.
+GAP = 0.02
 
 
 class Feed:
@@ -31,6 +35,7 @@ class Feed:
         self._state = False
         self._scheduled = False
         # The loop's own. Rights mailboxes hear of every change as a change of state.
+        self._dealt = -GAP
         self.mailboxes: set[Mailbox] = set()
         self.rights_mailboxes: set[Mailbox] = set()
         self._remove = informer.add_listener(self._on_change, self._on_state)
@@ -61,13 +66,17 @@ class Feed:
         if self._scheduled:
             return
         try:
-            self._loop.call_soon_threadsafe(self._deal)
+            self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
             # The loop is closed: the process is going down, and nobody is left to tell.
             return
         self._scheduled = True
 
+    def _wake(self) -> None:
+        self._loop.call_at(max(self._loop.time(), self._dealt + GAP), self._deal)
+
     def _deal(self) -> None:
+        self._dealt = self._loop.time()
         with self._lock:
             keys, self._keys = self._keys, set()
             overflow, state = self._overflow, self._state
@@ -115,13 +124,5 @@ class Hub:
         return end
 
 
-_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
-
-
-def get_hub() -> Hub:
-    """The running loop's hub."""
-    loop = asyncio.get_running_loop()
-    hub = _hubs.get(loop)
-    if hub is None:
-        hub = _hubs[loop] = Hub()
-    return hub
+#: The running loop's hub.
+get_hub = PerLoop(Hub)

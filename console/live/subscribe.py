@@ -1,7 +1,10 @@
 """What a browser may say on a live socket, and what it means.
 
-One message: `{"subscribe": URL, "etag": ETAG, "lang": LANG}`. The URL is the open list's own; it goes
-through the same URLconf and parser as the page, so a socket can show nothing that no page can.
+`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list. The URL
+is the open list's own; it goes through the same URLconf and parser as the page, so a socket can show
+nothing that no page can. `rows` is what the browser shows, so that it can be brought up to date; without
+it a browser whose etag is old has to fetch the list. `{"pause": true}` follows nothing until the next
+subscription.
 """
 
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from django.conf import settings
 from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
+from console.live.view import Known
 from console.ui.places import ListPlace, find_list
 
 
@@ -23,36 +27,44 @@ class BadMessage(Exception):
 
 
 class _Message(msgspec.Struct, forbid_unknown_fields=True):
-    subscribe: str
+    subscribe: str = ""
     etag: str = ""
     lang: str = ""
+    rows: list[tuple[str, str]] | None = None
+    pause: bool = False
 
 
+_PAUSE = _Message(pause=True)
 _decoder = msgspec.json.Decoder(_Message)
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """`etag`: of the table that the browser has. `lang`: a language of `settings.LANGUAGES`."""
+    """`lang`: a language of `settings.LANGUAGES`."""
 
     place: ListPlace
-    etag: str
+    known: Known
     lang: str
 
 
-def read_message(text: str) -> Subscription:
-    """Raises `BadMessage`, and nothing else, whatever `text` is."""
+def read_message(text: str) -> Subscription | None:
+    """None: a pause. Raises `BadMessage`, and nothing else, whatever `text` is."""
     try:
         message = _decoder.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise BadMessage(400, _("The message is not a subscription.")) from error
+    if message.pause:
+        if message != _PAUSE:
+            raise BadMessage(400, _("The message is not a subscription."))
+        return None
     place = find_list(message.subscribe)
     if place is None:
         raise BadMessage(404, _("There is no list at this address."))
     if place.spec.errors:
         first = place.spec.errors[0]
         raise BadMessage(400, f"{first.field}: {first.message}")
-    return Subscription(place, message.etag, language(message.lang))
+    known = Known(message.etag, None if message.rows is None else dict(message.rows))
+    return Subscription(place, known, language(message.lang))
 
 
 def language(tag: str) -> str:

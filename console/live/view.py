@@ -1,138 +1,193 @@
-"""One open list: what the browser shows of it, and which frames bring that up to date.
+"""One open list: what the browsers show of it, and which frames bring that up to date.
 
-No socket, no clock and no thread here: `LiveView` is told what changed and answers with frames. It
+No socket, no clock and no thread here: a `LiveView` is told what changed and answers with frames. It
 compares what it sent with what the page would show now, so a change that nobody can see sends nothing.
 
-Rights are decided anew at every flush, before anything is read. What the browser has is known from the
-`etag` that it subscribed with. Rows change in place for as long as the browser shows them; when order
-or membership changed it is told to fetch the list again, and subscribes anew when it has.
+A browser that has just come, or was away, says what it has (`Known`) and is caught up with the others.
+From then on all of them have the same: the rows of the page and, for as long as readers hold them with
+their pointers, some that stood there before.
 """
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.live import frames
 from console.live.mailbox import Mail
-from console.live.subscribe import Subscription
 from console.ui.access import Access
-from console.ui.decisions import readable_namespaces
+from console.ui.decisions import readable
 from console.ui.freshness import LiveState, live_state
 from console.ui.rows import Row
 from console.ui.table import Table, find_row, rows
+from console.ui.viewspec import ViewSpec
 
 
-@dataclass(slots=True)
-class _Shown:
-    """What the browser has. `rows` lacks those that it was told are gone, `order` does not."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a browser has. `etag`: of the list that it got last. `rows`: the signature of each row by
+    its key, in the order they stand in; None if nobody knows."""
 
+    etag: str = ""
+    rows: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Had:
+    """What frames are made against. `rows`: as in `Known`, or more, in any order."""
+
+    rows: Mapping[str, str]
     order: tuple[str, ...]
-    rows: dict[str, Row]
-    total: int
-    summary: object
-    pager: object
-    told: tuple[int, int] | None = None
-
-    @classmethod
-    def of(cls, table: Table) -> "_Shown":
-        by_id = {row.id: row for row in table.rows}
-        return cls(tuple(by_id), by_id, table.total, _summary(table), _pager(table))
+    summary: object = None
+    pager: object = None
 
 
 class LiveView:
-    def __init__(self, subscription: Subscription, access: Access, informer: Informer[Any]) -> None:
-        self._spec = subscription.place.spec
-        self._lang = subscription.lang
-        self._etag = subscription.etag
-        self._access = access
+    def __init__(self, spec: ViewSpec, lang: str, informer: Informer[Any]) -> None:
+        self._spec = spec
+        self._lang = lang
         self._informer = informer
-        # None while the browser's rows are not known: it was told to fetch them, or there are none yet.
-        self._shown: _Shown | None = None
-        self._loading = False
-        self._freshness: LiveState | None = None
+        # What the browsers have: None until the first list has come.
+        self._table: Table | None = None
+        self._rows: dict[str, str] = {}
+        self._freshness = live_state(informer)
+        self._chip: tuple[LiveState, str] | None = None
+        self._drawn: dict[str, str] = {}
 
-    def start(self) -> list[str]:
-        """The first frames. Raises `Denied`."""
-        found = self._freshness_frames()
-        table = rows(self._spec, self._access, self._informer)
-        self._loading = not self._informer.freshness.synced
-        if self._loading:
-            return found
-        if table.etag != self._etag:
-            return [*found, frames.refresh_frame()]
-        self._shown = _Shown.of(table)
-        return found
+    @property
+    def synced(self) -> bool:
+        return self._informer.freshness.synced
 
-    def flush(self, mail: Mail) -> list[str]:
-        """The frames for what changed since the last call. Raises `Denied`."""
-        readable_namespaces(self._spec.kind, self._access, self._spec.namespaces)
-        found = self._freshness_frames()
-        if self._loading and self._informer.freshness.synced:
-            self._loading = False
-            return [*found, frames.refresh_frame()]
-        if self._shown is None or not self._concerns(mail):
-            return found
-        if mail.overflow:
-            self._shown = None
-            return [*found, frames.refresh_frame()]
-        return [*found, *self._changes(self._shown)]
+    def known(self) -> Known:
+        """What browsers have that got all frames."""
+        table = self._table
+        return Known(table.etag, _signatures(table.rows)) if table else Known()
 
-    def _concerns(self, mail: Mail) -> bool:
+    def forget(self) -> None:
+        """Starts over: what was answered last went to nobody."""
+        self._table, self._rows = None, {}
+
+    def freshness(self) -> str:
+        """How fresh the list is, as a frame."""
+        live = live_state(self._informer)
+        if self._chip is None or self._chip[0] != live:
+            self._chip = live, frames.freshness_frame(live, self._lang)
+        return self._chip[1]
+
+    def freshness_news(self) -> list[str]:
+        """The same, if it has changed since the last call."""
+        live = live_state(self._informer)
+        changed, self._freshness = live != self._freshness, live
+        return [self.freshness()] if changed else []
+
+    def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
+        """The frames for browsers that got all frames so far. Raises `Denied`.
+
+        `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
+        """
+        if not self.synced:
+            return []
+        old = self._table
+        if old is not None and not anew and not self._concerns(mail, access):
+            return []
+        table = self._table = rows(self._spec, access, self._informer)
+        self._drawn.clear()
+        if old is None:
+            self._rows = _signatures(table.rows)
+            return []
+        had = _Had(self._rows, _order(old), _summary(old), _pager(old))
+        look = None if mail.overflow or mail.state else mail.keys
+        changed, gone = self._compare(had, table, access, look)
+        self._keep(table, changed, gone)
+        return self._frames(had, table, changed, gone)
+
+    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+        """After `update`: the frames for a browser that has `known`; None if it shall fetch the list.
+
+        Raises `Denied`.
+        """
+        table = self._table
+        if table is None or known.etag == table.etag:
+            return []
+        if not known.etag or known.rows is None or len(known.rows) > 2 * self._spec.limit:
+            return None
+        had = _Had(known.rows, tuple(known.rows))
+        changed, gone = self._compare(had, table, access, None)
+        return self._frames(had, table, changed, gone)
+
+    def _concerns(self, mail: Mail, access: Access) -> bool:
+        namespaces = self._spec.namespaces
+        allowed = readable(self._spec.kind, access, namespaces)
         if mail.overflow or mail.state:
             return True
-        namespaces = self._spec.namespaces
-        return any(not namespaces or key.namespace in namespaces for key in mail.keys)
+        return any(
+            allowed.sees(key) for key in mail.keys if not namespaces or key.namespace in namespaces
+        )
 
-    def _freshness_frames(self) -> list[str]:
-        live = live_state(self._informer)
-        if live == self._freshness:
-            return []
-        self._freshness = live
-        return [frames.freshness_frame(live, self._lang)]
+    def _compare(
+        self, had: _Had, table: Table, access: Access, look: Collection[Key] | None
+    ) -> tuple[list[Row], list[str]]:
+        """The rows that look different now, wherever they stand, and the keys of those that are gone.
 
-    def _changes(self, shown: _Shown) -> list[str]:
-        table = rows(self._spec, self._access, self._informer)
-        changed, gone = self._compare(shown, table)
+        A row that comes back to the page is among them, since it may have been forgotten meanwhile. Of
+        rows that are not on the page only those in `look` are looked at; None: all.
+        """
+        stood = {key: had.rows.get(key) for key in had.order}
+        changed = [row for row in table.rows if stood.get(row.key) != row.signature]
+        on_page = {row.key for row in table.rows}
+        gone: list[str] = []
+        for text in had.rows.keys() - on_page:
+            key = _object_key(text)
+            if look is not None and key not in look:
+                continue
+            row = find_row(self._spec, key, access, self._informer)
+            if row is None:
+                gone.append(text)
+            elif row.signature != had.rows[text]:
+                changed.append(row)
+        return changed, sorted(gone)
+
+    def _keep(self, table: Table, changed: list[Row], gone: list[str]) -> None:
+        """Remembers what was sent: of rows that left the page the last ones, as many as a page has."""
+        for key in gone:
+            del self._rows[key]
+        self._rows |= _signatures(changed)
+        on_page = set(_order(table))
+        left = [key for key in self._rows if key not in on_page]
+        for key in left[: -self._spec.limit]:
+            del self._rows[key]
+
+    def _frames(self, had: _Had, table: Table, changed: list[Row], gone: list[str]) -> list[str]:
         found = [frames.rows_frame(changed, self._lang)] if changed else []
         found += [frames.gone_frame(gone)] if gone else []
-        summary, pager = _summary(table), _pager(table)
-        if summary != shown.summary:
-            shown.summary = summary
-            found.append(frames.summary_frame(table, self._lang))
-        if pager != shown.pager:
-            shown.pager = pager
-            found.append(frames.pager_frame(table, self._lang))
-        return [*found, *self._refresh(shown, table)]
+        if _summary(table) != had.summary:
+            found.append(self._draw(frames.summary_frame, table))
+        if _pager(table) != had.pager:
+            found.append(self._draw(frames.pager_frame, table))
+        if _order(table) != had.order:
+            found.append(self._draw(frames.order_frame, table))
+        return found
 
-    def _compare(self, shown: _Shown, table: Table) -> tuple[list[Row], list[str]]:
-        """The rows that look different now, wherever they stand, and the keys of those that are gone."""
-        now = {row.id: row for row in table.rows}
-        changed: list[Row] = []
-        gone: list[str] = []
-        for row_id, old in list(shown.rows.items()):
-            key = old.object_key
-            new = now.get(row_id) or find_row(self._spec, key, self._access, self._informer)
-            if new is None:
-                gone.append(old.key)
-                del shown.rows[row_id]
-            elif new.signature != old.signature:
-                changed.append(new)
-                shown.rows[row_id] = new
-        return changed, gone
+    def _draw(self, frame: Callable[[Table, str], str], table: Table) -> str:
+        """Drawn once for a table, however many browsers are caught up with it."""
+        found = self._drawn.get(frame.__name__)
+        if found is None:
+            found = self._drawn[frame.__name__] = frame(table, self._lang)
+        return found
 
-    def _refresh(self, shown: _Shown, table: Table) -> list[str]:
-        """Says so once, and again only when there is more to fetch than was said."""
-        order = tuple(row.id for row in table.rows)
-        if order == shown.order:
-            return []
-        grown = table.total - shown.total
-        lost = len(shown.order) - len(shown.rows)
-        added = max(0, grown + lost)
-        told = (added, added - grown)
-        if told == shown.told:
-            return []
-        shown.told = told
-        return [frames.refresh_frame(*told)]
+
+def _signatures(found: Collection[Row]) -> dict[str, str]:
+    return {row.key: row.signature for row in found}
+
+
+def _order(table: Table) -> tuple[str, ...]:
+    return tuple(row.key for row in table.rows)
+
+
+def _object_key(text: str) -> Key:
+    namespace, _, name = text.rpartition("/")
+    return Key(namespace, name)
 
 
 def _summary(table: Table) -> object:

@@ -12,10 +12,12 @@ from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
 from console.live.consumer import LiveConsumer
+from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
+from console.live.pacer import Pacer
 from console.live.routing import websocket_application
 from console.ui.places import find_list
-from console.ui.table import rows
+from console.ui.table import Table, rows
 from tests.ui.support import FakeAccess, namespace, small_world
 
 URL = "/clusters/host/pods"
@@ -36,7 +38,7 @@ def _site(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LiveConsumer, "flush_seconds", 0.01)
+    monkeypatch.setattr(Pacer, "flush_seconds", 0.01)
     monkeypatch.setattr(LiveConsumer, "cap", SocketCap())
 
 
@@ -76,11 +78,13 @@ class Browser:
 
     def __init__(self, access: FakeAccess | None, session: Session | None = None) -> None:
         self.access = access
+        self.flow = Flow()
         self.session = session or Session()
         self._socket = WebsocketCommunicator(websocket_application, "/ws/live")
         self._socket.scope["account"] = access.identity.name if access else None
         self._socket.scope["access"] = access
         self._socket.scope["session_alive"] = self.session
+        self._socket.scope["extensions"] = {EXTENSION: self.flow}
 
     async def connect(self) -> bool:
         connected, _subprotocol = await self._socket.connect(timeout=SOON)
@@ -91,14 +95,21 @@ class Browser:
 
     async def subscribe(self, url: str = URL, etag: str | None = None, lang: str = "en") -> None:
         """With the etag that the page would have now, unless another is given."""
-        found = etag if etag is not None else self.page_etag(url)
+        found = etag if etag is not None else self.page(url).etag
         await self.say(json.dumps({"subscribe": url, "etag": found, "lang": lang}))
 
-    def page_etag(self, url: str = URL) -> str:
+    async def return_with(self, table: Table) -> None:
+        """Subscribes with what it was given as `table`."""
+        shown = [(row.key, row.signature) for row in table.rows]
+        message = {"subscribe": table.url, "etag": table.etag, "lang": "en", "rows": shown}
+        await self.say(json.dumps(message))
+
+    def page(self, url: str = URL) -> Table:
+        """The list as the page would have it now."""
         assert self.access is not None
         place = find_list(url)
         assert place is not None
-        return rows(place.spec, self.access, get_runtime().informer(PODS)).etag
+        return rows(place.spec, self.access, get_runtime().informer(PODS))
 
     async def html(self) -> str:
         frame = await self.frame()
@@ -122,6 +133,13 @@ class Browser:
 
     async def quiet(self) -> bool:
         return bool(await self._socket.receive_nothing(timeout=QUIET))
+
+    def stop_reading(self) -> None:
+        self.flow.clogged = True
+
+    def read_on(self) -> None:
+        self.flow.clogged = False
+        self.flow.on_clear()
 
     async def leave(self) -> None:
         await self._socket.disconnect(timeout=SOON)

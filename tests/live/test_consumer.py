@@ -10,6 +10,7 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime, set_runtime
+from console.live.screens import get_screens
 from console.ui.places import find_list
 from console.ui.table import rows
 from tests.live.conftest import URL, Browsers
@@ -53,19 +54,23 @@ async def test_a_change_that_nobody_can_see_sends_nothing(
     assert await browser.quiet()
 
 
-async def test_a_new_pod_asks_for_a_refresh_and_updates_the_counts(
+async def test_a_new_pod_comes_with_its_place_and_the_counts(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
     pods.apply(pod("web-3", waiting="CrashLoopBackOff"))
+    assert await browser.html() == row_html(pods, "shop/web-3")
     assert 'id="summary"' in await browser.html()
     assert 'id="pager"' in await browser.html()
-    assert await browser.control() == {"refresh": True, "added": 1, "removed": 0}
+    page = browser.page()
+    order = [row.key for row in page.rows]
+    assert "shop/web-3" in order
+    assert await browser.control() == {"order": order, "url": URL, "total": 7, "etag": page.etag}
     assert await browser.quiet()
-    # With what it fetched it is up to date: it hears how fresh that is, and nothing else.
-    await browser.subscribe()
+    # With that it is up to date: it hears how fresh that is, and nothing else.
+    await browser.subscribe(etag=page.etag)
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()
 
@@ -78,7 +83,9 @@ async def test_a_deleted_pod_is_gone(browsers: Browsers, pods: Informer[Any]) ->
     assert await browser.control() == {"gone": ["shop/web-2"]}
     assert 'id="summary"' in await browser.html()
     assert 'id="pager"' in await browser.html()
-    assert await browser.control() == {"refresh": True, "added": 0, "removed": 1}
+    page = browser.page()
+    order = [row.key for row in page.rows]
+    assert await browser.control() == {"order": order, "url": URL, "total": 5, "etag": page.etag}
 
 
 async def test_rows_change_in_place_while_the_reader_holds_the_list(
@@ -89,35 +96,75 @@ async def test_rows_change_in_place_while_the_reader_holds_the_list(
     await browser.subscribe()
     await browser.frame()
     pods.remove(pod("web-2"))
-    while "refresh" not in await browser.frame():
+    while not (await browser.frame()).startswith('{"order"'):
         pass
     pods.apply(pod("web-1", restarts=99))
     assert await browser.html() == row_html(pods, "shop/web-1")
     assert await browser.quiet()
 
 
-async def test_an_order_that_changed_asks_for_a_refresh(
-    browsers: Browsers, pods: Informer[Any]
-) -> None:
+async def test_an_order_that_changed_is_told(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
     await browser.subscribe()
     await browser.frame()
     pods.apply(pod("web-1", waiting="CrashLoopBackOff"))
     assert await browser.html() == row_html(pods, "shop/web-1")
     assert 'id="summary"' in await browser.html()
-    assert await browser.control() == {"refresh": True, "added": 0, "removed": 0}
+    order = [row.key for row in browser.page().rows]
+    assert (await browser.control())["order"] == order
 
 
 async def test_an_old_etag_is_told_to_refresh(browsers: Browsers, pods: Informer[Any]) -> None:
     browser = await browsers(admin())
-    etag = browser.page_etag()
+    etag = browser.page().etag
     pods.apply(pod("web-1", restarts=50))
     await browser.subscribe(etag=etag)
     assert 'id="freshness"' in await browser.html()
-    assert await browser.control() == {"refresh": True, "added": 0, "removed": 0}
+    assert await browser.control() == {"refresh": True}
     # Until it subscribes with what it fetched, nobody knows what it shows.
     pods.apply(pod("web-1", restarts=51))
     assert await browser.quiet()
+
+
+async def test_a_browser_that_says_what_it_has_is_caught_up(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    had = browser.page()
+    pods.apply(pod("web-1", restarts=50))
+    pods.apply(pod("web-3", restarts=1))
+    pods.remove(pod("web-2"))
+    await browser.return_with(had)
+    assert 'id="freshness"' in await browser.html()
+    frame = await browser.html()
+    assert row_html(pods, "shop/web-1") in frame
+    assert row_html(pods, "shop/web-3") in frame
+    assert frame.count("<tr") == 2
+    assert await browser.control() == {"gone": ["shop/web-2"]}
+    assert 'id="summary"' in await browser.html()
+    assert 'id="pager"' in await browser.html()
+    assert (await browser.control())["etag"] == browser.page().etag
+    # And it follows.
+    pods.apply(pod("web-1", restarts=51))
+    assert await browser.html() == row_html(pods, "shop/web-1")
+
+
+async def test_a_hidden_page_gets_nothing_until_it_is_back(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await browser.subscribe()
+    await browser.frame()
+    had = browser.page()
+    await browser.say('{"pause": true}')
+    assert await browser.quiet()
+    assert (len(pods._listeners), len(get_screens())) == (0, 0)
+    pods.apply(pod("web-1", restarts=50))
+    pods.set_stale(datetime(2026, 11, 21, 10, 12, tzinfo=UTC))
+    assert await browser.quiet()
+    await browser.return_with(had)
+    assert 'data-state="stale"' in await browser.html()
+    assert await browser.html() == row_html(pods, "shop/web-1")
 
 
 async def test_frames_speak_the_pages_language(browsers: Browsers, pods: Informer[Any]) -> None:

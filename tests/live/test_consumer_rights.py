@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from console.kube.informer import Informer
-from console.live.consumer import LiveConsumer
+from console.live.attendance import Attendance
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 
@@ -111,7 +111,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
 async def test_the_end_of_the_session_ends_the_socket(
     browsers: Browsers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LiveConsumer, "check_seconds", 0.05)
+    monkeypatch.setattr(Attendance, "check_seconds", 0.05)
     session = Session()
     browser = await browsers(admin(), session)
     await browser.subscribe()
@@ -124,7 +124,7 @@ async def test_the_end_of_the_session_ends_the_socket(
 async def test_a_changed_binding_looks_at_the_session(
     browsers: Browsers, bindings: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LiveConsumer, "check_gap", 0.0)
+    monkeypatch.setattr(Attendance, "check_gap", 0.0)
     session = Session()
     browser = await browsers(admin(), session)
     session.alive = False

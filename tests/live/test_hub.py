@@ -10,7 +10,7 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.live.hub import Feed, Hub, get_hub
-from console.live.mailbox import CAPACITY, Mailbox
+from console.live.mailbox import CAPACITY, Mail, Mailbox
 from tests.ui.support import pod
 
 
@@ -19,6 +19,20 @@ def on_another_thread(call: Callable[[], object]) -> None:
     thread = Thread(target=call)
     thread.start()
     thread.join()
+
+
+class Box:
+    """A mailbox that can be waited for."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+        self.mailbox = Mailbox(self._rung.set)
+
+    async def take(self) -> Mail:
+        async with asyncio.timeout(5):
+            await self._rung.wait()
+        self._rung.clear()
+        return self.mailbox.take()
 
 
 def apply_pods(informer: Informer[Any], count: int) -> None:
@@ -32,13 +46,12 @@ def informer() -> Informer[Any]:
 
 
 async def test_changes_reach_every_mailbox(informer: Informer[Any]) -> None:
-    hub, boxes = Hub(), [Mailbox(), Mailbox()]
+    hub, boxes = Hub(), [Box(), Box()]
     for box in boxes:
-        hub.subscribe(informer, box)
+        hub.subscribe(informer, box.mailbox)
     on_another_thread(lambda: informer.apply(pod("a")))
     for box in boxes:
-        await asyncio.wait_for(box.wait(), 5)
-        assert box.take().keys == {Key("shop", "a")}
+        assert (await box.take()).keys == {Key("shop", "a")}
 
 
 async def test_many_changes_are_one_callback(
@@ -53,67 +66,63 @@ async def test_many_changes_are_one_callback(
         deal(self)
 
     monkeypatch.setattr(Feed, "_deal", counted)
-    box = Mailbox()
-    Hub().subscribe(informer, box)
+    box = Box()
+    Hub().subscribe(informer, box.mailbox)
     on_another_thread(lambda: apply_pods(informer, 100))
-    await asyncio.wait_for(box.wait(), 5)
-    assert len(box.take().keys) == 100
+    assert len((await box.take()).keys) == 100
     assert calls == 1
     on_another_thread(lambda: informer.apply(pod("later")))
-    await asyncio.wait_for(box.wait(), 5)
+    assert (await box.take()).keys == {Key("shop", "later")}
     assert calls == 2
 
 
 async def test_too_many_changes_are_an_overflow(informer: Informer[Any]) -> None:
-    box = Mailbox()
-    Hub().subscribe(informer, box)
+    box = Box()
+    Hub().subscribe(informer, box.mailbox)
     on_another_thread(lambda: apply_pods(informer, CAPACITY + 1))
-    await asyncio.wait_for(box.wait(), 5)
-    assert box.take().overflow
+    assert (await box.take()).overflow
 
 
 async def test_changed_freshness_is_a_change_of_state(informer: Informer[Any]) -> None:
-    box = Mailbox()
-    Hub().subscribe(informer, box)
+    box = Box()
+    Hub().subscribe(informer, box.mailbox)
     on_another_thread(lambda: informer.disconnected("connection refused"))
-    await asyncio.wait_for(box.wait(), 5)
-    mail = box.take()
+    mail = await box.take()
     assert (mail.state, mail.keys) == (True, frozenset())
 
 
 async def test_objects_that_grant_rights_change_the_state(informer: Informer[Any]) -> None:
-    box, other = Mailbox(), Mailbox()
+    box, other = Box(), Box()
     hub = Hub()
-    hub.subscribe(informer, box, rights=True)
-    hub.subscribe(informer, other)
+    hub.subscribe(informer, box.mailbox, rights=True)
+    hub.subscribe(informer, other.mailbox)
     on_another_thread(lambda: informer.apply(pod("binding")))
-    await asyncio.wait_for(box.wait(), 5)
-    mail = box.take()
+    mail = await box.take()
     assert (mail.state, mail.keys) == (True, frozenset())
-    assert other.take().keys == {Key("shop", "binding")}
+    assert (await other.take()).keys == {Key("shop", "binding")}
 
 
 async def test_nothing_comes_after_the_end(informer: Informer[Any]) -> None:
-    hub, gone, stays = Hub(), Mailbox(), Mailbox()
-    end = hub.subscribe(informer, gone)
-    hub.subscribe(informer, stays)
+    hub, gone, stays = Hub(), Box(), Box()
+    end = hub.subscribe(informer, gone.mailbox)
+    hub.subscribe(informer, stays.mailbox)
     end()
     end()
     on_another_thread(lambda: informer.apply(pod("a")))
-    await asyncio.wait_for(stays.wait(), 5)
-    assert not gone.take()
+    assert (await stays.take()).keys == {Key("shop", "a")}
+    assert not gone.mailbox.take()
     assert hub.feeds == 1
 
 
 async def test_the_last_to_leave_ends_the_feed(informer: Informer[Any]) -> None:
     hub = Hub()
-    ends = [hub.subscribe(informer, Mailbox()) for _ in range(3)]
+    ends = [hub.subscribe(informer, Box().mailbox) for _ in range(3)]
     assert len(informer._listeners) == 1
     for end in ends:
         end()
     assert hub.feeds == 0
     assert not informer._listeners
-    hub.subscribe(informer, Mailbox())
+    hub.subscribe(informer, Box().mailbox)
     # An old end does not touch the new feed.
     ends[0]()
     assert hub.feeds == 1
@@ -123,7 +132,7 @@ def test_a_closed_loop_does_not_cost_the_informer_its_other_listeners(
     informer: Informer[Any],
 ) -> None:
     async def subscribe() -> None:
-        get_hub().subscribe(informer, Mailbox())
+        get_hub().subscribe(informer, Box().mailbox)
 
     asyncio.run(subscribe())
     heard: list[Key] = []

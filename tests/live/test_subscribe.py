@@ -7,6 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from console.live.subscribe import BadMessage, language, read_message
+from console.live.view import Known
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -28,11 +29,33 @@ def read(text: str) -> bool:
 
 def test_a_subscription() -> None:
     found = read_message('{"subscribe":"/clusters/host/pods?q=a","etag":"e","lang":"zh-Hans"}')
-    assert (found.place.spec.url, found.etag, found.lang) == (
+    assert found is not None
+    assert (found.place.spec.url, found.known, found.lang) == (
         "/clusters/host/pods?q=a",
-        "e",
+        Known("e"),
         "zh-hans",
     )
+
+
+def test_what_a_browser_shows() -> None:
+    found = read_message(
+        '{"subscribe":"/clusters/host/pods","etag":"e","rows":[["b/x","1"],["2","2"]]}'
+    )
+    assert found is not None
+    assert found.known.rows is not None
+    assert list(found.known.rows.items()) == [("b/x", "1"), ("2", "2")]
+    for rows in ('["a"]', '{"a":"1"}', '[["a"]]', '[["a",1]]', '[["a","1","2"]]', '"a"', "5"):
+        assert not read(f'{{"subscribe":"/clusters/host/pods","rows":{rows}}}')
+
+
+def test_a_pause_is_that_and_nothing_else() -> None:
+    assert read_message('{"pause": true}') is None
+    for text in (
+        '{"pause":1}',
+        '{"pause":false}',
+        '{"pause":true,"subscribe":"/clusters/host/pods"}',
+    ):
+        assert not read(text)
 
 
 @hypothesis_settings(max_examples=200)

@@ -1,6 +1,7 @@
 """What an open list sends, worked out without a socket."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -8,33 +9,59 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
-from console.live.subscribe import Subscription
-from console.live.view import LiveView
+from console.live.view import Known, LiveView
 from console.ui.decisions import Denied
 from console.ui.places import find_list
-from console.ui.table import rows
+from console.ui.table import Table, rows
+from console.ui.viewspec import ViewSpec
 from tests.live.conftest import URL
 from tests.ui.support import FakeAccess, admin, charlie, pod
 
-NOTHING = Mail(frozenset(), overflow=False, state=False)
-STATE = Mail(frozenset(), overflow=False, state=True)
-OVERFLOW = Mail(frozenset(), overflow=True, state=False)
+NOTHING = Mail()
+STATE = Mail(state=True)
+OVERFLOW = Mail(overflow=True)
 
 
 def mail(*names: str, namespace: str = "shop") -> Mail:
-    keys = frozenset(Key(namespace, name) for name in names)
-    return Mail(keys, overflow=False, state=False)
+    return Mail(keys=frozenset(Key(namespace, name) for name in names))
 
 
-def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = None) -> LiveView:
-    """An open list whose browser has what the page shows now."""
+def spec_of(query: str) -> ViewSpec:
     place = find_list(URL + query)
     assert place is not None
-    access = access or admin()
-    etag = rows(place.spec, access, informer).etag
-    found = LiveView(Subscription(place, etag, "en"), access, informer)
-    assert len(found.start()) == 1
+    return place.spec
+
+
+@dataclass
+class Open:
+    """An open list and one viewer of it."""
+
+    live: LiveView
+    spec: ViewSpec
+    access: FakeAccess
+    informer: Informer[Any]
+
+    def flush(self, mail: Mail) -> list[str]:
+        return self.live.update(mail, self.access)
+
+    def page(self) -> Table:
+        return rows(self.spec, self.access, self.informer)
+
+    def catch_up(self, known: Known) -> list[str] | None:
+        assert self.live.update(NOTHING, self.access, anew=True) is not None
+        return self.live.catch_up(known, self.access)
+
+
+def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = None) -> Open:
+    """An open list whose browser has what the page shows now."""
+    spec, access = spec_of(query), access or admin()
+    found = Open(LiveView(spec, "en", informer), spec, access, informer)
+    assert found.catch_up(known(found.page())) == []
     return found
+
+
+def known(table: Table) -> Known:
+    return Known(table.etag, {row.key: row.signature for row in table.rows})
 
 
 def kinds_of(frames: list[str]) -> list[str]:
@@ -49,11 +76,15 @@ def kinds_of(frames: list[str]) -> list[str]:
     return found
 
 
-def refresh_in(frames: list[str]) -> dict[str, Any] | None:
+def order_in(frames: list[str]) -> list[str] | None:
     for frame in frames:
-        if frame.startswith('{"refresh"'):
-            return dict(json.loads(frame))
+        if frame.startswith('{"order"'):
+            return list(json.loads(frame)["order"])
     return None
+
+
+def keys(*names: str) -> list[str]:
+    return [f"shop/{name}" for name in names]
 
 
 def world(count: int) -> Informer[Any]:
@@ -107,64 +138,112 @@ def test_changes_on_other_pages_change_the_counts_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "remove", "told"),
-    [("p-aa", False, (1, 0)), ("p-00", True, (0, 1))],
+    ("name", "remove", "order", "sent"),
+    [
+        ("a-new-one", False, ["a-new-one", "p-00"], ["rows", "summary", "pager", "order"]),
+        ("p-00", True, ["p-01", "p-02"], ["rows", "gone", "summary", "pager", "order"]),
+    ],
 )
-def test_a_page_that_shifts_counts_what_happened(
-    name: str, remove: bool, told: tuple[int, int]
+def test_a_page_that_shifts_says_what_it_has_now(
+    name: str, remove: bool, order: list[str], sent: list[str]
 ) -> None:
     informer = world(6)
     open_list = view(informer, "?limit=2&sort=name")
     if remove:
         informer.remove(pod(name))
     else:
-        name = "a-new-one"
         informer.apply(pod(name))
-    refresh = refresh_in(open_list.flush(mail(name)))
-    assert refresh is not None
-    assert (refresh["added"], refresh["removed"]) == told
+    frames = open_list.flush(mail(name))
+    assert kinds_of(frames) == sent
+    # What comes onto the page is drawn, and nothing that was there is drawn again.
+    assert frames[0].count("<tr") == 1
+    assert order_in(frames) == keys(*order)
 
 
-def test_a_row_that_the_filter_no_longer_fits_is_one_less() -> None:
+def test_a_row_that_the_filter_no_longer_fits_changes_and_leaves() -> None:
     informer = world(3)
     open_list = view(informer, "?status=ok")
     informer.apply(pod("p-01", waiting="CrashLoopBackOff"))
     frames = open_list.flush(mail("p-01"))
-    assert kinds_of(frames) == ["rows", "summary", "pager", "refresh"]
-    assert refresh_in(frames) == {"refresh": True, "added": 0, "removed": 1}
+    assert kinds_of(frames) == ["rows", "summary", "pager", "order"]
+    assert 'data-key="shop/p-01"' in frames[0]
+    assert order_in(frames) == keys("p-00", "p-02")
 
 
-def test_a_refresh_is_said_once_until_there_is_more() -> None:
+def test_a_row_that_left_the_page_changes_where_a_reader_holds_it() -> None:
+    informer = world(3)
+    open_list = view(informer, "?limit=2&sort=name")
+    informer.apply(pod("a"))
+    open_list.flush(mail("a"))
+    informer.apply(pod("p-01", restarts=7))
+    [frame] = open_list.flush(mail("p-01"))
+    assert 'data-key="shop/p-01"' in frame
+    informer.remove(pod("p-01"))
+    assert kinds_of(open_list.flush(mail("p-01"))) == ["gone", "summary", "pager"]
+
+
+def test_a_row_that_comes_back_to_the_page_is_sent_again() -> None:
+    informer = world(2)
+    open_list = view(informer, "?limit=2&sort=name")
+    informer.apply(pod("a"))
+    open_list.flush(mail("a"))
+    informer.remove(pod("a"))
+    frames = open_list.flush(mail("a"))
+    assert order_in(frames) == keys("p-00", "p-01")
+    assert 'data-key="shop/p-01"' in frames[0]
+    assert frames[0].count("<tr") == 1
+
+
+def test_rows_that_left_are_remembered_for_one_page() -> None:
+    informer = world(3)
+    open_list = view(informer, "?limit=2&sort=name")
+    for name in ("f", "e", "d", "c", "b", "a"):
+        informer.apply(pod(name))
+        open_list.flush(mail(name))
+    for number, name in enumerate(("a", "b", "c", "d", "e", "f"), 1):
+        informer.apply(pod(name, restarts=number))
+    [frame] = open_list.flush(mail("a", "b", "c", "d", "e", "f"))
+    assert frame.count("<tr") == 4
+    assert not {"e", "f"} & {key for key in "abcdef" if f'data-key="shop/{key}"' in frame}
+
+
+def test_an_order_is_said_once_until_it_is_another() -> None:
     informer = world(3)
     open_list = view(informer)
     informer.apply(pod("p-03"))
-    assert refresh_in(open_list.flush(mail("p-03")))
-    assert not refresh_in(open_list.flush(STATE))
+    assert order_in(open_list.flush(mail("p-03")))
+    assert open_list.flush(STATE) == []
     informer.apply(pod("p-04"))
-    assert refresh_in(open_list.flush(mail("p-04"))) == {
-        "refresh": True,
-        "added": 2,
-        "removed": 0,
+    frames = open_list.flush(mail("p-04"))
+    assert order_in(frames) == keys("p-00", "p-01", "p-02", "p-03", "p-04")
+    page = open_list.page()
+    assert json.loads(frames[-1]) == {
+        "order": [row.key for row in page.rows],
+        "url": URL,
+        "total": 5,
+        "etag": page.etag,
     }
 
 
-def test_what_is_gone_is_said_once_and_never_redrawn() -> None:
+def test_what_is_gone_is_said_once_and_may_come_back() -> None:
     informer = world(3)
     open_list = view(informer)
     informer.remove(pod("p-01"))
     assert '{"gone":["shop/p-01"]}' in open_list.flush(mail("p-01"))
     assert open_list.flush(mail("p-01")) == []
     informer.apply(pod("p-01", restarts=5))
-    assert "rows" not in kinds_of(open_list.flush(mail("p-01")))
+    frames = open_list.flush(mail("p-01"))
+    assert kinds_of(frames) == ["rows", "summary", "pager", "order"]
 
 
-def test_an_overflow_is_one_refresh_and_then_silence() -> None:
-    informer = world(3)
-    open_list = view(informer)
+def test_after_an_overflow_everything_is_looked_at() -> None:
+    informer = world(4)
+    open_list = view(informer, "?limit=3&sort=name")
     informer.apply(pod("p-01", restarts=5))
-    assert kinds_of(open_list.flush(OVERFLOW)) == ["refresh"]
-    informer.apply(pod("p-01", restarts=6))
-    assert open_list.flush(mail("p-01")) == []
+    informer.remove(pod("p-02"))
+    frames = open_list.flush(OVERFLOW)
+    assert kinds_of(frames) == ["rows", "gone", "summary", "pager", "order"]
+    assert frames[0].count("<tr") == 2
     assert open_list.flush(OVERFLOW) == []
 
 
@@ -181,7 +260,22 @@ def test_other_projects_are_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) 
         open_list.flush(mail("p-01"))
 
 
-def test_rights_are_decided_at_every_flush_before_anything_is_read() -> None:
+def test_changes_that_the_viewer_may_not_see_are_not_even_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    informer = Informer.preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
+    open_list = view(informer, access=FakeAccess("alice", list_in={"team-a"}))
+
+    def looked(*args: object) -> object:
+        raise AssertionError("looked")
+
+    monkeypatch.setattr("console.live.view.rows", looked)
+    assert open_list.flush(mail("s", namespace="secret")) == []
+    with pytest.raises(AssertionError, match="looked"):
+        open_list.flush(mail("a", namespace="team-a"))
+
+
+def test_nothing_is_read_without_rights() -> None:
     informer = world(3)
     access = admin()
     open_list = view(informer, access=access)
@@ -189,21 +283,70 @@ def test_rights_are_decided_at_every_flush_before_anything_is_read() -> None:
     for news in (NOTHING, STATE, OVERFLOW, mail("p-00")):
         with pytest.raises(Denied):
             open_list.flush(news)
-
-
-def test_there_is_nothing_to_start_without_rights() -> None:
-    place = find_list(URL)
-    assert place is not None
     with pytest.raises(Denied):
-        LiveView(Subscription(place, "", "en"), charlie(), world(1)).start()
+        LiveView(spec_of(""), "en", informer).update(NOTHING, charlie())
 
 
 def test_an_empty_list_that_fills_and_empties() -> None:
     informer = world(0)
     open_list = view(informer)
     informer.apply(pod("p-01"))
-    assert refresh_in(open_list.flush(mail("p-01")))
-    open_list = view(informer)
+    assert order_in(open_list.flush(mail("p-01"))) == keys("p-01")
     informer.remove(pod("p-01"))
     frames = open_list.flush(mail("p-01"))
-    assert kinds_of(frames) == ["gone", "summary", "pager", "refresh"]
+    assert kinds_of(frames) == ["gone", "summary", "pager", "order"]
+    assert order_in(frames) == []
+
+
+def test_whoever_was_away_is_caught_up_with_what_it_has() -> None:
+    informer = world(4)
+    open_list = view(informer, "?limit=3&sort=name")
+    had = known(open_list.page())
+    informer.apply(pod("p-00", restarts=3))
+    informer.remove(pod("p-02"))
+    open_list.flush(mail("p-00", "p-02"))
+    frames = open_list.catch_up(had)
+    assert frames is not None
+    assert kinds_of(frames) == ["rows", "gone", "summary", "pager", "order"]
+    assert frames[0].count("<tr") == 2
+    assert order_in(frames) == keys("p-00", "p-01", "p-03")
+
+
+def test_rows_in_another_order_are_put_into_this_one() -> None:
+    open_list = view(world(3))
+    page = known(open_list.page())
+    assert page.rows is not None
+    turned = Known("old", dict(reversed(list(page.rows.items()))))
+    frames = open_list.catch_up(turned)
+    assert frames is not None
+    assert order_in(frames) == keys("p-00", "p-01", "p-02")
+    assert "rows" not in kinds_of(frames)
+    same = open_list.catch_up(Known("old", page.rows))
+    assert same is not None
+    assert order_in(same) is None
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        Known("old"),
+        Known("", {}),
+        Known("", {"shop/p-00": "x"}),
+        Known("old", {f"shop/q-{n}": "x" for n in range(101)}),
+    ],
+    ids=["no-rows", "cold", "no-etag", "too-many"],
+)
+def test_whoever_does_not_say_what_it_has_shall_fetch(stranger: Known) -> None:
+    assert view(world(1)).catch_up(stranger) is None
+
+
+def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
+    informer = Informer.preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
+    access = FakeAccess("alice", list_in={"team-a"}, delete_in=())
+    open_list = view(informer, access=access)
+    claim = Known("old", {"secret/s": "x", "secret/none": "x", "team-a/a": "x", "odd": "x"})
+    frames = open_list.catch_up(claim)
+    assert frames is not None
+    assert '{"gone":["odd","secret/none","secret/s"]}' in frames
+    assert frames[0].count("<tr") == 1
+    assert 'data-key="team-a/a"' in frames[0]

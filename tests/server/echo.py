@@ -1,14 +1,15 @@
 """A tiny application under `console.server.run`, in a process of its own: a reactor runs once.
 
 GET /scope answers what the application was told; POST answers the size of the body; GET /slow takes
-a while to finish; a websocket answers the length of each message, to "big" 200 kB, and to "close N"
-by closing with N.
+a while to finish; a websocket answers the length of each message, to "big" 200 kB, to "pour" 16 MiB
+in 64 messages, after which there is a file, and to "close N" by closing with N.
 """
 
 import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -57,8 +58,18 @@ async def websocket(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if text.startswith("close "):
             await send({"type": "websocket.close", "code": int(text.split()[1])})
             continue
+        if text == "pour":
+            await pour(send)
+            continue
         answer = "x" * 200_000 if text == "big" else json.dumps([len(text), scope["root_path"]])
         await send({"type": "websocket.send", "text": answer})
+
+
+async def pour(send: Any) -> None:
+    for _ in range(64):
+        await send({"type": "websocket.send", "text": "x" * 256 * 1024})
+        await asyncio.sleep(0.05)
+    Path(os.environ["TMPDIR"], "poured").touch()
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -1,0 +1,62 @@
+"""Django's own middleware where it runs, without trips to other threads.
+
+Under ASGI Django calls each hook of its synchronous middleware in another thread, in case it waits for
+something. These wait for nothing but for the database when a session has to be saved, and a trip costs
+more than what they do: several on each request, each of them a fight for the interpreter.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.locale import LocaleMiddleware
+
+Response = HttpResponseBase
+
+
+class _Inline:
+    """Calls both hooks on the loop. Comes before Django's class, whose asynchronous half it replaces."""
+
+    get_response: Callable[[HttpRequest], Awaitable[Response]]
+    process_request: Callable[[HttpRequest], Response | None]
+    process_response: Callable[[HttpRequest, Response], Response]
+
+    async def __acall__(self, request: HttpRequest) -> Response:
+        response = self.process_request(request)
+        if response is None:
+            response = await self.get_response(request)
+        return self.process_response(request, response)
+
+
+class InlineLocaleMiddleware(_Inline, LocaleMiddleware):  # type: ignore[misc]
+    """Reads a cookie and a header."""
+
+
+class InlineMessageMiddleware(_Inline, MessageMiddleware):  # type: ignore[misc]
+    """Messages are in a cookie (`MESSAGE_STORAGE`)."""
+
+
+class InlineCsrfMiddleware(_Inline, CsrfViewMiddleware):  # type: ignore[misc]
+    """Compares texts. Reads the body of a POST, which has arrived and is in memory."""
+
+    async def process_view(  # type: ignore[override]
+        self, request: HttpRequest, callback: Any, args: Any, kwargs: Any
+    ) -> Response | None:
+        return super().process_view(request, callback, args, kwargs)
+
+
+class InlineSessionMiddleware(SessionMiddleware):
+    """Goes to the database's thread to save a session, and only then."""
+
+    async def __acall__(self, request: HttpRequest) -> Response:
+        self.process_request(request)
+        response: Any = await self.get_response(request)  # type: ignore[misc]
+        if request.session.modified or settings.SESSION_SAVE_EVERY_REQUEST:
+            return await sync_to_async(self.process_response)(request, response)
+        return self.process_response(request, response)

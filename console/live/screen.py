@@ -1,0 +1,231 @@
+"""One list as all sockets show it that show the same: one table, one comparison, one drawing of each
+frame, and the same text sent to all of them.
+
+They share it who follow the same address in the same language with the same rights. Before anything is
+sent the rights of each are decided anew; whoever's changed leaves for the screen of those rights, or is
+told that there are none. So nothing that is drawn here is anybody's who may not see it.
+
+A viewer is joining until the next flush, which catches it up; then it is following, and gets everything.
+It is waiting when it was told to fetch its list, until it subscribes anew. It is lagging when something
+was not sent because its client does not read; once that has read what waits for it, it is told to fetch.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Protocol
+
+from console.kube.informer import Informer
+from console.live import frames
+from console.live.counters import counters
+from console.live.hub import Hub
+from console.live.mailbox import Mail, Mailbox
+from console.live.pacer import Pacer
+from console.live.view import Known, LiveView
+from console.ui.access import Access
+from console.ui.decisions import Denied, readable
+from console.ui.places import ListPlace
+from console.ui.rights import rights_key
+
+log = logging.getLogger(__name__)
+
+
+#: Viewers that are sent a frame before the loop does something else.
+AT_ONCE = 50
+
+
+class Viewer(Protocol):
+    """A socket, as screens see it. `screen`: the one it is on; screens alone set it."""
+
+    screen: "Screen | None"
+
+    @property
+    def access(self) -> Access: ...
+
+    @property
+    def clogged(self) -> bool:
+        """Its client does not read: send nothing now, and `Screen.ring` when it does."""
+        ...
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        """Sends an ASGI message. Must not wait for the client."""
+        ...
+
+    async def fail(self, error: Exception) -> None:
+        """The viewer's rights are gone, or nobody knows them: ends the socket. Never raises."""
+        ...
+
+
+#: Frames, and who gets them.
+_Post = list[tuple[list[str], tuple[Viewer, ...]]]
+#: Brings a viewer whose rights changed, and what it has, to the screen of those rights. Raises `Denied`.
+Move = Callable[[Viewer, ListPlace, str, Known], object]
+
+
+class Screen:
+    def __init__(
+        self,
+        place: ListPlace,
+        lang: str,
+        rights: Hashable,
+        informer: Informer[Any],
+        hub: Hub,
+        pacer: Pacer,
+        move: Move,
+    ) -> None:
+        self._place = place
+        self._lang = lang
+        self._rights = rights
+        self._pacer = pacer
+        self._move = move
+        self._view = LiveView(place.spec, lang, informer)
+        self._joining: dict[Viewer, Known] = {}
+        self._following: dict[Viewer, None] = {}
+        self._waiting: dict[Viewer, None] = {}
+        self._lagging: dict[Viewer, None] = {}
+        self._mailbox = Mailbox(self.ring)
+        # Listening comes before reading, or a change in between would be lost.
+        self._end_feed = hub.subscribe(informer, self._mailbox)
+        self.on_empty: Callable[[], None] = lambda: None
+
+    @property
+    def viewers(self) -> tuple[Viewer, ...]:
+        return (*self._joining, *self._following, *self._waiting, *self._lagging)
+
+    def ring(self) -> None:
+        """There is something to do."""
+        self._pacer.ask(self)
+
+    def decide_anew(self) -> None:
+        """Somebody's rights may have changed."""
+        self._mailbox.mark_state()
+
+    def join(self, viewer: Viewer, known: Known) -> None:
+        viewer.screen = self
+        self._joining[viewer] = known
+        self.ring()
+
+    def leave(self, viewer: Viewer) -> None:
+        """The last one to leave ends the screen."""
+        viewer.screen = None
+        self._forget(viewer)
+        if not self.viewers:
+            self._end_feed()
+            self.on_empty()
+
+    def freshness(self) -> str:
+        """How fresh the list is, as a frame."""
+        return self._view.freshness()
+
+    async def flush(self) -> None:
+        began = asyncio.get_running_loop().time()
+        try:
+            await self._flush()
+        except Exception as error:
+            log.exception("A live list failed")
+            for viewer in self.viewers:
+                await viewer.fail(error)
+        counters.flush_seconds.observe(asyncio.get_running_loop().time() - began)
+
+    async def _flush(self) -> None:
+        # Up to the first `await` everything is of one moment.
+        mail = self._mailbox.take()
+        refused = self._decide()
+        post = self._work_out(mail) if self.viewers else []
+        post += [self._refresh(one) for one in tuple(self._lagging) if not one.clogged]
+        behind = {one for found, viewers in post if found for one in viewers if one.clogged}
+        for viewer in behind:
+            self._set(viewer, self._lagging)
+        for viewer, error in refused:
+            await viewer.fail(error)
+        for found, viewers in post:
+            await self._send(found, [viewer for viewer in viewers if viewer not in behind])
+
+    def _decide(self) -> list[tuple[Viewer, Exception]]:
+        """Keeps the viewers whose rights are this screen's. Returns those that have none."""
+        refused: list[tuple[Viewer, Exception]] = []
+        # One decision for all sockets of an account.
+        decided: dict[Access, Hashable] = {}
+        for viewer in self.viewers:
+            try:
+                access = viewer.access
+                if access not in decided:
+                    decided[access] = self._rights_of(access)
+                if decided[access] != self._rights:
+                    known = self._known(viewer)
+                    self.leave(viewer)
+                    self._move(viewer, self._place, self._lang, known)
+            except Exception as error:
+                if not isinstance(error, Denied):
+                    log.exception("Nobody can say what a viewer may do")
+                if viewer.screen is self:
+                    self.leave(viewer)
+                refused.append((viewer, error))
+        return refused
+
+    def _rights_of(self, access: Access) -> Hashable:
+        """Raises `Denied` for whoever may not see what this list's address names."""
+        readable(self._place.kind, access, self._place.spec.namespaces)
+        return rights_key(self._place.kind, access)
+
+    def _known(self, viewer: Viewer) -> Known:
+        if viewer in self._following:
+            return self._view.known()
+        return self._joining.get(viewer, Known())
+
+    def _work_out(self, mail: Mail) -> _Post:
+        """What to send to whom. Whoever joins follows, or waits, from here on."""
+        view, viewers, followers = self._view, self.viewers, tuple(self._following)
+        joining = dict(self._joining) if view.synced else {}
+        access, known = viewers[0].access, view.known()
+        try:
+            found = view.update(mail, access, anew=bool(joining))
+            caught = {one: view.catch_up(has, access) for one, has in joining.items()}
+            unchanged = self._rights_of(access) == self._rights
+        except Denied:
+            unchanged = False
+        if not unchanged:
+            # The rights changed while this was worked out, so nobody may get it. All begin anew, with
+            # the rights that each has now.
+            view.forget()
+            for viewer in followers:
+                self._forget(viewer)
+                self.join(viewer, known)
+            self.ring()
+            return []
+        news = view.freshness_news()
+        post: _Post = [(news, (*followers, *self._waiting, *joining)), (found, followers)]
+        for viewer, missing in caught.items():
+            if missing is None:
+                post.append(self._refresh(viewer))
+            else:
+                self._set(viewer, self._following)
+                post.append((missing, (viewer,)))
+        return post
+
+    def _refresh(self, viewer: Viewer) -> tuple[list[str], tuple[Viewer, ...]]:
+        self._set(viewer, self._waiting)
+        counters.refreshes += 1
+        return [frames.refresh_frame()], (viewer,)
+
+    def _set(self, viewer: Viewer, group: dict[Viewer, None]) -> None:
+        self._forget(viewer)
+        group[viewer] = None
+
+    def _forget(self, viewer: Viewer) -> None:
+        self._joining.pop(viewer, None)
+        for group in (self._following, self._waiting, self._lagging):
+            group.pop(viewer, None)
+
+    async def _send(self, found: Iterable[str], viewers: Iterable[Viewer]) -> None:
+        """To those who are still here: no frame of a subscription may follow those of the next one."""
+        for text in found:
+            size, message = len(text.encode()), {"type": "websocket.send", "text": text}
+            for number, viewer in enumerate(viewers, 1):
+                if viewer.screen is self and viewer not in self._joining:
+                    counters.frames += 1
+                    counters.bytes += size
+                    await viewer.tell(message)
+                if number % AT_ONCE == 0:
+                    # What was written leaves, and everybody else has a turn.
+                    await asyncio.sleep(0)

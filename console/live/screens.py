@@ -1,0 +1,60 @@
+"""All screens of one loop, and who finds which."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from console.kube.informer import Informer
+from console.kube.runtime import get_runtime
+from console.live.hub import get_hub
+from console.live.pacer import get_pacer
+from console.live.perloop import PerLoop
+from console.live.screen import Screen, Viewer
+from console.live.view import Known
+from console.ui.decisions import readable
+from console.ui.places import ListPlace
+from console.ui.rights import rights_key
+
+_Name = tuple[Informer[Any], str, str, Hashable]
+
+
+class Screens:
+    def __init__(self) -> None:
+        self._screens: dict[_Name, Screen] = {}
+
+    def __len__(self) -> int:
+        return len(self._screens)
+
+    def show(self, viewer: Viewer, place: ListPlace, lang: str, known: Known) -> Screen:
+        """Puts `viewer`, whose browser has `known`, on the screen it shares. It is on that one alone.
+
+        Raises `Denied`, and then it is on none.
+        """
+        self.leave(viewer)
+        # Before the informer: nobody makes the console watch what they may not see.
+        readable(place.kind, viewer.access, place.spec.namespaces)
+        rights = rights_key(place.kind, viewer.access)
+        informer = get_runtime().informer(place.kind.gvr)
+        name = (informer, place.spec.url, lang, rights)
+        screen = self._screens.get(name)
+        if screen is None:
+            screen = Screen(place, lang, rights, informer, get_hub(), get_pacer(), self.show)
+            screen.on_empty = lambda: self._drop(name)
+            self._screens[name] = screen
+        screen.join(viewer, known)
+        return screen
+
+    def leave(self, viewer: Viewer) -> None:
+        if viewer.screen is not None:
+            viewer.screen.leave(viewer)
+
+    def decide_anew(self) -> None:
+        """Rights changed, and nobody knows whose."""
+        for screen in self._screens.values():
+            screen.decide_anew()
+
+    def _drop(self, name: _Name) -> None:
+        del self._screens[name]
+
+
+#: The running loop's screens.
+get_screens = PerLoop(Screens)

@@ -1,0 +1,50 @@
+"""Who may read the metrics: whoever has the token, and programs on this machine."""
+
+import secrets
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from console.audit.source import parse_address, source_address
+
+
+def may_read(request: HttpRequest) -> bool:
+    """With a bearer token, if that is `METRICS_TOKEN`; without one, from this machine alone."""
+    given = request.headers.get("Authorization")
+    if given is not None:
+        return _is_token(given)
+    return _is_local(request)
+
+
+def _is_token(authorization: str) -> bool:
+    scheme, _space, token = authorization.partition(" ")
+    wanted = settings.METRICS_TOKEN
+    same = secrets.compare_digest(token.strip().encode(), wanted.encode())
+    return bool(wanted) and scheme.lower() == "bearer" and same
+
+
+def _is_local(request: HttpRequest) -> bool:
+    """The host counts too: what a proxy on this machine passes on comes from outside, and so may what a
+    browser here was led to ask by a name that resolves to this machine."""
+    source = source_address(
+        request.META.get("REMOTE_ADDR") or "",
+        request.META.get("HTTP_X_FORWARDED_FOR") or "",
+        settings.TRUSTED_PROXIES,
+    )
+    return _is_loopback(source) and _is_loopback(_host(request.META.get("HTTP_HOST") or ""))
+
+
+def _host(header: str) -> str:
+    """Without its port."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_loopback(text: str) -> bool:
+    if text == "localhost":
+        return True
+    address = parse_address(text)
+    return address is not None and address.is_loopback

@@ -1,0 +1,273 @@
+"""What sockets share that show the same, and what none of them may get of another's."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from console.kube.informer import Informer
+from console.live.attendance import get_attendance
+from console.live.consumer import LiveConsumer
+from console.live.counters import counters
+from console.live.frames import rows_frame
+from console.live.screen import Screen
+from console.live.screens import get_screens
+from console.live.view import Known
+from console.ui.places import find_list
+from console.ui.table import rows
+from tests.live.conftest import URL, Browser, Browsers
+from tests.ui.support import FakeAccess, admin, alice, pod
+
+
+class Calls:
+    """Counts the calls of a function, and makes them."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, where: str, real: Callable[..., Any]
+    ) -> None:
+        self.count = 0
+        self._real = real
+        monkeypatch.setattr(where, self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.count += 1
+        return self._real(*args, **kwargs)
+
+
+async def followers(browsers: Browsers, count: int, url: str = URL) -> list[Browser]:
+    found = [await browsers(admin()) for _ in range(count)]
+    for browser in found:
+        await browser.subscribe(url)
+        assert 'id="freshness"' in await browser.html()
+    for browser in found:
+        assert await browser.quiet()
+    return found
+
+
+async def test_what_many_show_is_worked_out_and_drawn_once(
+    browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = await followers(browsers, 5)
+    assert len(get_screens()) == 1
+    tables = Calls(monkeypatch, "console.live.view.rows", rows)
+    drawn = Calls(monkeypatch, "console.live.frames.rows_frame", rows_frame)
+    pods.apply(pod("web-1", restarts=8))
+    frames = [await browser.html() for browser in several]
+    assert 'data-key="shop/web-1"' in frames[0]
+    # Not equal alone: one text, which the server encodes once.
+    assert all(frame is frames[0] for frame in frames)
+    assert (tables.count, drawn.count) == (1, 1)
+
+
+async def test_lists_languages_and_rights_that_differ_are_apart(browsers: Browsers) -> None:
+    for query in ("", "?sort=name", "?limit=20"):
+        await (await browsers(admin())).subscribe(URL + query)
+    for lang in ("en", "zh-Hans"):
+        await (await browsers(alice())).subscribe(lang=lang)
+    for browser in browsers.open:
+        await browser.frame()
+    assert len(get_screens()) == 5
+    # The same list, however it is written.
+    other = await browsers(admin())
+    await other.subscribe(f"{URL}?page=1&limit=50")
+    await other.frame()
+    assert len(get_screens()) == 5
+
+
+async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    [stays] = await followers(browsers, 1)
+    access = FakeAccess("alice")
+    moves = await browsers(access)
+    await moves.subscribe()
+    await moves.frame()
+    assert len(get_screens()) == 1
+    access.list_in = {"team-a"}
+    pods.apply(pod("web-1", restarts=70))
+    pods.apply(pod("api-1", "team-a", restarts=71))
+    seen = []
+    while not (frame := await moves.frame()).startswith('{"order"'):
+        seen.append(frame)
+    assert "team-a/api-1" in "".join(seen)
+    assert "<td" not in "".join(frame for frame in seen if "shop/web-1" in frame)
+    assert "shop/web-1" in await stays.html()
+    assert len(get_screens()) == 2
+
+
+async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
+    browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table is made with one viewer's rights, and they grow under its hands: what that viewer may
+    see by now must not go to those who share the screen."""
+    narrow = [FakeAccess(f"user-{n}", list_in={"team-a"}, delete_in=()) for n in range(2)]
+    first, second = [await browsers(access) for access in narrow]
+    for browser in (first, second):
+        await browser.subscribe()
+        await browser.frame()
+        assert await browser.quiet()
+
+    def grown(*args: Any) -> Any:
+        monkeypatch.setattr("console.live.view.rows", rows)
+        narrow[0].list_in = {"team-a", "shop"}
+        return rows(*args)
+
+    monkeypatch.setattr("console.live.view.rows", grown)
+    pods.apply(pod("api-1", "team-a", waiting="ImagePullBackOff", restarts=71))
+    assert 'data-key="shop/web-1"' in await first.html()
+    found = [await second.html() for _ in range(3)]
+    assert "team-a/api-1" in found[0]
+    assert ['id="summary"' in found[1], 'id="pager"' in found[2]] == [True, True]
+    assert "shop/" not in "".join(found)
+    assert await second.quiet()
+
+
+async def test_a_socket_that_does_not_read_gets_nothing_and_then_one_refresh(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    slow, other = await followers(browsers, 2)
+    told = counters.refreshes
+    slow.stop_reading()
+    for restarts in range(20, 25):
+        pods.apply(pod("web-1", restarts=restarts))
+        assert f">{restarts}<" in await other.html()
+    slow.read_on()
+    assert await slow.control() == {"refresh": True}
+    assert counters.refreshes == told + 1
+    # It waits until it says what it has.
+    pods.apply(pod("web-1", restarts=30))
+    assert ">30<" in await other.html()
+    assert await slow.quiet()
+    await slow.subscribe()
+    assert 'id="freshness"' in await slow.html()
+    pods.apply(pod("web-1", restarts=31))
+    assert ">31<" in await slow.html()
+
+
+async def test_a_socket_that_missed_nothing_is_told_nothing(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    [slow] = await followers(browsers, 1)
+    slow.stop_reading()
+    slow.read_on()
+    assert await slow.quiet()
+    pods.apply(pod("web-1", restarts=30))
+    assert ">30<" in await slow.html()
+
+
+async def test_a_slow_socket_that_joins_is_told_to_fetch_when_it_reads(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    slow = await browsers(admin())
+    slow.stop_reading()
+    had = slow.page()
+    pods.apply(pod("web-1", restarts=30))
+    await slow.return_with(had)
+    assert await slow.quiet()
+    slow.read_on()
+    assert await slow.control() == {"refresh": True}
+
+
+class Watcher:
+    """A socket that does something when it is told something."""
+
+    clogged = False
+
+    def __init__(self) -> None:
+        self.access = admin()
+        self.screen: Screen | None = None
+        self.told: list[str] = []
+        self.then: Callable[[], object] = list
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        self.told.append(message["text"])
+        self.then()
+
+    async def fail(self, error: Exception) -> None:
+        raise error
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], again: bool) -> None:
+    place = find_list(URL)
+    assert place is not None
+    screens, first, second = get_screens(), Watcher(), Watcher()
+    known = Known(rows(place.spec, admin(), pods).etag)
+    for watcher in (first, second):
+        screens.show(watcher, place, "en", known)
+    shared = first.screen
+    assert shared is not None
+    assert shared is second.screen
+    await shared.flush()
+
+    def change_the_list() -> None:
+        """As a message does that arrives while frames are sent."""
+        if again:
+            screens.show(second, place, "en", known)
+        else:
+            screens.leave(second)
+
+    first.then = change_the_list
+    pods.apply(pod("web-1", restarts=30))
+    async with asyncio.timeout(5):
+        while not first.told:
+            await asyncio.sleep(0.01)
+    assert second.told == [] or (again and second.told == ['{"refresh":true}'])
+    for watcher in (first, second):
+        screens.leave(watcher)
+
+
+async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
+    browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = await followers(browsers, 2)
+    [other] = await followers(browsers, 1, URL + "?namespace=team-b")
+
+    def broken(*args: object) -> object:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("console.live.view.find_row", broken)
+    pods.remove(pod("web-2"))
+    for browser in pair:
+        error = await browser.control()
+        assert error["error"]["code"] == 500
+        assert "secret" not in str(error)
+        assert await browser.closed() == 1013
+    pods.apply(pod("web-1", "team-b", restarts=13))
+    assert ">13<" in await other.html()
+
+
+async def test_a_socket_that_was_refused_cannot_subscribe_again(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    access = admin()
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+    access.list_in = ()
+    pods.apply(pod("web-1", restarts=5))
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+    access.list_in = None
+    await browser.subscribe()
+    assert await browser.quiet()
+    assert len(get_screens()) == 0
+
+
+async def test_nothing_is_left_when_all_have_gone(
+    pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = counters.sockets
+    found = [Browser(admin()) for _ in range(3)]
+    for browser in found:
+        await browser.connect()
+        await browser.subscribe()
+        await browser.frame()
+    assert counters.sockets == before + 3
+    for browser in found:
+        await browser.leave()
+    assert counters.sockets == before
+    assert (len(get_screens()), len(pods._listeners)) == (0, 0)
+    assert get_attendance()._checking is None
+    assert LiveConsumer.cap.open("admin") == 0

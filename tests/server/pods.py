@@ -1,0 +1,100 @@
+"""The live socket on the real server, over a cache that is filled by hand. In a process of its own.
+
+Every number on standard input gives all pods so many restarts. GET /state answers with what waits for
+the clients and with counters, any other with the etag of the list. Whoever names itself is signed in.
+"""
+
+import gc
+import json
+import os
+import sys
+from threading import Thread
+from typing import Any
+
+from console import server  # isort: skip  it chooses the reactor
+
+import django
+from django.conf import settings
+
+settings.ROOT_URLCONF = "tests.views.urls"
+settings.STORAGES = {
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+}
+django.setup()
+
+from console.kube.gvr import PODS  # noqa: E402  Django's apps must be ready
+from console.kube.informer import Informer  # noqa: E402
+from console.kube.runtime import StaticRuntime, set_runtime  # noqa: E402
+from console.live import flow  # noqa: E402
+from console.live.counters import counters  # noqa: E402
+from console.live.routing import websocket_application  # noqa: E402
+from console.live.screens import get_screens  # noqa: E402
+from console.ui.places import find_list  # noqa: E402
+from console.ui.table import rows  # noqa: E402
+from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
+
+SHOWN = 400
+URL = f"/clusters/host/pods?limit={SHOWN}"
+
+
+def pods(restarts: int) -> list[dict[str, Any]]:
+    return [pod(f"pod-{n:03}", restarts=restarts) for n in range(SHOWN)]
+
+
+def follow_input(informer: Informer[Any]) -> None:
+    for line in sys.stdin:
+        for item in pods(int(line)):
+            informer.apply(item)
+
+
+def state() -> dict[str, int]:
+    """`waiting`: the most bytes that this process keeps for one client. `following`: sockets that have
+    been brought up to date."""
+    transports = [item._transport for item in gc.get_objects() if isinstance(item, flow.Outgoing)]
+    waiting = [len(one.dataBuffer) + one._tempDataLen for one in transports if one is not None]
+    return {
+        "waiting": max(waiting, default=0),
+        "following": sum(len(one._following) for one in get_screens()._screens.values()),
+        "sockets": counters.sockets,
+        "refreshes": counters.refreshes,
+        "slow_closed": counters.slow_closed,
+    }
+
+
+def etag(informer: Informer[Any]) -> dict[str, str]:
+    place = find_list(URL)
+    assert place is not None
+    return {"etag": rows(place.spec, admin(), informer).etag, "url": URL}
+
+
+def application(informer: Informer[Any]) -> Any:
+    async def alive() -> bool:
+        return True
+
+    async def answer(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            name = dict(scope["headers"])[b"x-name"].decode()
+            viewer = {"account": name, "access": FakeAccess(name), "session_alive": alive}
+            await websocket_application({**scope, **viewer}, receive, send)
+            return
+        found = state() if scope["path"] == "/state" else etag(informer)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(found).encode()})
+
+    return answer
+
+
+def ready() -> None:
+    os.write(1, b"ready\n")
+
+
+def main() -> None:
+    flow.DRAIN_SECONDS = float(sys.argv[2])
+    informer = Informer.preloaded(PODS, pods(0))
+    set_runtime(StaticRuntime({PODS: informer}))
+    Thread(target=follow_input, args=(informer,), daemon=True).start()
+    server.run(application(informer), "127.0.0.1", int(sys.argv[1]), ready)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Requests share one thread for the database, and connections are looked after."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from pytest_django import Settings
+
+from console.handler import ConsoleHandler, make_handler
+
+
+async def _view(request: HttpRequest) -> HttpResponse:
+    if "wait" in request.GET:
+        await asyncio.sleep(0)
+    name = await sync_to_async(lambda: threading.current_thread().name)()
+    return HttpResponse(f"{name} {request.GET.get('n', '')}")
+
+
+urlpatterns = [path("", _view)]
+
+
+@pytest.fixture
+def handler(settings: Settings) -> Iterator[ASGIHandler]:
+    settings.ROOT_URLCONF = __name__
+    settings.ALLOWED_HOSTS = ["localhost"]
+    settings.MIDDLEWARE = []
+    yield make_handler()
+    request_started.connect(reset_queries)
+    request_started.connect(close_old_connections)
+
+
+async def ask(handler: Any, query: str) -> str:
+    scope = {
+        "type": "http", "method": "GET", "path": "/", "raw_path": b"/", "root_path": "",
+        "query_string": query.encode(), "headers": [(b"host", b"localhost")],
+    }  # fmt: skip
+    sent: list[dict[str, Any]] = []
+    bodies = iter([{"type": "http.request", "body": b""}])
+
+    async def receive() -> dict[str, Any]:
+        found = next(bodies, None)
+        return found if found is not None else await asyncio.Future()
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await handler(scope, receive, send)
+    return b"".join(message.get("body", b"") for message in sent).decode()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_one_thread_serves_all_requests(handler: ASGIHandler) -> None:
+    assert isinstance(handler, ConsoleHandler)
+    queries = [f"n={n}&wait" for n in range(5)]
+    answers = await asyncio.gather(*(ask(handler, query) for query in queries))
+    assert [answer.split()[-1] for answer in answers] == ["0", "1", "2", "3", "4"]
+    threads = {answer.rsplit(" ", 1)[0] for answer in answers}
+    assert len(threads) == 1
+    assert threads != {threading.current_thread().name}
+
+
+async def test_connections_are_looked_after_once_after_the_answer(handler: ASGIHandler) -> None:
+    def receivers(signal: Any) -> list[Any]:
+        return [found for kind in signal._live_receivers(None) for found in kind]
+
+    assert close_old_connections not in receivers(request_started)
+    assert close_old_connections in receivers(request_finished)
+
+
+async def test_sockets_are_not_its_business(handler: Any) -> None:
+    with pytest.raises(ValueError, match="websocket"):
+        await handler({"type": "websocket"}, None, None)

@@ -1,0 +1,216 @@
+"""Clients that do not read what they are sent, against the real server."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.request import urlopen
+
+import aiohttp
+import pytest
+
+from console.live.flow import BUFFER, MAX_BUFFER
+from tests.server.conftest import ROOT, Running, free_port
+
+MIB = 1024 * 1024
+#: Bytes that may wait for one client here: more than the frames of one flush, which show all rows.
+MOST = MIB
+
+
+class Pods:
+    """A server with live sockets, and the hand on its pods."""
+
+    def __init__(self, port: int, drain_seconds: float) -> None:
+        self.port = port
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-W",
+                "error",
+                "-m",
+                "tests.server.pods",
+                str(port),
+                str(drain_seconds),
+            ],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={"PATH": "/usr/bin", "DJANGO_SETTINGS_MODULE": "console.settings"},
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"ready\n", self.process.communicate()[1].decode()
+        self._restarts = 0
+
+    def change_all(self) -> int:
+        """Gives all pods a number of restarts, and returns it."""
+        self._restarts += 1
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"%d\n" % self._restarts)
+        self.process.stdin.flush()
+        return self._restarts
+
+    def get(self, path: str) -> dict[str, Any]:
+        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=20) as response:  # noqa: S310
+            return dict(json.load(response))
+
+    def subscription(self) -> str:
+        found = self.get("/")
+        return json.dumps({"subscribe": found["url"], "etag": found["etag"], "lang": "en"})
+
+    def stop(self) -> None:
+        self.process.terminate()
+        _, errors = self.process.communicate(timeout=20)
+        assert (self.process.returncode, errors) == (0, b"")
+
+
+@pytest.fixture
+def pods(request: pytest.FixtureRequest) -> Iterator[Pods]:
+    found = Pods(free_port(), getattr(request, "param", 60.0))
+    yield found
+    found.stop()
+
+
+class Client:
+    """An open websocket that reads only when it is told to. `window`: bytes that the kernel takes."""
+
+    def __init__(self, port: int, name: str, *, window: int = 4096) -> None:
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        self.socket.settimeout(20)
+        self.socket.connect(("127.0.0.1", port))
+        self.stream = self.socket.makefile("rb", buffering=0)
+        self.socket.sendall(
+            b"GET /ws/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\nX-Name: %s\r\n\r\n"
+            % (b64encode(bytes(16)), name.encode())
+        )
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self.stream.read(1)
+        assert head.startswith(b"HTTP/1.1 101 "), head
+
+    def say(self, text: str) -> None:
+        payload = text.encode()
+        assert len(payload) < 126
+        self.socket.sendall(b"\x81" + bytes([0x80 | len(payload)]) + bytes(4) + payload)
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or fewer at the end."""
+        found = b""
+        while len(found) < size and (piece := self.stream.read(size - len(found))):
+            found += piece
+        return found
+
+    def texts(self) -> Iterator[str]:
+        """Those that come, from now on."""
+        while head := self.read(2):
+            size = head[1] & 127
+            if size >= 126:
+                size = int.from_bytes(self.read(2 if size == 126 else 8), "big")
+            payload = self.read(size)
+            if head[0] & 15 == 1:
+                yield payload.decode()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
+        self.socket.close()
+
+
+def until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def following(pods: Pods, count: int) -> None:
+    until(lambda: pods.get("/state")["following"] == count, f"{count} sockets follow")
+
+
+async def test_what_waits_for_clients_that_do_not_read_is_bounded_and_others_go_on(
+    pods: Pods,
+) -> None:
+    subscription = pods.subscription()
+    url, headers = f"http://127.0.0.1:{pods.port}/ws/live", {"X-Name": "reader"}
+    with ExitStack() as stack:
+        stuck = [stack.enter_context(Client(pods.port, f"stuck-{n}")) for n in range(5)]
+        for client in stuck:
+            client.say(subscription)
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(url, headers=headers, max_msg_size=0) as reader,
+        ):
+            await reader.send_str(subscription)
+            following(pods, 6)
+            received = 0
+            while received < 4 * MOST:
+                restarts = pods.change_all()
+                frame = ""
+                while f">{restarts}<" not in frame:
+                    frame = await reader.receive_str(timeout=20)
+                    received += len(frame)
+            state = pods.get("/state")
+            assert BUFFER < state["waiting"] < MOST
+            assert (state["following"], state["refreshes"]) == (1, 0)
+        # One of them reads on: what was under way, then that it shall fetch its list, and no more.
+        texts = stuck[0].texts()
+        assert next(text for text in texts if text.startswith("{")) == '{"refresh":true}'
+        assert pods.get("/state")["refreshes"] == 1
+        stuck[0].say(pods.subscription())
+        assert 'id="freshness"' in next(texts)
+        following(pods, 1)
+        restarts = pods.change_all()
+        assert any(f">{restarts}<" in text for text in texts)
+
+
+@pytest.mark.parametrize("pods", [1.0], indirect=True)
+def test_a_client_that_does_not_read_in_time_is_cut_off(pods: Pods) -> None:
+    with Client(pods.port, "stuck") as stuck:
+        stuck.say(pods.subscription())
+        following(pods, 1)
+
+        def cut_off() -> bool:
+            pods.change_all()
+            return bool(pods.get("/state")["sockets"] == 0)
+
+        until(cut_off, "the socket is closed")
+        assert pods.get("/state")["slow_closed"] == 1
+        with pytest.raises(ConnectionResetError):
+            list(stuck.texts())
+
+
+def test_an_application_that_sends_on_costs_the_client_its_connection(echo: Running) -> None:
+    before = echo.resident()
+    with Client(echo.port, "stuck") as stuck:
+        stuck.say("pour")
+        until(lambda: (echo.temp / "poured").exists(), "all was sent")
+        assert echo.resident() - before < MAX_BUFFER + 6 * MIB
+        with pytest.raises(ConnectionResetError):
+            list(stuck.texts())
+
+
+def test_a_client_that_reads_gets_all_that_is_poured(echo: Running) -> None:
+    with Client(echo.port, "reader", window=MIB) as reader:
+        reader.say("pour")
+        texts = reader.texts()
+        assert sum(len(next(texts)) for _ in range(64)) == 16 * MIB
+
+
+def test_a_clogged_socket_can_be_closed(echo: Running) -> None:
+    """What waits is sent before the connection ends."""
+    with Client(echo.port, "slow") as slow:
+        slow.say("big")
+        slow.say("close 4001")
+        assert len(slow.read(10 + 200_000)) == 10 + 200_000
+        assert slow.read(4) == b"\x88\x02" + (4001).to_bytes(2, "big")
+        slow.socket.shutdown(socket.SHUT_WR)
+        assert slow.read(1) == b""
