@@ -2,16 +2,19 @@
 
 from django.urls import ResolverMatch
 
+from accounts.oauth.public import OAUTH_ROUTES
+
 PUBLIC_ROUTES = frozenset(
     {
         "accounts:login",
         "accounts:logout",
         "livez",
+        "metrics",
         "readyz",
         "set_language",
         "set_theme",
     }
-)
+).union(OAUTH_ROUTES)
 
 
 def is_public(match: ResolverMatch | None) -> bool:

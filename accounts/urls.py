@@ -1,11 +1,12 @@
 """Addresses of the login. Included at the root."""
 
-from django.urls import path
+from django.urls import include, path
 
 from accounts.views import login, logout
 
 app_name = "accounts"
 urlpatterns = [
+    path("", include("accounts.oauth.urls")),
     path("login", login, name="login"),
     path("logout", logout, name="logout"),
 ]

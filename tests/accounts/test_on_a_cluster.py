@@ -96,9 +96,9 @@ async def test_the_reader_reads_lists_without_secrets_and_changes_nothing(
     transport = Transport(Credentials("reader", str(kubeconfig)))
     reader, anything = ReaderClient(transport), ConsoleClient(transport)
     for gvr in (PODS, USERS, GLOBAL_ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
-        assert b"items" in await reader.list_page(gvr, "", [])
+        assert b"items" in await reader.latest(gvr, "")
     await reader.ready()
-    assert await code_of(reader.list_page(SECRETS, "", [])) == 403
+    assert await code_of(reader.latest(SECRETS, "")) == 403
     assert await code_of(anything.get(USERS, name="admin")) == 403
     assert await code_of(anything.create(PODS, {}, namespace="default")) == 403
     assert await code_of(anything.delete(USERS, name="admin")) == 403
@@ -109,7 +109,7 @@ async def test_the_reader_reads_lists_without_secrets_and_changes_nothing(
 async def test_the_writer_without_a_person_may_nothing(kubeconfig: Path) -> None:
     transport = Transport(Credentials("writer", str(kubeconfig)))
     writer = ConsoleClient(transport)
-    assert await code_of(ReaderClient(transport).list_page(PODS, "", [])) == 403
+    assert await code_of(ReaderClient(transport).latest(PODS, "")) == 403
     assert await code_of(writer.get(USERS, name="admin")) == 403
     assert await code_of(writer.create(PODS, {}, namespace="default")) == 403
     alice = UserClient(transport, Identity("alice"))

@@ -1,0 +1,193 @@
+"""`/oauth/authorize`: a code for an application, from somebody who is signed in.
+
+Programs and browsers that are signed in get the redirect at once. Whoever is not goes through the login
+and then comes to `confirm`, which is a page: it asks for consent where the client needs it, and sends the
+browser on by itself where it does not. It is a page also because browsers may hold a redirect that comes
+of a form to the `form-action` of the form's page, which is this origin.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from accounts.authenticate import authenticate
+from accounts.directory import UsersUnknown, trusted_users
+from accounts.oauth import endpoint, register
+from accounts.oauth.authorization import Asked, Wanted, location, read_asked, read_wanted
+from accounts.oauth.client_auth import basic_of
+from accounts.oauth.clients import AUTO
+from accounts.oauth.errors import BASIC, OAuthError, invalid_request
+from accounts.oauth.fields import MAX_QUERY, Fields, body_of, parse, query_of
+from accounts.oauth.holders import Holder, holder_of
+from accounts.oauth.scopes import API
+from accounts.sessions import SINCE
+from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
+from console.kube.gvr import Key
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+
+
+@endpoint.endpoint("GET", "POST")
+async def authorize(request: HttpRequest) -> HttpResponse:
+    fields = _fields(request)
+    asked = read_asked(fields)
+    try:
+        wanted = read_wanted(asked, fields)
+        found = await _signed_in(request)
+        if found is None:
+            return _challenge(request, asked, wanted, fields)
+        _check_age(wanted, found[1])
+        if _needs_consent(asked, wanted):
+            if wanted.silent:
+                raise OAuthError("consent_required", "The user has to consent.")
+            return HttpResponseRedirect(_page(fields))
+        return HttpResponseRedirect(await _grant(request, asked, wanted, *found))
+    except OAuthError as error:
+        return error.response() if error.status == 401 else _sent_back(asked, error)
+
+
+@require_http_methods(["GET", "POST"])
+async def confirm(request: ConsoleRequest) -> HttpResponse:
+    """For somebody who is signed in, which is the middleware's to see to."""
+    try:
+        fields = query_of(request)
+        asked = read_asked(fields)
+    except OAuthError as error:
+        return error_page(
+            request,
+            400,
+            _("This application is not known here, or asks wrongly.") + f" {error.description}",
+        )
+    try:
+        return await _confirmed(request, asked, read_wanted(asked, fields))
+    except OAuthError as error:
+        return _leave(
+            request, location(asked, error=error.error, error_description=error.description)
+        )
+    except (UsersUnknown, AuditUnavailable, DatabaseError):
+        return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+
+
+async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: Wanted) -> HttpResponse:
+    """Raises `OAuthError`."""
+    found = await _in_session(request)
+    if found is None:
+        raise OAuthError("login_required", "The user is not signed in.")
+    _check_age(wanted, found[1])
+    if _needs_consent(asked, wanted):
+        if request.method != "POST":
+            return _ask(request, asked, wanted)
+        if request.POST.get("decision") != "allow":
+            raise OAuthError("access_denied", "The user refused.")
+    return _leave(request, await _grant(request, asked, wanted, *found))
+
+
+def _fields(request: HttpRequest) -> Fields:
+    """OpenID Connect Core, section 3.1.2.1, wants both methods. Raises `OAuthError`."""
+    if request.method == "GET":
+        return query_of(request)
+    if request.META.get("QUERY_STRING") or len(body_of(request)) > MAX_QUERY:
+        raise invalid_request("The parameters belong into the body, which may not be long.")
+    return parse(body_of(request))
+
+
+async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
+    """Who asks, and since when. Raises `OAuthError`, `UsersUnknown` and `TooBusy`."""
+    basic = basic_of(request)
+    if basic is None:
+        return await _in_session(request)
+    if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        raise invalid_request("Either a session or a password, not both.")
+    entry = None
+    attempt = await authenticate(*basic)
+    if attempt.user is not None:
+        entry = trusted_users().store.get(Key("", attempt.user.name))
+    if entry is None:
+        action = request_action(request, "login", SESSIONS, subresource="code", actor=attempt.name)
+        async with record(action) as recording:
+            recording.answered(401, attempt.reason)
+        raise _unauthorized()
+    return holder_of(entry), endpoint.clock.now()
+
+
+async def _in_session(request: HttpRequest) -> tuple[Holder, datetime] | None:
+    """Of a browser's session alone: a token is not the way to get more tokens."""
+    account = getattr(request, "account", None)
+    if account is None or getattr(request, "bearer", None) is not None:
+        return None
+    entry = trusted_users().store.get(Key("", account))
+    since = await request.session.aget(SINCE)
+    if entry is None or not isinstance(since, int | float):
+        return None
+    return holder_of(entry), datetime.fromtimestamp(since, UTC)
+
+
+def _challenge(request: HttpRequest, asked: Asked, wanted: Wanted, fields: Fields) -> HttpResponse:
+    if wanted.silent:
+        raise OAuthError("login_required", "The user is not signed in.")
+    if asked.client.challenges or "text/html" not in request.headers.get("Accept", ""):
+        raise _unauthorized()
+    return HttpResponseRedirect(f"{reverse('accounts:login')}?{urlencode({'next': _page(fields)})}")
+
+
+def _unauthorized() -> OAuthError:
+    return OAuthError(
+        "login_required", "The user is not signed in.", status=401, WWW_Authenticate=BASIC
+    )
+
+
+def _check_age(wanted: Wanted, since: datetime) -> None:
+    now = endpoint.clock.now()
+    if wanted.max_age is not None and (now - since).total_seconds() > wanted.max_age:
+        raise OAuthError("login_required", "The user signed in too long ago.")
+
+
+def _needs_consent(asked: Asked, wanted: Wanted) -> bool:
+    return asked.client.consent != AUTO or wanted.asks_consent
+
+
+async def _grant(
+    request: HttpRequest, asked: Asked, wanted: Wanted, holder: Holder, since: datetime
+) -> str:
+    """Where to go with a new code."""
+    action = request_action(
+        request, "authorize", SESSIONS,
+        name=asked.client.name, subresource="code", actor=holder.user.name,
+    )  # fmt: skip
+    async with record(action):
+        code = await sync_to_async(register.make_code)(
+            holder, asked.client, wanted.terms, since, endpoint.clock.now()
+        )
+    return location(asked, code=code)
+
+
+def _page(fields: Fields) -> str:
+    return f"{reverse('accounts:oauth:confirm')}?{urlencode(dict(fields))}"
+
+
+def _sent_back(asked: Asked, error: OAuthError) -> HttpResponse:
+    where = location(asked, error=error.error, error_description=error.description)
+    return HttpResponseRedirect(where)
+
+
+def _ask(request: ConsoleRequest, asked: Asked, wanted: Wanted) -> HttpResponse:
+    context: dict[str, Any] = {
+        "client": asked.client.name,
+        "acts": API in wanted.terms.scope.split(" "),
+        "account": request.account,
+        "where": asked.redirect_uri.partition("?")[0],
+    }
+    return render(request, "accounts/oauth/consent.html", context)
+
+
+def _leave(request: ConsoleRequest, where: str) -> HttpResponse:
+    return render(request, "accounts/oauth/leave.html", {"where": where})

@@ -1,0 +1,149 @@
+"""Applications that may ask for tokens, as the configuration names them.
+
+The shape is KubeSphere's `authentication.oauthOptions.clients[]`, with these differences:
+
+- A secret that everybody knows, or one of less than 16 characters, disables its client.
+- `redirectURIs` are compared as a whole; one with a `*` is left out.
+- `grantMethod` is `prompt` where nothing is said. `auto` is for applications of one's own.
+- Ours: `grantTypes`; `public: true` for a client without a secret, which must then use PKCE;
+  `reviewTokens: true` for kube-apiserver; `postLogoutRedirectURIs`.
+- The password grant is for the clients that are called `kubesphere` and `quarterdeck`, and for those
+  whose `grantTypes` name it; never for public ones.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from accounts.oauth.durations import parse_duration
+
+PASSWORD, REFRESH, CODE = "password", "refresh_token", "authorization_code"  # noqa: S105
+AUTO, PROMPT, DENY = "auto", "prompt", "deny"
+
+SHORTEST_SECRET = 16
+MAX_URI = 1024
+_KNOWN_SECRETS = frozenset({"kubesphere", "quarterdeck", "changeme", "change-me", "secret"})
+_FIRST_PARTY = frozenset({"kubesphere", "quarterdeck"})
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """`secret` is "" for public clients, and for them alone. `access` and `idle` are lifetimes: of an
+    access token, and of a refresh token beyond that."""
+
+    name: str
+    secret: str
+    redirect_uris: frozenset[str]
+    post_logout_uris: frozenset[str]
+    grants: frozenset[str]
+    consent: str
+    challenges: bool
+    reviews: bool
+    access: timedelta
+    idle: timedelta
+
+    @property
+    def is_public(self) -> bool:
+        return not self.secret
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    access: timedelta
+    idle: timedelta
+
+
+def read_client(raw: Mapping[str, Any], defaults: Lifetimes, note: Note) -> Client:
+    """Raises ValueError for an entry that is of no use; notes what is left out of one that is."""
+    name = raw.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError("a client needs a name of letters, digits, '.', '_' and '-'")
+    secret, public = str(raw.get("secret") or ""), raw.get("public") is True
+    grants = _grants(raw.get("grantTypes"), name, public)
+    problem = _secret_problem(secret, public)
+    if problem:
+        raise ValueError(f"client {name}: {problem}")
+    consent = raw.get("grantMethod") or PROMPT
+    if consent not in (AUTO, PROMPT, DENY):
+        raise ValueError(f"client {name}: grantMethod is auto, prompt or deny")
+
+    def uris(field: str) -> frozenset[str]:
+        return _uris(raw.get(field), lambda text: note(f"client {name}: {field}: {text}"))
+
+    return Client(
+        name=name,
+        secret=secret,
+        redirect_uris=uris("redirectURIs"),
+        post_logout_uris=uris("postLogoutRedirectURIs"),
+        grants=grants,
+        consent=consent,
+        challenges=raw.get("respondWithChallenges") is True,
+        reviews=raw.get("reviewTokens") is True and not public,
+        access=lifetime(raw.get("accessTokenMaxAge"), defaults.access),
+        idle=lifetime(raw.get("accessTokenInactivityTimeout"), defaults.idle),
+    )
+
+
+def lifetime(value: object, default: timedelta) -> timedelta:
+    """KubeSphere's 0 means for ever, which no token of ours lasts: it counts as nothing said.
+    Raises ValueError."""
+    found = default if value is None else parse_duration(value)
+    return found or default
+
+
+def uri_problem(uri: str) -> str:
+    """Why nobody is sent to this address, or ""."""
+    parts = urlsplit(uri)
+    if len(uri) > MAX_URI or not re.fullmatch(r"[!-~]+", uri) or set(uri) & set("\"'<>\\`{}|^"):
+        return "it is too long or has characters that an address cannot have"
+    if "*" in uri:
+        return "addresses are compared as a whole, so a * means nothing"
+    if "#" in uri or not parts.hostname or "@" in parts.netloc:
+        return "it needs a host, and can have neither a fragment nor a user"
+    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+        return ""
+    return "only https is possible, and http to this machine itself"
+
+
+def _uris(raw: object, note: Note) -> frozenset[str]:
+    found = set()
+    for uri in raw if isinstance(raw, list) else []:
+        try:
+            problem = uri_problem(uri) if isinstance(uri, str) else "it is not a text"
+        except ValueError:
+            problem = "it cannot be read"
+        if problem:
+            note(f"{str(uri)[:80]!r} is left out: {problem}")
+        else:
+            found.add(uri)
+    return frozenset(found)
+
+
+def _grants(raw: object, name: str, public: bool) -> frozenset[str]:
+    if raw is None:
+        more = {PASSWORD} if name in _FIRST_PARTY and not public else set()
+        return frozenset({CODE, REFRESH, *more})
+    if not isinstance(raw, list) or not set(map(str, raw)) <= {CODE, REFRESH, PASSWORD}:
+        raise ValueError(f"client {name}: grantTypes are {CODE}, {REFRESH} and {PASSWORD}")
+    if public and PASSWORD in raw:
+        raise ValueError(f"client {name}: a public client cannot have the password grant")
+    return frozenset(map(str, raw))
+
+
+def _secret_problem(secret: str, public: bool) -> str:
+    if public:
+        return "a public client has no secret" if secret else ""
+    if not secret:
+        return "it has no secret, and is not public"
+    if secret.lower() in _KNOWN_SECRETS:
+        return "everybody knows its secret; set another"
+    if len(secret) < SHORTEST_SECRET:
+        return f"its secret has less than {SHORTEST_SECRET} characters"
+    return ""

@@ -1,0 +1,99 @@
+"""`GET /kapis/iam.kubesphere.io/v1alpha2/users/{name}`, as KubeSphere answers it.
+
+Everybody may read their own; for others the right to get users is needed, whether they exist or not. The
+password never leaves, neither as the field nor in what kubectl noted of the last apply.
+"""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from accounts.controllers import APPLIED_ANNOTATION
+from accounts.directory import UsersUnknown, trusted_users
+from accounts.oauth.bearer import Bearer
+from accounts.oauth.errors import no_token
+from accounts.oauth.holders import UNINITIALIZED
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
+from console.kube.projections import GlobalRoleBinding, User
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.links import HOST_CLUSTER
+from console.ui.statuses import status_response
+
+#: Added to what is read, never stored.
+GLOBAL_ROLE = "iam.kubesphere.io/globalrole"
+
+
+@csrf_exempt
+async def user(request: HttpRequest, name: str, cluster: str = "") -> HttpResponse:
+    if request.method not in ("GET", "HEAD"):
+        response = status_response(405, "this takes GET alone")
+        response["Allow"] = "GET, HEAD"
+        return response
+    if cluster not in ("", HOST_CLUSTER):
+        return status_response(404, f'clusters.cluster.kubesphere.io "{cluster}" not found')
+    account: str | None = getattr(request, "account", None)
+    if account is None:
+        return _refused(getattr(request, "bearer", None))
+    try:
+        users = trusted_users()
+        own = users.store.get(Key("", account))
+        if own is not None and own.projection.annotations.get(UNINITIALIZED):
+            return status_response(403, "choose a password first")
+        if name != account and not _may_get(request, name):
+            return _forbidden(account, name)
+        found = users.store.get(Key("", name))
+    except UsersUnknown:
+        return status_response(503, "the users have not arrived from the cluster")
+    if found is None:
+        return status_response(404, f'users.iam.kubesphere.io "{name}" not found')
+    return JsonResponse(shown(found))
+
+
+def shown(entry: Entry[User]) -> dict[str, Any]:
+    """The object as its readers get it."""
+    found = entry.original()
+    (found.get("spec") or {}).pop("password", None)
+    annotations = found["metadata"].get("annotations") or {}
+    annotations.pop(APPLIED_ANNOTATION, None)
+    role = _global_role(entry.projection.name)
+    if role:
+        annotations[GLOBAL_ROLE] = role
+    if annotations:
+        found["metadata"]["annotations"] = annotations
+    return {"kind": "User", "apiVersion": USERS.group_version, **found}
+
+
+def _global_role(name: str) -> str:
+    """The role that the first binding, by name, gives to this user."""
+    snapshot = get_runtime().informer(GLOBAL_ROLE_BINDINGS).store.snapshot()
+    found: list[GlobalRoleBinding] = [entry.projection for entry in snapshot.entries.values()]
+    for binding in sorted(found, key=lambda binding: binding.name):
+        if any(subject.kind == "User" and subject.name == name for subject in binding.subjects):
+            return binding.role
+    return ""
+
+
+def _may_get(request: HttpRequest, name: str) -> bool:
+    access: Access | None = getattr(request, "access", None)
+    return access is not None and access.can("get", USERS, name=name)
+
+
+def _refused(bearer: Bearer | None) -> HttpResponse:
+    if bearer is not None and bearer.holder.uninitialized:
+        return status_response(403, "choose a password first")
+    if bearer is not None:
+        return status_response(403, "the token is not of the scope api")
+    response = status_response(401, "this needs an access token or a session")
+    response["WWW-Authenticate"] = no_token().headers["WWW-Authenticate"]
+    return response
+
+
+def _forbidden(account: str, name: str) -> HttpResponse:
+    text = (
+        f'users.iam.kubesphere.io "{name}" is forbidden: User "{account}" cannot get resource "users" '
+        f'in API group "{USERS.group}" at the cluster scope'
+    )
+    return status_response(403, text)

@@ -1,0 +1,130 @@
+"""The configuration of the token service: KubeSphere's `authentication`, from a file.
+
+The file is `settings.AUTHENTICATION_CONFIG`, or `authentication.yaml` in `STATE_DIR`. It may be a whole
+`kubesphere.yaml`, its `authentication` part, or an `oauthOptions` part alone. A change is taken up with
+the next request. An entry that is wrong is left out and named in `problems`; a file that cannot be read
+changes nothing. Without a file there are no clients, and nobody gets a token.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+
+from accounts.oauth.clients import Client, Lifetimes, lifetime, read_client
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES = 1024 * 1024
+#: KubeSphere's: an access token lives so long, a refresh token for the sum.
+ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
+
+Stamp = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`multiple_login`: a new sign-in leaves the user's earlier ones alone."""
+
+    issuer: str
+    clients: Mapping[str, Client]
+    multiple_login: bool = True
+    problems: tuple[str, ...] = ()
+
+    @property
+    def longest_token(self) -> timedelta:
+        """How long the longest-lived access token of any client lives."""
+        return max((client.access for client in self.clients.values()), default=ACCESS)
+
+
+_current: tuple[Stamp, Options] | None = None
+
+
+def options() -> Options:
+    """The configuration as it is now. Never raises for what the file says."""
+    global _current
+    path = config_path()
+    stamp = _stamp(path)
+    known = _current
+    if known is not None and known[0] == stamp:
+        return known[1]
+    found = _load(path, known[1] if known is not None and known[0][0] == stamp[0] else None)
+    for problem in found.problems:
+        log.error("%s: %s", path, problem)
+    _current = (stamp, found)
+    return found
+
+
+def config_path() -> Path:
+    named = settings.AUTHENTICATION_CONFIG
+    return Path(named) if named else Path(settings.STATE_DIR) / "authentication.yaml"
+
+
+def parse_options(raw: object) -> Options:
+    """Raises ValueError if `raw` has not even the shape of a configuration."""
+    if not isinstance(raw, dict):
+        raise ValueError("it is not a mapping")
+    whole = raw.get("authentication", raw)
+    oauth = whole.get("oauthOptions", whole) if isinstance(whole, dict) else None
+    if not isinstance(oauth, dict):
+        raise ValueError("authentication and oauthOptions are mappings")
+    problems: list[str] = []
+    return Options(
+        issuer=settings.BASE_URL,
+        clients=_clients(oauth, problems),
+        multiple_login=whole.get("multipleLogin") is not False,
+        problems=tuple(problems),
+    )
+
+
+def _clients(oauth: dict[str, Any], problems: list[str]) -> dict[str, Client]:
+    try:
+        defaults = Lifetimes(
+            lifetime(oauth.get("accessTokenMaxAge"), ACCESS),
+            lifetime(oauth.get("accessTokenInactivityTimeout"), IDLE),
+        )
+    except ValueError as error:
+        problems.append(str(error))
+        defaults = Lifetimes(ACCESS, IDLE)
+    found: dict[str, Client] = {}
+    listed = oauth.get("clients") or []
+    for raw in listed if isinstance(listed, list) else [listed]:
+        try:
+            if not isinstance(raw, dict):
+                raise ValueError("a client is a mapping")
+            client = read_client(raw, defaults, problems.append)
+            if client.name in found:
+                raise ValueError(f"client {client.name} is there twice; the first one counts")
+            found[client.name] = client
+        except ValueError as error:
+            problems.append(str(error))
+    return found
+
+
+def _stamp(path: Path) -> Stamp:
+    """Differs whenever the file may have changed, also where a link leads to another file now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return (str(path), 0, 0, 0)
+    return (str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _load(path: Path, before: Options | None) -> Options:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise ValueError("it is too large")
+        return parse_options(yaml.safe_load(text))
+    except FileNotFoundError:
+        return Options(settings.BASE_URL, {})
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        kept = before or Options(settings.BASE_URL, {})
+        problem = f"cannot be read, and what was known before still counts: {error}"
+        return Options(kept.issuer, kept.clients, kept.multiple_login, (problem,))

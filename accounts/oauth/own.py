@@ -1,0 +1,78 @@
+"""What the bearer of a token can ask about it, and how it is ended."""
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.http import urlencode
+
+from accounts.oauth import endpoint, register
+from accounts.oauth.bearer import Bearer, bearer_of, examine_token, require_scope
+from accounts.oauth.client_auth import client_of
+from accounts.oauth.clients import Client
+from accounts.oauth.errors import answer, invalid_request
+from accounts.oauth.fields import Fields, form_of, query_of, required
+from accounts.oauth.issuing import profile
+from accounts.oauth.models import Grant
+from accounts.oauth.options import options
+from accounts.oauth.scopes import OPENID
+from console.audit.trail import SESSIONS, record, request_action
+
+
+@endpoint.endpoint("GET", "HEAD", "POST")
+async def userinfo(request: HttpRequest) -> HttpResponse:
+    """OpenID Connect Core, section 5.3."""
+    bearer = bearer_of(request)
+    require_scope(bearer, OPENID)
+    return answer(profile(bearer.holder, " ".join(sorted(bearer.scope))))
+
+
+@endpoint.endpoint("GET", "POST")
+async def logout(request: HttpRequest) -> HttpResponse:
+    """Ends all tokens of the token's user, as KubeSphere's does, not just this one."""
+    bearer = bearer_of(request)
+    fields = query_of(request) if request.method == "GET" else form_of(request)
+    where = _where_next(bearer, fields)
+    name = bearer.holder.user.name
+    action = request_action(request, "logout", SESSIONS, subresource="token", actor=name)
+    async with record(action):
+        await sync_to_async(register.end_user)(name, "Logout", endpoint.clock.now())
+    return answer({"message": "success"}) if where is None else HttpResponseRedirect(where)
+
+
+@endpoint.endpoint("POST")
+async def revoke(request: HttpRequest) -> HttpResponse:
+    """RFC 7009. Ends the sign-in that the token belongs to, with all its tokens. A token that means
+    nothing, or is another client's, is answered like one that was ended."""
+    fields = form_of(request)
+    client = client_of(request, fields)
+    grant = await _grant_of(required(fields, "token"), client)
+    if grant is not None:
+        action = request_action(
+            request, "revoke", SESSIONS, name=client.name, subresource="token", actor=grant.user
+        )
+        async with record(action):
+            await sync_to_async(_end)(grant)
+    return answer({})
+
+
+async def _grant_of(token: str, client: Client) -> Grant | None:
+    grant = await sync_to_async(register.grant_of_refresh)(token, client)
+    if grant is not None:
+        return grant
+    bearer = await examine_token(token)
+    return bearer.grant if bearer is not None and bearer.grant.client == client.name else None
+
+
+def _end(grant: Grant) -> None:
+    register.end(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
+
+
+def _where_next(bearer: Bearer, fields: Fields) -> str | None:
+    """Raises `OAuthError` for an address that the token's client did not register."""
+    uri = fields.get("post_logout_redirect_uri")
+    if uri is None:
+        return None
+    client = options().clients.get(bearer.grant.client)
+    if client is None or uri not in client.post_logout_uris:
+        raise invalid_request("The address is not one of the client's for after the logout.")
+    state = {"state": fields["state"]} if "state" in fields else {}
+    return f"{uri}{'&' if '?' in uri else '?'}{urlencode(state)}" if state else uri

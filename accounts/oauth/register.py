@@ -1,0 +1,186 @@
+"""What has been issued, what was used, and what has ended. Synchronous: call it off the loop.
+
+Each function is one transaction. Nothing is used twice, also when two replicas are asked at once: what
+decides is one conditional UPDATE. A refusal is returned and not raised, since it often has to write: a
+second use of a code or of a refresh token ends everything that came of it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.oauth import issuing, keys
+from accounts.oauth.clients import Client
+from accounts.oauth.holders import Holder, find_holder
+from accounts.oauth.issuing import Issued, digest
+from accounts.oauth.models import AccessToken, AuthorizationCode, Grant, RefreshToken
+from accounts.oauth.options import options
+from accounts.session_settings import ABSOLUTE_LIFETIME
+
+CODE_LIFETIME = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`reason`: for the audit trail; the client hears `invalid_grant` whatever it is."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a code was asked for with, and what must be repeated to use it."""
+
+    redirect_uri: str
+    scope: str
+    challenge: str = ""
+    nonce: str = ""
+
+
+@transaction.atomic
+def sign_in(holder: Holder, client: Client, scope: str, now: datetime) -> Issued:
+    """The first tokens after a password."""
+    return issuing.issue(_begin(holder, client, scope, now, now), holder, client, now)
+
+
+@transaction.atomic
+def make_code(
+    holder: Holder, client: Client, terms: Terms, authenticated: datetime, now: datetime
+) -> str:
+    code = issuing.random_token()
+    AuthorizationCode.objects.create(
+        digest=digest(code),
+        client=client.name,
+        user=holder.user.name,
+        uid=holder.user.uid,
+        credential=holder.credential,
+        scope=terms.scope,
+        authenticated=authenticated,
+        redirect_uri=terms.redirect_uri,
+        challenge=terms.challenge,
+        nonce=terms.nonce,
+        expires=now + CODE_LIFETIME,
+    )
+    return code
+
+
+@transaction.atomic
+def use_code(
+    code: str, client: Client, redirect_uri: str, challenge: str, now: datetime
+) -> Issued | Refused:
+    """`challenge`: made of the verifier that came with the code, "" if none came. Raises
+    `UsersUnknown`."""
+    found = AuthorizationCode.objects.filter(digest=digest(code), client=client.name).first()
+    if found is None:
+        return Refused("UnknownCode")
+    # Before anything else that could be wrong: whatever becomes of it, it was used.
+    if not AuthorizationCode.objects.filter(pk=found.pk, used=None).update(used=now):
+        found.refresh_from_db()
+        if found.grant is not None:
+            end(Grant.objects.filter(pk=found.grant.pk), "CodeReused", now)
+        return Refused("CodeReused")
+    if found.expires <= now:
+        return Refused("CodeExpired")
+    if found.redirect_uri != redirect_uri:
+        return Refused("WrongRedirectURI")
+    if found.challenge != challenge:
+        return Refused("WrongVerifier")
+    holder = find_holder(found.user, found.uid, found.credential)
+    if holder is None:
+        return Refused("UserEnded")
+    grant = _begin(holder, client, found.scope, found.authenticated, now)
+    AuthorizationCode.objects.filter(pk=found.pk).update(grant=grant)
+    issued = issuing.issue(grant, holder, client, now)
+    identity = issuing.id_token(grant, holder, client, found.nonce, now)
+    return Issued(
+        issued.access_token, issued.refresh_token, issued.expires_in, issued.scope, identity
+    )
+
+
+@transaction.atomic
+def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | Refused:
+    """A new pair for an old refresh token. `scope` is "" or a part of what was granted. Raises
+    `UsersUnknown`."""
+    found = _refresh_token(token, client)
+    if found is None:
+        return Refused("UnknownToken")
+    grant = found.grant
+    if not RefreshToken.objects.filter(pk=found.pk, used=None).update(used=now):
+        end(Grant.objects.filter(pk=grant.pk), "RefreshReused", now)
+        return Refused("RefreshReused")
+    if grant.ended is not None or min(found.expires, grant.expires) <= now:
+        return Refused("TokenExpired")
+    holder = _holder(grant)
+    if holder is None:
+        end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
+        return Refused("UserEnded")
+    return issuing.issue(grant, holder, client, now, scope=scope)
+
+
+def user_of_code(code: str, client: Client) -> str:
+    """Whose code this is or was, "" if it is none of this client. Changes nothing."""
+    rows = AuthorizationCode.objects.filter(digest=digest(code), client=client.name)
+    return rows.values_list("user", flat=True).first() or ""
+
+
+def grant_of_refresh(token: str, client: Client) -> Grant | None:
+    """Whose refresh token this is or was, if it is of this client. Changes nothing."""
+    found = _refresh_token(token, client)
+    return found.grant if found is not None else None
+
+
+def grant_of_access(jti: str, now: datetime) -> Grant | None:
+    """The grant of an access token that still counts."""
+    found = AccessToken.objects.select_related("grant").filter(jti=jti, expires__gt=now).first()
+    if found is None or found.grant.ended is not None or found.grant.expires <= now:
+        return None
+    return found.grant
+
+
+def end(grants: QuerySet[Grant], reason: str, now: datetime) -> int:
+    """Ends these, with all their tokens; returns how many had not ended before."""
+    return grants.filter(ended=None).update(ended=now, reason=reason)
+
+
+def end_user(name: str, reason: str, now: datetime) -> int:
+    """Ends everything that this user has been given."""
+    AuthorizationCode.objects.filter(user=name, used=None).update(used=now)
+    return end(Grant.objects.filter(user=name), reason, now)
+
+
+@transaction.atomic
+def discard_expired(now: datetime) -> None:
+    """Forgets what can be used for nothing any more, not even for noticing a second use."""
+    Grant.objects.filter(expires__lte=now).delete()
+    AccessToken.objects.filter(expires__lte=now).delete()
+    AuthorizationCode.objects.filter(grant=None, expires__lte=now - CODE_LIFETIME).delete()
+    keys.discard_expired(now)
+
+
+def _begin(
+    holder: Holder, client: Client, scope: str, authenticated: datetime, now: datetime
+) -> Grant:
+    if not options().multiple_login:
+        end_user(holder.user.name, "AnotherLogin", now)
+    return Grant.objects.create(
+        client=client.name,
+        user=holder.user.name,
+        uid=holder.user.uid,
+        credential=holder.credential,
+        scope=scope,
+        authenticated=authenticated,
+        created=now,
+        expires=now + max(ABSOLUTE_LIFETIME, client.access + client.idle),
+    )
+
+
+def _refresh_token(token: str, client: Client) -> Any:
+    rows = RefreshToken.objects.select_related("grant")
+    return rows.filter(digest=digest(token), grant__client=client.name).first()
+
+
+def _holder(grant: Grant) -> Holder | None:
+    return find_holder(grant.user, grant.uid, grant.credential)

@@ -1,0 +1,148 @@
+"""`POST /oauth/token`: tokens for a password, for a code, or for a refresh token."""
+
+import base64
+import hashlib
+import re
+import time
+from dataclasses import dataclass
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse
+
+from accounts.authenticate import MAX_NAME, authenticate
+from accounts.directory import find_user, trusted_users
+from accounts.oauth import endpoint, register, scopes
+from accounts.oauth.client_auth import client_of
+from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
+from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request
+from accounts.oauth.fields import Fields, form_of, required
+from accounts.oauth.holders import Holder, holder_of
+from accounts.oauth.issuing import Issued
+from accounts.oauth.register import Refused
+from console.audit.trail import SESSIONS, Action, record, request_action
+
+#: By what requests call them. `code` is what KubeSphere calls the grant of a code.
+GRANTS = {PASSWORD: PASSWORD, REFRESH: REFRESH, CODE: CODE, "code": CODE}
+#: Seconds between two looks for what has expired, in one process.
+DISCARD_EVERY = 60.0
+
+_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+_WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105
+_WRONG_TOKEN = "The token or code is unknown, was used, has expired or was revoked."  # noqa: S105
+
+
+@dataclass(slots=True)
+class _Discarding:
+    next: float = 0.0
+
+    def is_due(self) -> bool:
+        now = time.monotonic()
+        if now < self.next:
+            return False
+        self.next = now + DISCARD_EVERY
+        return True
+
+
+_discarding = _Discarding()
+
+
+@endpoint.endpoint("POST")
+async def token(request: HttpRequest) -> HttpResponse:
+    fields = form_of(request)
+    client = await _client(request, fields)
+    grant = GRANTS.get(required(fields, "grant_type"))
+    if grant is None:
+        raise OAuthError("unsupported_grant_type", "There is no such grant type here.")
+    if grant not in client.grants:
+        raise OAuthError("unauthorized_client", "The client may not use this grant type.")
+    if _discarding.is_due():
+        await sync_to_async(register.discard_expired)(endpoint.clock.now())
+    issued = await {PASSWORD: _password, REFRESH: _refresh, CODE: _code}[grant](
+        request, client, fields
+    )
+    return answer(issued.body())
+
+
+async def _client(request: HttpRequest, fields: Fields) -> Client:
+    """Somebody who guesses secrets is somebody who tries to sign in, and is in the trail."""
+    try:
+        return client_of(request, fields)
+    except OAuthError as error:
+        if error.error == "invalid_client":
+            async with record(_action(request, "login", None, "")) as entry:
+                entry.answered(401, "InvalidClient")
+        raise
+
+
+async def _password(request: HttpRequest, client: Client, fields: Fields) -> Issued:
+    username, password = required(fields, "username"), required(fields, "password")
+    scope = scopes.granted(fields.get("scope", ""), client)
+    # Before the password is compared: if it changes meanwhile, what is issued is dead at once.
+    before = _holder(username)
+    attempt = await authenticate(username, password)
+    async with record(_action(request, "login", client, attempt.name)) as entry:
+        if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
+            entry.answered(400, attempt.reason or "UserEnded")
+            issued = None
+        else:
+            now = endpoint.clock.now()
+            issued = await sync_to_async(register.sign_in)(before, client, scope, now)
+    if issued is None:
+        raise invalid_grant(_WRONG_PASSWORD)
+    return issued
+
+
+async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issued:
+    given = required(fields, "refresh_token")
+    grant = await sync_to_async(register.grant_of_refresh)(given, client)
+    if grant is None:
+        raise invalid_grant(_WRONG_TOKEN)
+    scope = scopes.narrowed(fields.get("scope", ""), grant.scope)
+    async with record(_action(request, "refresh", client, grant.user)) as entry:
+        found = await sync_to_async(register.use_refresh)(
+            given, client, scope, endpoint.clock.now()
+        )
+        if isinstance(found, Refused):
+            entry.answered(400, found.reason)
+    return _issued(found)
+
+
+async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
+    code, redirect_uri = required(fields, "code"), required(fields, "redirect_uri")
+    challenge = challenge_of(fields.get("code_verifier", ""))
+    if client.is_public and not challenge:
+        raise invalid_request("code_verifier is missing.")
+    user = await sync_to_async(register.user_of_code)(code, client)
+    async with record(_action(request, "login", client, user)) as entry:
+        found = await sync_to_async(register.use_code)(
+            code, client, redirect_uri, challenge, endpoint.clock.now()
+        )
+        if isinstance(found, Refused):
+            entry.answered(400, found.reason)
+    return _issued(found)
+
+
+def challenge_of(verifier: str) -> str:
+    """S256 (RFC 7636, section 4.2); "" of no verifier. Raises `OAuthError`."""
+    if not verifier:
+        return ""
+    if not _VERIFIER.fullmatch(verifier):
+        raise invalid_grant("The code verifier cannot be right.")
+    hashed = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
+
+
+def _holder(username: str) -> Holder | None:
+    entry = find_user(trusted_users(), username) if len(username) <= MAX_NAME else None
+    return holder_of(entry) if entry is not None else None
+
+
+def _issued(found: Issued | Refused) -> Issued:
+    if isinstance(found, Refused):
+        raise invalid_grant(_WRONG_TOKEN)
+    return found
+
+
+def _action(request: HttpRequest, verb: str, client: Client | None, actor: str) -> Action:
+    name = client.name if client is not None else ""
+    return request_action(request, verb, SESSIONS, name=name, subresource="token", actor=actor)

@@ -1,0 +1,182 @@
+"""The code that comes of `/oauth/authorize`: what it gives, to whom, and once."""
+
+from typing import Any
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
+
+from accounts.oauth.models import AuthorizationCode, Grant
+from console.audit.models import AuditRecord
+from console.kube.informer import Informer
+from tests.accounts.conftest import Browser
+from tests.accounts.oauth.conftest import (
+    CALLBACK,
+    ORIGIN,
+    PKCE,
+    SECRET,
+    VERIFIER,
+    Program,
+    authorize_url,
+    error_of,
+    sent,
+)
+from tests.rbac.fakes import MovableClock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LOOPBACK = "http://127.0.0.1:8400/cb"
+OTHER = "https://other.example.com/cb"
+
+
+async def code_for(alice: Browser, **more: str) -> str:
+    return sent(await alice.get(authorize_url(**more)), more.get("redirect_uri", CALLBACK))["code"]
+
+
+async def test_the_whole_flow_with_pkce(alice: Browser, program: Program) -> None:
+    url = authorize_url(scope="openid email", nonce="n-1", **PKCE)
+    back = sent(await alice.get(url))
+    assert set(back) == {"code", "state", "iss"}
+    assert (back["state"], back["iss"]) == ("a b&c=d", ORIGIN)
+    answer = await program.token(
+        "authorization_code", code=back["code"], redirect_uri=CALLBACK, code_verifier=VERIFIER
+    )
+    assert answer.status_code == 200
+    body = answer.json()
+    assert await program.works(body["access_token"])
+    assert (await program.refresh(body["refresh_token"])).status_code == 200
+    jwks = (await program.get("/oauth/keys")).json()
+    found = jwt.decode(body["id_token"], KeySet.import_key_set(jwks), algorithms=["RS256"])
+    claims = found.claims
+    assert (claims["iss"], claims["aud"], claims["sub"]) == (ORIGIN, "kubesphere", "alice")
+    assert (claims["nonce"], claims["email"]) == ("n-1", "alice@example.com")
+    assert claims["auth_time"] <= claims["iat"] < claims["exp"]
+    assert "preferred_username" not in claims
+
+
+async def test_kubespheres_name_of_the_grant(alice: Browser, program: Program) -> None:
+    code = await code_for(alice)
+    assert (await program.token("code", code=code, redirect_uri=CALLBACK)).status_code == 200
+
+
+async def test_no_id_token_unless_openid_was_asked_for(alice: Browser, program: Program) -> None:
+    code = await code_for(alice, scope="email")
+    answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert "id_token" not in answer.json()
+
+
+async def test_a_code_used_twice_ends_what_it_gave(alice: Browser, program: Program) -> None:
+    code = await code_for(alice)
+    first = (await program.token("authorization_code", code=code, redirect_uri=CALLBACK)).json()
+    second = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert error_of(second) == (400, "invalid_grant")
+    assert not await program.works(first["access_token"])
+    assert (await program.refresh(first["refresh_token"])).status_code == 400
+    record = await AuditRecord.objects.select_related("outcome").filter(verb="login").alatest("id")
+    assert (record.actor, record.outcome.reason) == ("alice", "CodeReused")
+
+
+@pytest.mark.parametrize(
+    "redirect_uri",
+    [
+        CALLBACK + "/x",
+        CALLBACK + "?a",
+        CALLBACK.replace("https", "HTTPS"),
+        "https://app.example.com:443/callback",
+        "https://app.example.com/with?query=1",
+        OTHER,
+        "x",
+    ],
+)
+async def test_a_code_is_bound_to_its_redirect_uri(
+    alice: Browser, program: Program, redirect_uri: str
+) -> None:
+    code = await code_for(alice)
+    answer = await program.token("authorization_code", code=code, redirect_uri=redirect_uri)
+    assert error_of(answer) == (400, "invalid_grant")
+    assert await Grant.objects.acount() == 0
+
+
+async def test_a_code_is_bound_to_its_client(alice: Browser, program: Program) -> None:
+    code = await code_for(alice)
+    thief = Program("other", "other-" + SECRET)
+    answer = await thief.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert error_of(answer) == (400, "invalid_grant")
+    assert (
+        await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    ).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "verifier", "again"),
+    [
+        # A guess uses the code up.
+        (PKCE, "", 400),
+        (PKCE, "a" * 43, 400),
+        (PKCE, PKCE["code_challenge"], 400),
+        ({}, VERIFIER, 400),
+        # What can be no verifier is not a guess.
+        (PKCE, VERIFIER[:-1], 200),
+        (PKCE, VERIFIER + " ", 200),
+        (PKCE, "a" * 200, 200),
+    ],
+)
+async def test_the_verifier_belongs_to_the_challenge(
+    alice: Browser, program: Program, asked: dict[str, str], verifier: str, again: int
+) -> None:
+    given = await code_for(alice, **asked)
+    fields = {"code": given, "redirect_uri": CALLBACK, "code_verifier": verifier}
+    answer = await program.token("authorization_code", **fields)
+    assert error_of(answer) == (400, "invalid_grant")
+    assert await Grant.objects.acount() == 0
+    fields["code_verifier"] = VERIFIER
+    assert (await program.token("authorization_code", **fields)).status_code == again
+
+
+async def test_a_public_client_must_show_a_verifier(alice: Browser, cli: Program) -> None:
+    code = await code_for(alice, client="cli", redirect_uri=LOOPBACK, **PKCE)
+    fields = {"code": code, "redirect_uri": LOOPBACK}
+    assert error_of(await cli.token("authorization_code", **fields)) == (400, "invalid_request")
+    answer = await cli.token("authorization_code", **fields, code_verifier=VERIFIER)
+    assert answer.status_code == 200
+    assert (await cli.refresh(answer.json()["refresh_token"])).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"code_challenge_method": "S256"},
+        {"code_challenge": PKCE["code_challenge"]},
+        {**PKCE, "code_challenge_method": "plain"},
+        {**PKCE, "code_challenge_method": "s256"},
+        {**PKCE, "code_challenge": "short"},
+        {**PKCE, "code_challenge": "+" * 43},
+    ],
+)
+async def test_without_s256_a_public_client_gets_no_code(
+    alice: Browser, more: dict[str, str]
+) -> None:
+    answer = await alice.get(authorize_url("cli", LOOPBACK, **more))
+    assert sent(answer, LOOPBACK)["error"] == "invalid_request"
+    assert await AuthorizationCode.objects.acount() == 0
+
+
+async def test_a_code_lasts_a_minute(alice: Browser, program: Program, clock: MovableClock) -> None:
+    code = await code_for(alice)
+    clock.move(seconds=60)
+    answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert error_of(answer) == (400, "invalid_grant")
+
+
+async def test_a_code_ends_with_its_user(
+    alice: Browser, program: Program, users: Informer[Any]
+) -> None:
+    code = await code_for(alice)
+    users.remove((await _alice(users)).original())
+    answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
+    assert error_of(answer) == (400, "invalid_grant")
+
+
+async def _alice(users: Informer[Any]) -> Any:
+    return next(e for k, e in users.store.snapshot().entries.items() if k.name == "alice")

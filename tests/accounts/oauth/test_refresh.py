@@ -1,0 +1,204 @@
+"""Refresh tokens: one use each, and a second use ends the family."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.oauth.models import AccessToken, Grant, RefreshToken
+from accounts.oauth.token import _Discarding
+from console.kube.informer import Informer
+from tests.accounts.conftest import PASSWORD, hashed
+from tests.accounts.oauth.conftest import (
+    CLIENTS,
+    ME,
+    SECRET,
+    Config,
+    Program,
+    error_of,
+)
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_it_gives_a_new_pair_and_leaves_the_old_access_token(program: Program) -> None:
+    first = await program.signed_in()
+    answer = await program.refresh(first["refresh_token"])
+    assert answer.status_code == 200
+    second = answer.json()
+    assert second["refresh_token"] != first["refresh_token"]
+    assert second["access_token"] != first["access_token"]
+    assert await program.works(first["access_token"])
+    assert await program.works(second["access_token"])
+
+
+async def test_a_second_use_ends_the_whole_family(program: Program) -> None:
+    first = await program.signed_in()
+    bystander = await program.signed_in()
+    second = (await program.refresh(first["refresh_token"])).json()
+    third = (await program.refresh(second["refresh_token"])).json()
+    assert error_of(await program.refresh(first["refresh_token"])) == (400, "invalid_grant")
+    for tokens in (first, second, third):
+        assert not await program.works(tokens["access_token"])
+        assert (await program.refresh(tokens["refresh_token"])).status_code == 400
+    assert await program.works(bystander["access_token"])
+    assert (await program.refresh(bystander["refresh_token"])).status_code == 200
+
+
+async def test_of_two_at_once_one_gets_tokens_and_then_nobody_has_any(program: Program) -> None:
+    first = await program.signed_in()
+    answers = await asyncio.gather(*(Program().refresh(first["refresh_token"]) for _ in range(2)))
+    assert sorted(answer.status_code for answer in answers) == [200, 400]
+    for answer in answers:
+        if answer.status_code == 200:
+            assert not await program.works(answer.json()["access_token"])
+
+
+@pytest.mark.parametrize("name", ["other", "cli"])
+async def test_it_is_worth_nothing_to_another_client(program: Program, name: str) -> None:
+    tokens = await program.signed_in()
+    stranger = Program(name, {"other": "other-" + SECRET, "cli": ""}[name])
+    assert error_of(await stranger.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+    assert (await program.refresh(tokens["refresh_token"])).status_code == 200
+
+
+@pytest.mark.parametrize("token", ["x", "a" * 5000, "\u00e9", "../../etc", "' OR 1=1 --", "%00"])
+async def test_what_was_never_issued_is_refused(program: Program, token: str) -> None:
+    assert error_of(await program.refresh(token)) == (400, "invalid_grant")
+
+
+async def test_an_access_token_or_a_hash_is_none(program: Program) -> None:
+    tokens = await program.signed_in()
+    row = await RefreshToken.objects.aget()
+    for given in (tokens["access_token"], row.digest, row.digest.upper()):
+        assert error_of(await program.refresh(given)) == (400, "invalid_grant")
+
+
+async def test_it_lasts_for_the_sum_of_both_lifetimes(
+    program: Program, clock: MovableClock
+) -> None:
+    first = await program.signed_in()
+    clock.move(seconds=4 * 3600 - 1)
+    second = (await program.refresh(first["refresh_token"])).json()
+    clock.move(seconds=4 * 3600)
+    assert error_of(await program.refresh(second["refresh_token"])) == (400, "invalid_grant")
+
+
+async def test_nothing_outlives_the_sign_in_by_more_than_twelve_hours(
+    program: Program, clock: MovableClock
+) -> None:
+    tokens = await program.signed_in()
+    for _ in range(3):
+        clock.move(hours=3, minutes=50)
+        tokens = (await program.refresh(tokens["refresh_token"])).json()
+    assert tokens["expires_in"] == 1800
+    clock.move(minutes=29)
+    assert await program.works(tokens["access_token"])
+    clock.move(minutes=1)
+    assert not await program.works(tokens["access_token"])
+    assert (await program.refresh(tokens["refresh_token"])).status_code == 400
+
+
+async def test_a_scope_can_become_less_and_never_more(program: Program) -> None:
+    tokens = await program.signed_in(scope="openid email")
+    assert tokens["scope"] == "openid email api"
+    less = await program.refresh(tokens["refresh_token"], scope="openid")
+    assert less.json()["scope"] == "openid"
+    assert (await program.get(ME, less.json()["access_token"])).status_code == 403
+    again = less.json()["refresh_token"]
+    assert error_of(await program.refresh(again, scope="openid profile")) == (400, "invalid_scope")
+    back = await program.refresh(again)
+    assert back.json()["scope"] == "openid email api"
+
+
+async def test_single_login_ends_the_earlier_ones(program: Program, config: Config) -> None:
+    config.write(multipleLogin=False)
+    first = await program.signed_in("alice")
+    admin = await program.signed_in("admin")
+    second = await program.signed_in("alice")
+    assert not await program.works(first["access_token"])
+    assert (await program.refresh(first["refresh_token"])).status_code == 400
+    assert await program.works(second["access_token"])
+    mine = "/kapis/iam.kubesphere.io/v1alpha2/users/admin"
+    assert await program.works(admin["access_token"], mine)
+    refreshed = (await program.refresh(second["refresh_token"])).json()
+    assert await program.works(refreshed["access_token"])
+
+
+HASHED: str = hashed(PASSWORD)
+ENDINGS: dict[str, Callable[[Informer[Any]], None]] = {
+    "disabled": lambda users: users.apply(user("alice", password=HASHED, state="Disabled")),
+    "deleted": lambda users: users.remove(user("alice", password=HASHED)),
+    "going": lambda users: users.apply(
+        user("alice", password=HASHED, deletionTimestamp="2026-03-01T12:00:00Z")
+    ),
+    "another of the name": lambda users: users.apply(user("alice", password=HASHED, uid="uid-2")),
+    "another password": lambda users: users.apply(user("alice", password=hashed("Another1"))),
+    "no password": lambda users: users.apply(user("alice")),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+async def test_with_the_user_or_the_password_all_tokens_end_for_good(
+    program: Program, users: Informer[Any], ending: str
+) -> None:
+    users.apply(user("alice", password=HASHED))
+    tokens = await program.signed_in()
+    unused = await program.signed_in()
+    assert await program.works(tokens["access_token"])
+    ENDINGS[ending](users)
+    assert not await program.works(tokens["access_token"])
+    assert error_of(await program.refresh(unused["refresh_token"])) == (400, "invalid_grant")
+    users.apply(user("alice", password=HASHED))
+    assert not await program.works(tokens["access_token"])
+    assert not await program.works(unused["access_token"])
+
+
+async def test_a_lock_for_failed_attempts_ends_no_tokens(
+    program: Program, users: Informer[Any]
+) -> None:
+    users.apply(user("alice", password=HASHED))
+    tokens = await program.signed_in()
+    users.apply(user("alice", password=HASHED, state="AuthLimitExceeded"))
+    assert (await program.refresh(tokens["refresh_token"])).status_code == 200
+    assert (await program.login("alice")).status_code == 400
+
+
+async def test_another_change_of_the_user_leaves_the_tokens(
+    program: Program, users: Informer[Any]
+) -> None:
+    users.apply(user("alice", password=HASHED))
+    tokens = await program.signed_in()
+    changed = user("alice", password=HASHED, email="new@example.com", resourceVersion="99")
+    users.apply(changed)
+    assert await program.works(tokens["access_token"])
+    assert (await program.refresh(tokens["refresh_token"])).status_code == 200
+
+
+async def test_a_client_without_the_grant_gets_no_refresh_token(config: Config) -> None:
+    config.write([{**CLIENTS[0], "grantTypes": ["password"]}])
+    program = Program()
+    assert "refresh_token" not in await program.signed_in()
+    assert error_of(await program.refresh("x")) == (400, "unauthorized_client")
+
+
+async def test_what_has_expired_is_forgotten(
+    program: Program, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accounts.oauth.token._discarding", _Discarding())
+    monkeypatch.setattr("accounts.oauth.token.DISCARD_EVERY", -1.0)
+    old = await program.signed_in()
+    await program.refresh(old["refresh_token"])
+    clock.move(hours=3)
+    fresh = await program.signed_in()
+    assert await AccessToken.objects.acount() == 1
+    # A second use is still noticed.
+    assert await RefreshToken.objects.acount() == 3
+    clock.time += timedelta(hours=9, minutes=1)
+    await program.refresh(fresh["refresh_token"])
+    assert await Grant.objects.acount() == 1
+    assert await RefreshToken.objects.acount() == 1

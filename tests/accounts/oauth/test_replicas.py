@@ -1,0 +1,173 @@
+"""Two consoles on one PostgreSQL, in front of a kube-apiserver that asks one of them who a token is."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.accounts.conftest import HASH, PASSWORD, hashed
+from tests.accounts.oauth.clients import claims_of
+from tests.accounts.oauth.world import USERS, World
+from tests.controlplane.waiting import eventually
+from tests.rbac.objects import user
+
+#: Seconds within which an end is felt everywhere.
+SOON = 2.0
+#: kube-apiserver remembers for 10 s whom it let in, whatever it is told to.
+SOON_IN_KUBERNETES = 15.0
+
+# What the replicas agree on.
+
+
+def test_each_accepts_what_the_other_issued(world: World) -> None:
+    world.add_user("ann")
+    for replica in (0, 1):
+        tokens = world.sign_in(replica, "ann")
+        assert world.statuses("ann", tokens["access_token"]) == {200}
+        answer = world.token(
+            1 - replica, grant_type="refresh_token", refresh_token=tokens["refresh_token"]
+        )
+        assert answer.status == 200
+        assert world.statuses("ann", answer.body["access_token"]) == {200}
+    found = world.ask(1, USERS + "ann", tokens["access_token"]).body
+    assert found["spec"] == {"email": "ann@example.com"}
+
+
+def test_what_one_revoked_the_other_refuses_at_once(world: World) -> None:
+    world.add_user("ben")
+    tokens = world.sign_in(0, "ben")
+    assert world.ask(0, "/oauth/revoke", token=tokens["refresh_token"]).status == 200
+    assert world.statuses("ben", tokens["access_token"]) == {401}
+
+
+def test_of_two_refreshes_at_once_exactly_one_succeeds(world: World) -> None:
+    world.add_user("cleo")
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        for _ in range(8):
+            token = world.sign_in(0, "cleo")["refresh_token"]
+            fields = {"grant_type": "refresh_token", "refresh_token": token}
+            running = [pool.submit(world.token, n % 2, **fields) for n in range(4)]
+            answers = [one.result() for one in running]
+            assert sorted(answer.status for answer in answers) == [200, 400, 400, 400]
+            new = next(answer.body for answer in answers if answer.status == 200)
+            assert world.statuses("cleo", new["access_token"]) == {401}
+
+
+def test_keys_change_under_both(world: World) -> None:
+    world.add_user("dora")
+    old = world.sign_in(0, "dora")["access_token"]
+    listed = world.manage("oauth_keys", "rotate").stdout
+    fresh = [world.sign_in(replica, "dora")["access_token"] for replica in (0, 1)]
+    kids = {claims_of(token, 0)["kid"] for token in fresh}
+    assert len(kids) == 1
+    assert kids != {claims_of(old, 0)["kid"]}
+    assert kids.pop() in listed
+    for token in (old, *fresh):
+        assert world.statuses("dora", token) == {200}
+    world.manage("oauth_keys", "remove", claims_of(old, 0)["kid"])
+    assert world.statuses("dora", old) == {401}
+
+
+# kube-apiserver.
+
+
+def test_kubectl_is_the_user_of_the_token(world: World) -> None:
+    world.add_user("emma")
+    token = world.sign_in(1, "emma")["access_token"]
+    found = world.whoami(token)
+    assert found is not None
+    assert found["username"] == "emma"
+    assert found["groups"] == ["system:authenticated"]
+    done = world.cluster.kubectl("get", "users.iam.kubesphere.io", "emma", "-o", "json")
+    assert found["uid"] == json.loads(done.stdout)["metadata"]["uid"]
+    assert "forbidden" in world.kubectl(token, "get", "pods").stderr
+    binding = (
+        "create",
+        "rolebinding",
+        "emma",
+        "--clusterrole=view",
+        "--user=emma",
+        "-n",
+        "default",
+    )
+    assert world.cluster.kubectl(*binding).returncode == 0
+    eventually(
+        lambda: world.kubectl(token, "get", "pods").returncode == 0, "emma may list pods", timeout=5
+    )
+
+
+def test_kubectl_is_nobody_with_anything_else(world: World) -> None:
+    world.add_user("finn")
+    tokens = world.sign_in(0, "finn")
+    assert world.whoami(tokens["access_token"])
+    for token in (tokens["refresh_token"], tokens["access_token"][:-4] + "AAAA", "x"):
+        assert world.whoami(token) is None
+    world.ask(1, "/oauth/logout", tokens["access_token"])
+    eventually(
+        lambda: world.whoami(tokens["access_token"]) is None,
+        "it is refused",
+        timeout=SOON_IN_KUBERNETES,
+    )
+
+
+def test_kube_apiserver_does_not_take_it_for_another_audience(world: World) -> None:
+    world.add_user("gina")
+    token = world.sign_in(0, "gina")["access_token"]
+
+    def reviewed(**spec: Any) -> bool:
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenReview",
+            "spec": {"token": token, **spec},
+        }
+        path = "/apis/authentication.k8s.io/v1/tokenreviews"
+        answer = world.cluster.api.request("POST", path, body)
+        return bool(answer.json()["status"].get("authenticated"))
+
+    assert reviewed()
+    assert not reviewed(audiences=["vault"])
+
+
+# Ends.
+
+
+@pytest.mark.parametrize("ending", ["deleted", "disabled", "another password"])
+def test_with_the_user_it_ends_everywhere(world: World, ending: str) -> None:
+    name = "hugo-" + ending.replace(" ", "-")
+    world.add_user(name)
+    tokens = world.sign_in(0, name)
+    token = tokens["access_token"]
+    assert world.statuses(name, token) == {200}
+    assert world.whoami(token)
+    if ending == "deleted":
+        world.cluster.kubectl("delete", "users.iam.kubesphere.io", name)
+    elif ending == "disabled":
+        world.put(user(name, password=HASH, state="Disabled"))
+    else:
+        world.put(user(name, password=hashed("Another1")))
+    eventually(lambda: world.statuses(name, token) == {401}, "both refuse", timeout=SOON)
+    eventually(
+        lambda: world.whoami(token) is None, "kubectl is refused", timeout=SOON_IN_KUBERNETES
+    )
+    answer = world.token(1, grant_type="refresh_token", refresh_token=tokens["refresh_token"])
+    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
+
+
+def test_without_the_database_nobody_is_let_in(world: World) -> None:
+    world.add_user("ivan")
+    tokens = world.sign_in(0, "ivan")
+    token = tokens["access_token"]
+    assert world.whoami(token)
+    world.database.stop()
+    try:
+        assert world.statuses("ivan", token) == {503}
+        fields = {"grant_type": "password", "username": "ivan", "password": PASSWORD}
+        answer = world.token(0, **fields)
+        assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
+        eventually(
+            lambda: world.whoami(token) is None, "kubectl is refused", timeout=SOON_IN_KUBERNETES
+        )
+    finally:
+        world.database.start()
+    eventually(lambda: world.statuses("ivan", token) == {200}, "it counts again")
