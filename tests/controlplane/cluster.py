@@ -27,9 +27,13 @@ from tests.controlplane.audit import AuditEvent, read_events
 from tests.controlplane.build import Report, ensure
 from tests.controlplane.component import Component, ComponentError
 from tests.controlplane.layout import MASTERS, Layout
+from tests.controlplane.pki import KeyPair
 from tests.controlplane.waiting import eventually
 
-__all__ = ["ControlPlane"]
+__all__ = ["APISERVER", "ETCD", "ControlPlane"]
+
+#: The programs whose faults tests are about.
+APISERVER, ETCD = "kube-apiserver", "etcd"
 
 _READY_SECONDS = 60.0
 _KUBECTL_SECONDS = 60.0
@@ -68,6 +72,8 @@ class ControlPlane:
         self._layout = Layout(Path(self._temporary.name).resolve(), users)
         self.url = self._layout.url
         self.ca_file = self._layout.authority.certificate
+        #: What the server shows for 127.0.0.1, for whoever stands in front of it.
+        self.serving: KeyPair = self._layout.serving
         #: The administrator's, as is `api`.
         self.kubeconfig = self._layout.kubeconfig("admin", (MASTERS,))
         tls = self._tls()
@@ -93,7 +99,7 @@ class ControlPlane:
         self._programs = ensure(self._needed(), self._report)
         atexit.register(self.stop)
         try:
-            self._component("etcd").start(programs.etcd(self._layout))
+            self._component(ETCD).start(programs.etcd(self._layout))
             self._start_apiserver()
             if self._with_controllers:
                 self._start_controllers()
@@ -131,9 +137,9 @@ class ControlPlane:
         arguments = programs.apiserver(
             self._layout, self._options, service_accounts=self._with_controllers
         )
-        apiserver = self._component("kube-apiserver")
+        apiserver = self._component(APISERVER)
         apiserver.start(arguments)
-        self._wait(apiserver, self._is_ready, "be ready")
+        self.wait_ready()
 
     def _start_controllers(self) -> None:
         manager = self._component("kube-controller-manager")
@@ -171,25 +177,35 @@ class ControlPlane:
 
     # Faults
 
-    def kill(self) -> None:
-        """SIGKILL to kube-apiserver; etcd and the rest stay."""
-        self._component("kube-apiserver").kill()
+    def kill(self, program: str = APISERVER) -> None:
+        """SIGKILL to one program; the rest stay."""
+        self._component(program).kill()
 
-    def restart(self) -> None:
-        """kube-apiserver anew, with the same port and data; waits until it is ready.
+    def restart(self, program: str = APISERVER) -> None:
+        """The program anew, with the same port and data; waits until kube-apiserver, if it runs, is
+        ready.
 
         Its watch cache begins at the present, so it answers 410 to a watch from before.
         """
-        self.kill()
-        self._start_apiserver()
+        self.kill(program)
+        if program == ETCD:
+            self._component(ETCD).start(programs.etcd(self._layout))
+            if APISERVER in self.pids:
+                self.wait_ready()
+        else:
+            self._start_apiserver()
 
-    def freeze(self) -> None:
-        """SIGSTOP to kube-apiserver: connections stay open, new ones too, and nothing answers."""
-        self._component("kube-apiserver").freeze()
+    def freeze(self, program: str = APISERVER) -> None:
+        """SIGSTOP: connections stay open, new ones too, and nothing answers."""
+        self._component(program).freeze()
 
-    def thaw(self) -> None:
+    def thaw(self, program: str = APISERVER) -> None:
         """Ends a freeze."""
-        self._component("kube-apiserver").thaw()
+        self._component(program).thaw()
+
+    def wait_ready(self) -> None:
+        """Until kube-apiserver, which must be running, says that it and etcd are well."""
+        self._wait(self._component(APISERVER), self._is_ready, "be ready")
 
     def compact(self) -> int:
         """Makes etcd forget its past; returns the revision at which memory begins now.

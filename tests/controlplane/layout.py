@@ -13,12 +13,12 @@ from typing import Any
 from tests.controlplane import audit
 from tests.controlplane.pki import Authority, KeyPair, write_private_key
 
-__all__ = ["MASTERS", "Layout"]
+__all__ = ["LOOPBACK", "MASTERS", "Layout", "free_port"]
 
 #: The group that may do everything, whatever RBAC says.
 MASTERS = "system:masters"
 
-_LOOPBACK = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 # Below the range from which Linux takes the local ports of outgoing connections. Within it, a
 # client that keeps trying the port of a killed server can end up connected to itself, and then the
 # server cannot have its port back.
@@ -31,12 +31,12 @@ class Layout:
 
     def __init__(self, folder: Path, users: Mapping[str, Sequence[str]]) -> None:
         self.folder = folder
-        self.etcd_url = f"http://{_LOOPBACK}:{_free_port()}"
-        self.port = _free_port()
-        self.url = f"https://{_LOOPBACK}:{self.port}"
+        self.etcd_url = f"http://{LOOPBACK}:{free_port()}"
+        self.port = free_port()
+        self.url = f"https://{LOOPBACK}:{self.port}"
         self.authority = Authority(folder)
         self.serving = self.authority.server(
-            "kube-apiserver", hosts=["localhost", "kubernetes.default.svc"], addresses=[_LOOPBACK]
+            "kube-apiserver", hosts=["localhost", "kubernetes.default.svc"], addresses=[LOOPBACK]
         )
         self.admin = self.client("admin", (MASTERS,))
         self.service_account_key = folder / "service-accounts.key"
@@ -86,7 +86,7 @@ class Layout:
         }
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port that nobody listens on, and that no other control plane here was given."""
     for _ in range(100):
         port = secrets.choice(_PORTS)
@@ -94,7 +94,7 @@ def _free_port() -> int:
             continue
         with socket.socket() as probe:
             try:
-                probe.bind((_LOOPBACK, port))
+                probe.bind((LOOPBACK, port))
             except OSError:
                 continue
         _given_out.add(port)

@@ -1,0 +1,132 @@
+"""The console's side: a runtime as it runs in production, and listeners that write down what they see."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from console.kube.gvr import GVR, Key
+from console.kube.indexes import indexes_of
+from console.kube.informer import Informer
+from console.kube.runtime import Runtime
+from console.kube.store import Entry, Store
+from tests.chaos.history import History
+from tests.chaos.targets import TARGETS
+from tests.chaos.world import World
+from tests.controlplane.waiting import eventually
+
+__all__ = ["Observer"]
+
+_SYNC_SECONDS = 30.0
+
+
+class Replica:
+    """A copy of a store that follows it from another thread, by what it says has changed."""
+
+    def __init__(self, store: Store[Any]) -> None:
+        self._store = store
+        self._version = -1
+        self.entries: dict[Key, Entry[Any]] = {}
+
+    def catch_up(self) -> None:
+        found = self._store.changes_since(self._version)
+        if found is None:
+            snapshot = self._store.snapshot()
+            self._version, self.entries = snapshot.version, dict(snapshot.entries)
+            return
+        self._version, changes = found
+        for key, entry in changes:
+            if entry is None:
+                self.entries.pop(key, None)
+            else:
+                self.entries[key] = entry
+
+
+class Errors(logging.Handler):
+    """Whatever is logged as an error, which includes tasks whose exception nobody took."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(logging.Formatter().format(record))
+
+
+class Observer:
+    """Use as a context manager: inside, the runtime follows the cluster through the faulty line."""
+
+    def __init__(self, world: World, history: History) -> None:
+        self._runtime = Runtime(kubeconfig=str(world.kubeconfig))
+        self._history = history
+        self._errors = Errors()
+        self._stop = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self.informers: Mapping[GVR, Informer[Any]] = {}
+        self.replicas: Mapping[GVR, Replica] = {}
+
+    def __enter__(self) -> "Observer":
+        logging.getLogger().addHandler(self._errors)
+        self._runtime.start()
+        self.informers = {t.gvr: self._runtime.informer(t.gvr) for t in TARGETS}
+        self.replicas = {gvr: Replica(one.store) for gvr, one in self.informers.items()}
+        for informer in self.informers.values():
+            self._listen(informer)
+        self._reader.start()
+        eventually(lambda: all(map(fresh, self._all)), "all synced", timeout=_SYNC_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._reader.join()
+        self._runtime.stop()
+        logging.getLogger().removeHandler(self._errors)
+
+    @property
+    def errors(self) -> list[str]:
+        """What was logged as an error so far."""
+        return list(self._errors.found)
+
+    @property
+    def _all(self) -> list[Informer[Any]]:
+        return list(self.informers.values())
+
+    def tasks(self) -> int:
+        """How many tasks the core's loop has."""
+
+        async def count() -> int:
+            return len(asyncio.all_tasks())
+
+        return self._runtime.spawn(count()).result(10)
+
+    def _listen(self, informer: Informer[Any]) -> None:
+        resource, store, note = informer.gvr.qualified, informer.store, self._history.note
+
+        def changed(key: Key) -> None:
+            entry = store.get(key)
+            uid, version = ("", "") if entry is None else (entry.projection.uid, _version(entry))
+            note("seen", resource=resource, key=f"{key[0]}/{key[1]}", uid=uid, version=version)
+
+        def stated() -> None:
+            freshness = informer.freshness
+            since = freshness.stale_since and freshness.stale_since.isoformat()
+            note("state", resource=resource, stale=since, problem=freshness.problem)
+
+        informer.add_listener(changed, stated)
+
+    def _read(self) -> None:
+        """Reads all the time what is kept up to date by readers."""
+        while not self._stop.wait(0.03):
+            for gvr, replica in self.replicas.items():
+                replica.catch_up()
+                indexes_of(self.informers[gvr].store).by_namespace.values()
+
+
+def _version(entry: Entry[Any]) -> str:
+    return entry.resource_version
+
+
+def fresh(informer: Informer[Any]) -> bool:
+    """It says that it has all and follows."""
+    return informer.freshness.synced and informer.freshness.stale_since is None

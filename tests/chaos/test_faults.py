@@ -1,0 +1,250 @@
+"""The faults by name, one at a time, on the real control plane through the cutting proxy."""
+
+from itertools import pairwise
+
+import pytest
+
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CUSTOM_RESOURCE_DEFINITIONS, GLOBAL_ROLES, PODS
+from tests.chaos.console import following
+from tests.chaos.observer import fresh
+from tests.chaos.targets import TARGETS
+from tests.chaos.world import World
+from tests.controlplane.proxy import Answer, Script, Seen, refusal
+from tests.controlplane.waiting import eventually
+
+#: Seconds after the last sign of life by which it must be said (G4).
+HONEST = 15.0
+PODS_OF = next(target for target in TARGETS if target.gvr == PODS)
+ROLES_OF = next(target for target in TARGETS if target.gvr == GLOBAL_ROLES)
+IN_STREAM = refusal(410, "Expired").body
+
+
+def on(verb: str, resource: str, *answers: Answer) -> Script:
+    """Gives these answers, one after the other, to requests of one sort."""
+    left = iter(answers)
+
+    def script(seen: Seen) -> Answer | None:
+        wanted = seen.verb == verb and seen.resource == resource
+        return next(left, None) if wanted else None
+
+    return script
+
+
+# F1: frames that are cut, in pieces, merged.
+
+
+@pytest.mark.parametrize(("piece", "hold"), [(1, 0.0), (7, 0.0), (None, 0.3)])
+def it_puts_together_what_comes_in_pieces_or_at_once(
+    world: World, piece: int | None, hold: float
+) -> None:
+    with following(world) as console:
+        world.proxy.deliver(piece=piece, hold=hold)
+        world.proxy.reset()
+        for number in range(3):
+            console.write(PODS_OF, f"piece-{number}", times=3)
+            console.delete(PODS_OF, f"piece-{number}")
+
+
+def it_takes_up_a_watch_that_is_cut_within_an_event(world: World) -> None:
+    with following(world) as console:
+        for number, after in enumerate((1, 30, 200, 700, 2000)):
+            # The answers to the last round's reconnecting must not use up the bytes.
+            eventually(lambda: all(map(fresh, console.observer.informers.values())), "it follows")
+            world.proxy.cut(after=after)
+            console.write(PODS_OF, f"cut-{number}", times=3)
+            eventually(lambda: not fresh(console.observer.informers[PODS]), "it was cut")
+            world.proxy.cut(after=None)
+            console.delete(PODS_OF, f"cut-{number}")
+        assert console.requests("list", PODS_OF) == []
+
+
+# F2: half-open connections.
+
+
+def it_notices_a_line_that_swallows_everything(world: World) -> None:
+    with following(world) as console:
+        world.proxy.swallow()
+        console.write(PODS_OF, "swallowed")
+        eventually(console.stale, "it says that it is stale", timeout=HONEST)
+        assert not console.holds(PODS_OF, "swallowed")
+        world.proxy.heal()
+        eventually(lambda: console.holds(PODS_OF, "swallowed"), "it follows", timeout=10)
+        console.delete(PODS_OF, "swallowed")
+
+
+# F3: 410 in three ways.
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(refusal(410, "Expired"), id="at the start"),
+        pytest.param(
+            Answer(200, b'{"type":"ERROR","object":%b}\n' % IN_STREAM), id="in the stream"
+        ),
+    ],
+)
+def it_lists_once_more_when_its_version_is_forgotten(world: World, answer: Answer) -> None:
+    with following(world) as console:
+        console.write(PODS_OF, "forgotten")
+        eventually(lambda: console.holds(PODS_OF, "forgotten"), "it follows")
+        console.mark()
+        world.proxy.refuse()
+        world.proxy.reset()
+        console.delete(PODS_OF, "forgotten")
+        world.proxy.answer(on("watch", "pods", answer))
+        world.proxy.accept()
+        eventually(lambda: not console.holds(PODS_OF, "forgotten"), "it lists", timeout=10)
+        assert len(console.requests("list", PODS_OF)) == 1
+
+
+def it_lists_once_more_when_the_history_was_compacted(world: World) -> None:
+    with following(world) as console:
+        console.write(PODS_OF, "compacted")
+        eventually(lambda: console.holds(PODS_OF, "compacted"), "it follows")
+        console.mark()
+        world.proxy.refuse()
+        world.proxy.reset()
+        console.delete(PODS_OF, "compacted")
+        world.cluster.kill()
+        world.cluster.compact()
+        world.cluster.restart()
+        world.proxy.accept()
+        eventually(lambda: not console.holds(PODS_OF, "compacted"), "it lists", timeout=10)
+        assert len(console.requests("list", PODS_OF)) == 1
+
+
+# F4: refusals.
+
+TOO_LARGE = refusal(
+    504, "Timeout", "Too large resource version", retry_after=1, cause="ResourceVersionTooLarge"
+)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([refusal(429, "TooManyRequests", retry_after=1)] * 2),
+        [refusal(500, "InternalError"), refusal(503, "ServiceUnavailable")],
+        [TOO_LARGE] * 2,
+    ],
+    ids=["429", "500 and 503", "too large version"],
+)
+def it_tries_a_refused_watch_again_without_a_list(world: World, answers: list[Answer]) -> None:
+    with following(world) as console:
+        console.mark()
+        world.proxy.answer(on("watch", "pods", *answers))
+        world.proxy.reset()
+        name = f"refused-{answers[0].status}"
+        console.write(PODS_OF, name)
+        eventually(lambda: console.holds(PODS_OF, name), "it follows", timeout=15)
+        watches = console.requests("watch", PODS_OF)
+        assert [watch.status for watch in watches] == [*(one.status for one in answers), 200]
+        for refused, again in pairwise(watches):
+            assert again.at - refused.at >= float(answers[0].headers.get("Retry-After", 0))
+        assert console.requests("list", PODS_OF) == []
+        console.delete(PODS_OF, name)
+
+
+# F5: rights and tokens.
+
+
+def it_keeps_what_it_has_without_rights_and_recovers_with_them(world: World) -> None:
+    with following(world) as console:
+        world.revoke()
+        world.proxy.reset()
+        informer = console.observer.informers[PODS]
+        eventually(lambda: "forbidden" in informer.freshness.problem, "it says why")
+        assert len(informer.store) > 0
+        console.write(PODS_OF, "unseen")
+        assert not console.holds(PODS_OF, "unseen")
+        world.grant()
+        eventually(lambda: console.holds(PODS_OF, "unseen"), "it follows", timeout=15)
+        console.delete(PODS_OF, "unseen")
+
+
+def it_reads_a_token_that_was_rotated(world: World) -> None:
+    before, mark = world.kubeconfig.read_text(), len(world.proxy.seen)
+    with following(world) as console:
+        world.rotate()
+        assert world.kubeconfig.read_text() != before
+        world.proxy.reset()
+        console.write(PODS_OF, "rotated")
+        eventually(lambda: console.holds(PODS_OF, "rotated"), "it follows", timeout=20)
+        assert 401 in [one.status for one in world.proxy.seen[mark:]]
+        console.delete(PODS_OF, "rotated")
+
+
+# F6: a server that hangs.
+
+
+def it_says_when_the_server_hangs_and_that_it_is_back(world: World) -> None:
+    with following(world) as console:
+        world.cluster.freeze()
+        eventually(console.stale, "it says that it is stale", timeout=HONEST)
+        world.cluster.thaw()
+        world.cluster.wait_ready()
+        console.write(PODS_OF, "thawed")
+        eventually(lambda: console.holds(PODS_OF, "thawed"), "it follows", timeout=10)
+        console.delete(PODS_OF, "thawed")
+
+
+# F9: a type that goes and comes back.
+
+
+def it_follows_a_type_that_was_removed_and_defined_again(world: World) -> None:
+    definition = CUSTOM_RESOURCE_DEFINITIONS.path("", GLOBAL_ROLES.qualified)
+    with following(world) as console:
+        informer = console.observer.informers[GLOBAL_ROLES]
+        assert len(informer.store) > 0
+        world.ask("DELETE", definition)
+        eventually(lambda: len(informer.store) == 0, "its objects are gone", timeout=20)
+        world.define()
+        console.write(ROLES_OF, "again")
+        eventually(lambda: console.holds(ROLES_OF, "again"), "it follows", timeout=20)
+        console.delete(ROLES_OF, "again")
+
+
+# F10: much at once.
+
+
+def it_follows_an_object_that_changes_all_the_time(world: World) -> None:
+    with following(world) as console:
+        console.write(PODS_OF, "hot", times=300)
+        console.delete(PODS_OF, "hot")
+
+
+def it_sees_what_is_deleted_while_it_lists(world: World) -> None:
+    bindings = next(target for target in TARGETS if target.gvr == CLUSTER_ROLE_BINDINGS)
+    names = [f"during-{number}" for number in range(60)]
+    with following(world) as console:
+        for name in names:
+            console.write(bindings, name, times=0)
+        eventually(lambda: console.holds(bindings, names[-1]), "it follows")
+        # The list is on its way in little pieces for about a second.
+        gone = refusal(410, "Expired")
+        world.proxy.answer(on("watch", bindings.gvr.resource, gone))
+        world.proxy.deliver(piece=200, hold=0.02)
+        console.mark()
+        world.proxy.reset()
+        eventually(lambda: bool(console.requests("list", bindings)), "it lists")
+        for name in names:
+            console.delete(bindings, name)
+        world.proxy.heal()
+        eventually(lambda: not any(console.holds(bindings, name) for name in names), "all gone")
+
+
+# F11: listeners.
+
+
+def it_tells_a_removed_listener_nothing_and_the_others_all(world: World) -> None:
+    heard: list[object] = []
+    with following(world) as console:
+        remove = console.observer.informers[PODS].add_listener(heard.append)
+        console.write(PODS_OF, "heard")
+        eventually(lambda: heard, "it hears")
+        remove()
+        heard.clear()
+        console.delete(PODS_OF, "heard")
+        eventually(lambda: not console.holds(PODS_OF, "heard"), "it follows")
+        assert heard == []

@@ -1,0 +1,170 @@
+"""What all schedules of a run share: the control plane, the line before it, and who may do what."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from console.kube.kubeconfig import NAMESPACE, ROLES, service_account, write_console_kubeconfig
+from tests.chaos.pen import Pen, Silence
+from tests.chaos.targets import NAMESPACES, TARGETS, Target
+from tests.controlplane.build import Report
+from tests.controlplane.cluster import APISERVER, ETCD, ControlPlane
+from tests.controlplane.layout import MASTERS
+from tests.controlplane.programs import ApiserverOptions
+from tests.controlplane.proxy import CuttingProxy
+from tests.controlplane.waiting import eventually
+
+__all__ = ["World"]
+
+_MANIFESTS = Path(__file__).parents[2] / "manifests"
+_USER = "chaos"
+_SECONDS = 30.0
+#: Objects of each kind and namespace that are there from the start, and the bytes that pad each.
+_BASE, _PADDING = 100, 2000
+_BINDING = f"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{service_account('reader')}"
+
+
+class World:
+    """Use as a context manager; one schedule at a time."""
+
+    def __init__(self, report: Report) -> None:
+        self._stack = ExitStack()
+        self._report = report
+
+    def __enter__(self) -> Self:
+        # Config maps past the watch cache, so that a compaction alone makes their watches fail.
+        options = ApiserverOptions(uncached=["configmaps"])
+        self.cluster = self._stack.enter_context(
+            ControlPlane(
+                with_controllers=False,
+                users={_USER: (MASTERS,)},
+                options=options,
+                report=self._report,
+            )
+        )
+        self.proxy = self._stack.enter_context(CuttingProxy(self.cluster))
+        self._pen = self._stack.enter_context(self.pen())
+        self._prepare()
+        self._binding = self.ask("GET", _BINDING)[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def pen(self) -> Iterator[Pen]:
+        """A connection past the proxy that may do everything."""
+        pen = Pen(self.cluster.url, self.cluster.ca_file, self.cluster.token(_USER))
+        try:
+            yield pen
+        finally:
+            pen.close()
+
+    def ask(
+        self, method: str, path: str, body: Any = None, content_type: str = "application/json"
+    ) -> tuple[int, dict[str, Any]]:
+        """As a pen does, again and again until there is an answer."""
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            try:
+                status, answer = self._pen.send(method, path, body, content_type)
+                if status < 500 and status != 429:
+                    return status, answer
+                problem = str(answer)
+            except Silence as error:
+                problem = str(error)
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{method} {path}: {problem}")
+            time.sleep(0.1)
+
+    def items(self, target: Target) -> list[dict[str, Any]]:
+        """All objects of a kind in a fresh, consistent list."""
+        status, answer = self.ask("GET", target.gvr.path())
+        assert status == 200, answer
+        found: list[dict[str, Any]] = answer["items"]
+        return found
+
+    # Rights
+
+    def revoke(self) -> None:
+        """Takes all rights from the reader. Watches that are open go on, as Kubernetes has it."""
+        self.ask("DELETE", _BINDING)
+
+    def grant(self) -> None:
+        """Gives them back, if they were taken."""
+        if self.ask("GET", _BINDING)[0] != 200:
+            metadata = {key: self._binding["metadata"][key] for key in ("name", "labels")}
+            body = {**self._binding, "metadata": metadata}
+            status, answer = self.ask("POST", _BINDING.rpartition("/")[0], body)
+            assert status in (201, 409), answer
+
+    def rotate(self) -> None:
+        """A new account of the reader's name: its old token is refused, the kubeconfig has a new one."""
+        old = self.cluster.api_with(self._tokens["reader"])
+        path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
+        name = service_account("reader")
+        self.ask("DELETE", f"{path}/{name}")
+        status, answer = self.ask("POST", path, {"metadata": {"name": name}})
+        assert status == 201, answer
+        self._write_kubeconfig()
+        # kube-apiserver remembers for some seconds that the old one was good.
+        eventually(
+            lambda: old.get("/api/v1/pods?limit=1").status == 401, "the old token is refused"
+        )
+
+    def define(self) -> None:
+        """The custom types, as the console brings them."""
+        self._kubectl("apply", "-f", str(_MANIFESTS / "crds.yaml"))
+        self._kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+
+    # Health
+
+    def heal(self) -> None:
+        """Ends every fault, whatever was broken."""
+        self.proxy.heal()
+        for program in (ETCD, APISERVER):
+            if program in self.cluster.pids:
+                self.cluster.thaw(program)
+        if ETCD not in self.cluster.pids:
+            self.cluster.restart(ETCD)
+        if APISERVER not in self.cluster.pids:
+            self.cluster.restart(APISERVER)
+        self.cluster.wait_ready()
+        self.grant()
+
+    # Making it
+
+    def _prepare(self) -> None:
+        self.define()
+        self._kubectl("apply", "-f", str(_MANIFESTS / "identities.yaml"))
+        for namespace in NAMESPACES:
+            self._kubectl("create", "namespace", namespace)
+        for target in TARGETS:
+            for namespace in target.namespaces:
+                for number in range(_BASE):
+                    body = target.body(f"base-{number}", _PADDING)
+                    status, answer = self.ask("POST", target.gvr.path(namespace), body)
+                    # It is there already if its first try was not answered in time.
+                    assert status in (201, 409), answer
+        folder = self._stack.enter_context(TemporaryDirectory(prefix="chaos-"))
+        self.kubeconfig = Path(folder) / "kubeconfig"
+        self._write_kubeconfig()
+
+    def _write_kubeconfig(self) -> None:
+        self._tokens = {role: self._token(role) for role in ROLES}
+        write_console_kubeconfig(
+            self.kubeconfig, self.proxy.url, self.cluster.ca_file, self._tokens
+        )
+
+    def _token(self, role: str) -> str:
+        account = service_account(role)
+        return self._kubectl("create", "token", account, "-n", NAMESPACE, "--duration=24h").strip()
+
+    def _kubectl(self, *arguments: str) -> str:
+        done = self.cluster.kubectl(*arguments)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return done.stdout

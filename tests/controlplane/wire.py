@@ -1,0 +1,230 @@
+"""One connection through the cutting proxy, and the faults that all of them look at."""
+
+import asyncio
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlsplit
+
+__all__ = ["Answer", "Connection", "Script", "Seen", "Wire"]
+
+_CHUNK = 64 * 1024
+# Closing a socket that lingers for no time sends RST instead of FIN.
+_NO_LINGER = struct.pack("ii", 1, 0)
+
+
+@dataclass
+class Seen:
+    """A request as it came to the proxy. `at` is `time.monotonic()`."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    at: float = field(default_factory=time.monotonic)
+    #: Of the answer's first line; 0 until there is one.
+    status: int = 0
+
+    @property
+    def verb(self) -> str:
+        """`watch`, `list`, `probe` for a list of one object, or `get` for what is no resource."""
+        if self.query.get("watch"):
+            return "watch"
+        if not self.path.startswith(("/api/", "/apis/")):
+            return "get"
+        return "probe" if self.query.get("limit") == "1" else "list"
+
+    @property
+    def resource(self) -> str:
+        """The last part of the path: `pods`."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the proxy says in the server's place."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def raw(self) -> bytes:
+        """As it goes over the wire; the connection stays open after it."""
+        headers = {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(self.body)),
+            **self.headers,
+        }
+        lines = [f"HTTP/1.1 {self.status} Scripted", *(f"{k}: {v}" for k, v in headers.items())]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
+
+#: Answers a request in the server's place, or lets it pass with None.
+Script = Callable[[Seen], Answer | None]
+
+
+@dataclass
+class Wire:
+    """What is wrong with the line at present. Set from any thread, read by every connection."""
+
+    script: Script | None = None
+    #: Bytes of answers after which a connection is reset, counted from when it was set.
+    cut_after: int | None = None
+    #: Grows with each change of `cut_after`.
+    cuts: int = 0
+    #: Answers go on in pieces of so many bytes.
+    piece: int | None = None
+    #: Answers are held back for so many seconds, so that several become one.
+    hold: float = 0.0
+    #: Connections are accepted, and nothing comes through them any more.
+    swallow: bool = False
+    seen: list[Seen] = field(default_factory=list)
+
+
+class Cut(ConnectionError):
+    """The proxy itself has broken the connection."""
+
+
+class Connection:
+    """Passes requests on and answers back until either side ends or the proxy breaks it.
+
+    HTTP/1.1 without pipelining: a request begins when the answer before it has ended.
+    """
+
+    def __init__(
+        self, wire: Wire, client: socket.socket, tls: ssl.SSLContext, upstream: "Upstream"
+    ) -> None:
+        self._wire = wire
+        self._client = client
+        self._tls = tls
+        self._upstream = upstream
+        self._asked: Seen | None = None
+        self._cuts, self._left = wire.cuts, wire.cut_after
+        self._task: asyncio.Task[None] | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        #: Half-open: what comes from either side is thrown away, for ever.
+        self.dead = wire.swallow
+
+    async def run(self) -> None:
+        """Never raises but when it is cancelled."""
+        try:
+            if self.dead:
+                await self._swallow()
+            else:
+                await self._requests(await self._shake_hands())
+        except (OSError, EOFError, asyncio.LimitOverrunError):
+            # Somebody has gone; the other side is told below.
+            pass
+        finally:
+            if self._task is not None:
+                self._task.cancel()
+            if self._writer is not None:
+                self._writer.close()
+
+    def reset(self) -> None:
+        """RST to the client, now."""
+        with suppress(OSError):
+            self._client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        if self._writer is not None:
+            self._writer.transport.abort()
+        else:
+            # Whoever reads it meets its end and closes it; it is not ours to close under them.
+            with suppress(OSError):
+                self._client.shutdown(socket.SHUT_RDWR)
+
+    async def _swallow(self) -> None:
+        loop = asyncio.get_running_loop()
+        with self._client:
+            while await loop.sock_recv(self._client, _CHUNK):
+                pass
+
+    async def _shake_hands(self) -> asyncio.StreamReader:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(_CHUNK)
+        transport, protocol = await loop.connect_accepted_socket(
+            lambda: asyncio.StreamReaderProtocol(reader), self._client, ssl=self._tls
+        )
+        self._writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+        return reader
+
+    async def _requests(self, client: asyncio.StreamReader) -> None:
+        server: asyncio.StreamWriter | None = None
+        try:
+            while True:
+                request = await client.readuntil(b"\r\n\r\n")
+                seen = _parse(request)
+                self._wire.seen.append(seen)
+                if self.dead:
+                    continue
+                script = self._wire.script
+                answer = script(seen) if script is not None else None
+                if answer is not None:
+                    seen.status = answer.status
+                    await self._deliver(answer.raw())
+                    continue
+                if server is None:
+                    reader, server = await self._upstream.connect()
+                    self._task = asyncio.create_task(self._answers(reader))
+                self._asked = seen
+                server.write(request)
+                await server.drain()
+        finally:
+            if server is not None:
+                # Nobody is left to whom its answer could go.
+                server.transport.abort()
+
+    async def _answers(self, server: asyncio.StreamReader) -> None:
+        try:
+            while data := await server.read(_CHUNK):
+                if self._asked is not None and data.startswith(b"HTTP/1.1 "):
+                    self._asked.status, self._asked = int(data[9:12]), None
+                if not self.dead:
+                    await self._deliver(data)
+                if self._wire.hold:
+                    await asyncio.sleep(self._wire.hold)
+        except OSError:
+            # Also a `Cut`, after which there is nobody to tell.
+            pass
+        if not self.dead and self._writer is not None:
+            self._writer.close()
+
+    async def _deliver(self, data: bytes) -> None:
+        assert self._writer is not None
+        if self._cuts != self._wire.cuts:
+            self._cuts, self._left = self._wire.cuts, self._wire.cut_after
+        cut = self._left is not None and len(data) >= self._left
+        if self._left is not None:
+            data = data[: self._left]
+            self._left -= len(data)
+        piece = self._wire.piece or len(data) or 1
+        for at in range(0, len(data), piece):
+            self._writer.write(data[at : at + piece])
+            await self._writer.drain()
+            if piece < len(data):
+                await asyncio.sleep(0)
+        if cut:
+            self.reset()
+            raise Cut
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """Where kube-apiserver listens."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A new connection."""
+        return await asyncio.open_connection(self.host, self.port, ssl=self.tls)
+
+
+def _parse(head: bytes) -> Seen:
+    """The reader sends no bodies, so a request is its head."""
+    method, target, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
+    address = urlsplit(target)
+    return Seen(method, address.path, dict(parse_qsl(address.query, keep_blank_values=True)))
