@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bench import chart, frames, live, machine, pages, replay, result, sync
+from bench import chart, frames, live, machine, pages, relist, replay, result, sync, targets
 from bench.cluster import LoadedControlPlane
 from bench.result import Result
 from tests.controlplane.build import BuildError, Report
@@ -21,6 +21,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "recorded": replay.measure,
     "live": live.measure,
     "pages": pages.measure,
+    "relist": relist.measure,
     "frames": frames.measure,
 }
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     except BuildError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    results += targets.growth(results)
     sys.stdout.write(result.table(results) + "\n")
     if not only:
         whole = result.Report(machine.commit(), machine.machine(), results)

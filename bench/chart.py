@@ -1,114 +1,155 @@
-"""The results as bars, as an SVG that is readable on light and on dark pages."""
+"""The results as an SVG that is readable on light and on dark pages."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from collections.abc import Iterator
 
+from bench import curves, drawing
 from bench.result import Report, Result, number
+from bench.targets import PODS, SOCKETS, Target, met
 
-_WIDTH, _LABELS, _VALUES, _MARGIN = 680, 210, 90, 16
-_BAR, _GAP, _TITLE = 16, 7, 34
+WIDTH = 840
+_MARGIN = 24
+_LABELS = 300
+_ROW, _BAR = 24, 14
+_HEAD = 44
 
+# The console's own colours; see its tokens.
 _STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-.title { font-weight: 600 } .note { font-size: 11px; fill: #59636e }
-.ours { fill: #1a7f5a } .other { fill: #9aa4ae }
+svg { --paper: #fefdfc; --ink: #182230; --ink-2: #5c646f; --line: #dad9d4; --ours: #105fa6;
+  --other: #9aa1aa; --miss: #b3261e }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .note { fill: #9198a1 } .ours { fill: #3fb98a } .other { fill: #59636e }
+  svg { --paper: #141a20; --ink: #ebe9e4; --ink-2: #999fa6; --line: #2c323a; --ours: #79b6f4;
+    --other: #6a737d; --miss: #f2857c }
 }
+text { font: 13px system-ui, sans-serif; fill: var(--ink) }
+.paper { fill: var(--paper) }
+.title { font-size: 15px; font-weight: 600 }
+.note { font-size: 12px; fill: var(--ink-2) }
+.miss-text { font-weight: 600; fill: var(--miss) }
+rect.ours, circle.ours { fill: var(--ours) } rect.other, circle.other { fill: var(--other) }
+rect.miss { fill: var(--miss) }
+line { stroke: var(--line) } line.target { stroke: var(--ink); stroke-width: 1.5 }
+polyline { fill: none; stroke-width: 2 }
+polyline.ours { stroke: var(--ours) } polyline.other { stroke: var(--other) }
 """
 
+_EXPLAINED = f"how much of what is allowed is used, with {PODS:,} pods and {SOCKETS} sockets"
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
-    """Bars that share a scale: (result name, label, whether it is ours). Values are divided."""
-
-    title: str
-    bars: Sequence[tuple[str, str, bool]]
-    unit: str
-    divisor: float = 1.0
-
-
-_PANELS = (
-    _Panel(
-        "Seconds until all pods are there",
+#: Title, unit, divisor, and bars: name of the result, label, whether it is ours.
+_PEERS = (
+    (
+        "Until all pods are there",
+        "s",
+        1.0,
         (
             ("sync_seconds", "Quarterdeck", True),
             ("sync_seconds_client_go", "client-go", False),
-            ("sync_seconds_client_go_json", "client-go, JSON", False),
+            ("sync_seconds_client_go_json", "client-go, asking for JSON", False),
             ("sync_seconds_official_informer", "kubernetes.informer", False),
         ),
-        "s",
     ),
-    _Panel(
-        "Memory for each pod",
+    (
+        "Memory of a pod",
+        "KB",
+        1000.0,
         (
             ("bytes_per_object", "Quarterdeck", True),
             ("bytes_per_object_client_go", "client-go", False),
-            ("process_bytes_per_object_official_informer", "kubernetes.informer", False),
+            ("process_bytes_per_object_official_informer", "kubernetes.informer, process", False),
         ),
-        "KB",
-        1000,
-    ),
-    _Panel(
-        "From a change to the cache",
-        (("lag_p50_ms", "median", True), ("lag_p99_ms", "99th percentile", True)),
-        "ms",
-    ),
-    _Panel(
-        "A page of the list, while pods change",
-        (
-            ("page_p50_ms", "median", True),
-            ("page_p95_ms", "95th percentile", True),
-            ("page_p99_ms", "99th percentile", True),
-        ),
-        "ms",
-    ),
-    _Panel(
-        "From a change to the browser",
-        (("frame_p50_ms", "median", True), ("frame_p95_ms", "95th percentile", True)),
-        "ms",
     ),
 )
 
 
 def svg(report: Report) -> str:
-    """Panels without a result are left out."""
+    """What there is no result for is left out."""
     parts: list[str] = []
-    y = _MARGIN
-    for panel in _PANELS:
-        bars = list(_bars(panel, report.results))
-        if bars:
-            parts += _panel(panel, bars, y)
-            y += _TITLE + len(bars) * (_BAR + _GAP) + _GAP
-    y += _MARGIN
-    note = f"{report.machine}, shared with the control plane; {report.commit}"
-    parts.append(f'<text class="note" x="{_MARGIN}" y="{y}">{escape(note)}</text>')
-    size = f'viewBox="0 0 {_WIDTH} {y + _MARGIN}" width="{_WIDTH}" height="{y + _MARGIN}"'
+    y = float(_MARGIN)
+    for piece in (_targets, _peers, curves.panels):
+        drawn, y = piece(report.results, y)
+        parts += drawn
+    note = f"{report.machine}, shared with the control plane. Commit {report.commit}."
+    parts.append(drawing.text(_MARGIN, y + 12, note, style="note"))
+    height = f"{y + _MARGIN + 12:.0f}"
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}><style>{_STYLE}</style>'
-    return "\n".join([head, "<title>Benchmark results</title>", *parts, "</svg>"]) + "\n"
+    paper = '<rect class="paper" width="100%" height="100%" rx="6"/>'
+    return "\n".join([head, "<title>Benchmark results</title>", paper, *parts, "</svg>"]) + "\n"
 
 
-def _bars(panel: _Panel, results: Iterable[Result]) -> Iterable[tuple[str, float, bool]]:
-    """Label, value and whose, smaller sizes first."""
-    results = sorted(results, key=lambda result: result.n)
-    for name, label, ours in panel.bars:
-        for result in results:
-            if result.name == name:
-                yield f"{label}, {result.n:,}", result.value / panel.divisor, ours
+def _targets(results: list[Result], y: float) -> tuple[list[str], float]:
+    """A bar for each target: how much of what is allowed is used."""
+    found = list(met(results))
+    if not found:
+        return [], y
+    parts = [
+        drawing.text(_MARGIN, y + 16, "Targets", style="title"),
+        drawing.text(_MARGIN + 72, y + 16, _EXPLAINED, style="note"),
+    ]
+    top = y + _HEAD - 8
+    y += _HEAD
+    full = (WIDTH - _LABELS - _MARGIN) * 0.42
+    for target, result in found:
+        parts += _target(target, result, y, full)
+        y += _ROW
+    parts.append(drawing.line(_LABELS + full, top, _LABELS + full, y, "target"))
+    parts.append(drawing.text(_LABELS + full, top - 4, "target", style="note", anchor="middle"))
+    return parts, y + _ROW
 
 
-def _panel(panel: _Panel, bars: Sequence[tuple[str, float, bool]], y: int) -> Iterable[str]:
-    scale = (_WIDTH - _LABELS - _VALUES - _MARGIN) / max(max(bar[1] for bar in bars), 1e-9)
-    yield f'<text class="title" x="{_MARGIN}" y="{y + 18}">{escape(panel.title)}</text>'
-    y += _TITLE
-    for label, value, ours in bars:
-        width = max(1.0, value * scale)
-        text = f'y="{y + 13}"'
-        yield f'<text x="{_LABELS - 8}" {text} text-anchor="end">{escape(label)}</text>'
-        yield (
-            f'<rect class="{"ours" if ours else "other"}" x="{_LABELS}" y="{y}" '
-            f'width="{width:.1f}" height="{_BAR}" rx="2"/>'
-        )
-        yield f'<text x="{_LABELS + width + 8:.1f}" {text}>{number(value)} {panel.unit}</text>'
-        y += _BAR + _GAP
+def _target(target: Target, result: Result, y: float, full: float) -> Iterator[str]:
+    used = target.used(result.value)
+    # A bar ends a little beyond the line, however far it missed: the number says how far.
+    width = min(used, 1.15) * full
+    missed = used > 1
+    yield drawing.text(_LABELS - 12, y + 12, target.label, anchor="end")
+    yield drawing.bar(_LABELS, y, width, _BAR, "miss" if missed else "ours")
+    sign = "at least" if target.at_least else "at most"
+    unit = _unit(result.unit)
+    value = f"{number(result.value)}{unit}"
+    allowed = f"{sign} {number(target.bound)}{unit}"
+    x = _LABELS + full * 1.2
+    yield drawing.text(x, y + 12, value, style="miss-text" if missed else "")
+    yield drawing.text(x + 92, y + 12, f"{allowed}{_size(result)}", style="note")
+
+
+def _unit(unit: str) -> str:
+    return {"x": " ×", "1/s": "/s", "": ""}.get(unit, f" {unit}")  # noqa: RUF001
+
+
+def _size(result: Result) -> str:
+    """Where it is not the one that the heading names."""
+    if result.n in (PODS, SOCKETS):
+        return ""
+    what = "sockets" if result.name.startswith("frame") else "pods"
+    return f"; {result.n:,} {what}"
+
+
+def _peers(results: list[Result], y: float) -> tuple[list[str], float]:
+    parts: list[str] = []
+    for title, unit, divisor, names in _PEERS:
+        bars = [
+            (label, found.n, found.value / divisor, ours)
+            for name, label, ours in names
+            if (found := _nearest(results, name)) is not None
+        ]
+        if not bars:
+            continue
+        parts.append(drawing.text(_MARGIN, y + 16, title, style="title"))
+        y += _HEAD - 14
+        scale = (WIDTH - _LABELS - _MARGIN - 90) / max(value for _, _, value, _ in bars)
+        for label, n, value, ours in bars:
+            text = f"{label}, {n:,} pods"
+            parts.append(drawing.text(_LABELS - 12, y + 12, text, anchor="end"))
+            style = "ours" if ours else "other"
+            parts.append(drawing.bar(_LABELS, y, value * scale, _BAR, style))
+            shown = f"{number(value)} {unit}"
+            parts.append(drawing.text(_LABELS + value * scale + 8, y + 12, shown))
+            y += _ROW
+        y += _ROW
+    return parts, y
+
+
+def _nearest(results: list[Result], name: str) -> Result | None:
+    """Of the size that the targets are meant for, or the one closest to it."""
+    found = (result for result in results if result.name == name)
+    return min(found, key=lambda result: abs(result.n - PODS), default=None)

@@ -1,20 +1,27 @@
-"""A process that changes pods for a while, and tells when the server acknowledged each change.
+"""A process that changes pods for a while, and tells when each change was written.
 
-It reads one line of JSON, an `Order`, from its standard input, and writes one, an `Account`, at the end.
+It reads one line of JSON, an `Order`, from its standard input, writes an empty line when it begins, and
+at the end another one, an `Account`.
 """
 
 import asyncio
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from bench.cluster import LoadedControlPlane
+from bench.etcdwriting import PodWriter
 from bench.podspec import Pod
 from bench.podstatus import status_of
-from bench.writing import MERGE_PATCH, WRITERS, Access, Writer
+from bench.writing import WRITERS, Access
+
+#: More pods than these are never changed: the process keeps what it writes in memory.
+_MOST_PODS = 10_000
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -24,40 +31,71 @@ class Order(msgspec.Struct, frozen=True):
     url: str
     ca_file: str
     token: str
+    etcd_url: str
     pods: int
     seconds: float
     generation: int
     rate: float = 0.0
     changes: int = sys.maxsize
-    #: The pods of this app are left alone.
-    spare: str = ""
+    #: The pods of these apps are left alone.
+    spare: tuple[str, ...] = ()
 
 
 class Account(msgspec.Struct, frozen=True):
-    """The resourceVersion of each change, and when its answer was here (`time.monotonic()`, which
-    all processes of a machine share)."""
+    """The resourceVersion of each change, and when it was written (`time.monotonic()`, which all
+    processes of a machine share)."""
 
     acknowledged: list[tuple[str, float]]
     seconds: float
 
 
-class _Meta(msgspec.Struct):
-    resourceVersion: str
+def order(
+    cluster: LoadedControlPlane, seconds: float, rate: float, generation: int, **more: object
+) -> Order:
+    """Changes to this cluster's pods."""
+    access = cluster.access
+    plain = Order(
+        url=access.url,
+        ca_file=str(access.ca_file),
+        token=access.token,
+        etcd_url=cluster.etcd_url,
+        pods=cluster.pods,
+        seconds=seconds,
+        generation=generation,
+        rate=rate,
+    )
+    return msgspec.structs.replace(plain, **more)
 
 
-class _Answer(msgspec.Struct):
-    metadata: _Meta
-
-
-_answer = msgspec.json.Decoder(_Answer)
+def tenths(pods: int) -> int:
+    """How many tenths of so many pods are changed."""
+    return max(1, min(10, _MOST_PODS * 10 // pods))
 
 
 async def change(order: Order) -> Account:
     """Writers take pods in turn, so no pod is changed by two at once."""
-    writer = Writer(Access(order.url, Path(order.ca_file), order.token))
+    share = tenths(order.pods)
+    chosen = "" if share == 10 else f"part in ({','.join(map(str, range(share)))})"
+    access = Access(order.url, Path(order.ca_file), order.token)
+    writer = await PodWriter.reading(access, order.etcd_url, chosen)
+    try:
+        return await _change_all(order, writer, _pods(order, share))
+    finally:
+        await writer.close()
+
+
+def _pods(order: Order, share: int) -> list[Pod]:
+    # A prime step goes through all pods before it comes to the first again.
+    pods = (Pod(number * 7919 % order.pods) for number in range(order.pods))
+    return [pod for pod in pods if pod.part < share and pod.app not in order.spare]
+
+
+async def _change_all(order: Order, writer: PodWriter, pods: Sequence[Pod]) -> Account:
     acknowledged: list[tuple[str, float]] = []
-    started = time.monotonic()
     numbers = iter(range(order.changes))
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+    started = time.monotonic()
 
     async def one() -> None:
         for number in numbers:
@@ -65,33 +103,21 @@ async def change(order: Order) -> Account:
                 await asyncio.sleep(started + number / order.rate - time.monotonic())
             if time.monotonic() - started > order.seconds:
                 return
-            version = await _change(writer, order, number)
+            pod = pods[number % len(pods)]
+            generation = order.generation * 1_000_000 + number // len(pods) + 1
+            status = status_of(pod, generation)
+            version = await writer.set_status(pod.namespace, pod.name, status)
             acknowledged.append((version, time.monotonic()))
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(WRITERS, order.pods)):
-                group.create_task(one())
-    finally:
-        await writer.close()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(WRITERS, len(pods))):
+            group.create_task(one())
     return Account(acknowledged, time.monotonic() - started)
 
 
-async def _change(writer: Writer, order: Order, number: int) -> str:
-    # A prime step goes through all pods before it comes to the first again.
-    pod = Pod(number * 7919 % order.pods)
-    if pod.app == order.spare:
-        pod = Pod(0)
-    generation = order.generation * 1_000_000 + number // order.pods + 1
-    status = status_of(pod, generation)
-    body = {"status": {key: status[key] for key in ("phase", "conditions", "containerStatuses")}}
-    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/status"
-    answer = await writer.send("PATCH", path, body, manager="kubelet", content_type=MERGE_PATCH)
-    return _answer.decode(answer).metadata.resourceVersion
-
-
 class ChurnProcess:
-    """`change` in a process of its own. As a context manager it ends with the block."""
+    """`change` in a process of its own, from when it begins. As a context manager it ends with the
+    block. Raises OSError if it cannot begin."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -102,10 +128,12 @@ class ChurnProcess:
         process = subprocess.Popen(  # noqa: S603  ourselves
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        assert process.stdin is not None  # noqa: S101  it was asked for
+        assert process.stdin and process.stdout  # noqa: S101  they were asked for
+        self._process = process
         process.stdin.write(msgspec.json.encode(self._order) + b"\n")
         process.stdin.flush()
-        self._process = process
+        if not process.stdout.readline():
+            raise OSError("the process that changes pods has ended")
         return self
 
     def account(self) -> Account:

@@ -31,6 +31,10 @@ class LoadedControlPlane(ControlPlane):
     def access(self) -> Access:
         return Access(self.url, self.ca_file, self.token(USER))
 
+    @property
+    def etcd_url(self) -> str:
+        return self._layout.etcd_url
+
     def start(self) -> None:
         saved = _saved(self.pods)
         if not saved.exists():

@@ -1,195 +1,170 @@
 """How long from a change until a frame on a websocket shows it, with many sockets open.
 
-All sockets show the pods of one app, which nobody else changes. Each of our own changes gives a pod a
-number of restarts that grows from change to change; a frame whose row has that number, or a later one,
-shows it. The other pods change as they do for the pages.
+First all sockets show one list, then they show many. Nobody but this module changes what they show; all
+other pods change as they do for the pages. Some more sockets show a list in which nothing changes.
 """
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import aiohttp
-import msgspec
-
-from bench.churn import ChurnProcess
+from bench.churn import ChurnProcess, order
 from bench.cluster import LoadedControlPlane
-from bench.live import order
 from bench.memory import read
-from bench.pages import RATE
-from bench.podspec import Pod
-from bench.podstatus import status_of
+from bench.pages import AT_MOST, RATE
 from bench.rate import ChangeRate
-from bench.result import Result, percentile
+from bench.reading import percentiles
+from bench.restarts import FIRST, apps_of, lags, restart
+from bench.result import Result
+from bench.sockets import PER_ACCOUNT, Socket, opened
 from bench.webconsole import WebConsole
-from bench.writing import MERGE_PATCH, Writer
 from tests.controlplane.build import Report
 
-_SIZES = (100, 500)
-#: What one account may have open is limited.
-_SOCKETS_PER_ACCOUNT = 20
-#: For all sockets to open.
-_OPENING_SECONDS = 60.0
-_SECONDS = 15.0
-_CHANGES_PER_SECOND = 8.0
+_FEW, _MANY = 100, 500
+_LISTS = 25
+_IDLE = 5
+#: For as many sockets as are wanted to open.
+_OPENING_SECONDS = 120.0
+#: Until what a socket is told when it subscribes has come.
+_SETTLING_SECONDS = 2.0
+_SECONDS = 10.0
+#: Changes a second that sockets show: of the one list, and of all lists together.
+_RATE, _RATE_MIXED = 8.0, 25.0
 #: Seconds after the last change in which its frames may still come.
-_LATE_SECONDS = 5.0
-_FIRST_NUMBER = 100_001
-
-_TABLE = re.compile(r'<table[^>]*data-etag="([^"]*)"')
-_TABLE_URL = re.compile(r'<table[^>]*data-url="([^"]*)"')
-_ROW = re.compile(r'<tr[^>]*data-key="([^"]+)"')
-_NUMBER = re.compile(r">\s*(1\d\d[,.\u202f\u00a0 ]?\d{3})\s*<")
+_LATE_SECONDS = 3.0
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What one socket got. `arrived`: per row, the numbers that frames showed and when."""
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """`lists`: the apps whose lists are shown; `quiet`: one that nobody changes."""
 
-    arrived: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
-    refreshes: int = 0
-    bytes: int = 0
+    lists: Sequence[str]
+    quiet: str
+
+    @classmethod
+    def choose(cls, pods: int) -> "_Cast":
+        """At most a third of the apps, so that there are others to change."""
+        apps = apps_of(pods)
+        return cls(apps[: max(1, min(_LISTS, len(apps) // 3))], apps[-1])
+
+    def one_list(self, sockets: range) -> list[str]:
+        return [self.lists[0] for _ in sockets]
+
+    def many_lists(self, sockets: range) -> list[str]:
+        return [self.lists[number % len(self.lists)] for number in sockets]
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """`rounds` is not used: every change is seen by all sockets."""
-    pod = Pod(cluster.pods - 1)
-    accounts = max(_SIZES) // _SOCKETS_PER_ACCOUNT
+    """`rounds` is not used: every change is seen by many sockets."""
+    cast = _Cast.choose(cluster.pods)
+    accounts = _MANY // PER_ACCOUNT + 1
+    spare = (*cast.lists, cast.quiet)
     report("starting the console\n")
-    others = msgspec.structs.replace(order(cluster, 3600, RATE, generation=5), spare=pod.app)
-    results: list[Result] = []
-    with WebConsole(cluster, accounts=accounts) as console, ChurnProcess(others):
-        for size in _SIZES:
-            report(f"watching with {size} sockets\n")
-            try:
-                results += asyncio.run(_run(cluster, console, pod.app, size))
-            except TimeoutError as error:
-                # Without a result for this size, and with those of the others.
-                report(f"{size} sockets: {error}\n")
-    return results
+    with (
+        WebConsole(cluster, accounts=accounts) as console,
+        ChurnProcess(order(cluster, AT_MOST, RATE, generation=6, spare=spare)),
+    ):
+        return asyncio.run(_Run(cluster, console, cast, report).results())
 
 
-async def _run(
-    cluster: LoadedControlPlane, console: WebConsole, app: str, size: int
-) -> list[Result]:
-    seen: list[_Seen] = [_Seen() for _ in range(size)]
-    before = read("VmRSS", console.pid)
-    async with AsyncExitStack() as stack:
-        try:
+class _Run:
+    def __init__(
+        self, cluster: LoadedControlPlane, console: WebConsole, cast: _Cast, report: Report
+    ) -> None:
+        self._cluster, self._console, self._cast = cluster, console, cast
+        self._report = report
+        self._number = FIRST
+
+    async def results(self) -> list[Result]:
+        cast = self._cast
+        async with self._following(self._console.accounts[-1:], [cast.quiet] * _IDLE) as idle:
+            await asyncio.sleep(_SETTLING_SECONDS)
+            for socket in idle:
+                socket.forget()
+            since = time.monotonic()
+            results = await self._one_list()
+            results += _idle(idle, time.monotonic() - since)
+        async with self._open(cast.many_lists(range(_MANY)), 0) as sockets:
+            results += await self._measured(sockets, cast.lists, _RATE_MIXED, "_mixed")
+        return results
+
+    async def _one_list(self) -> list[Result]:
+        """With some sockets, and then with many more."""
+        cast = self._cast
+        before = read("VmRSS", self._console.pid)
+        async with AsyncExitStack() as stack:
+            few = await stack.enter_async_context(self._open(cast.one_list(range(_FEW)), 0))
+            results = await self._measured(few, cast.lists[:1], _RATE, "")
+            for socket in few:
+                socket.forget()
+            more = await stack.enter_async_context(
+                self._open(cast.one_list(range(_FEW, _MANY)), _FEW)
+            )
+            results += await self._measured([*few, *more], cast.lists[:1], _RATE, "")
+            after = read("VmRSS", self._console.pid)
+        return [*results, Result("frame_bytes_per_socket", _MANY, (after - before) / _MANY, "B")]
+
+    @asynccontextmanager
+    async def _open(self, apps: list[str], already: int) -> AsyncIterator[list[Socket]]:
+        """`already`: so many are open, so the first accounts have what they may have."""
+        self._report(f"opening {len(apps)} sockets\n")
+        started = time.monotonic()
+        async with self._following(self._console.accounts[already // PER_ACCOUNT :], apps) as found:
+            self._report(f"took {time.monotonic() - started:.1f} s\n")
+            await asyncio.sleep(_SETTLING_SECONDS)
+            yield found
+
+    @asynccontextmanager
+    async def _following(
+        self, accounts: Sequence[str], apps: list[str]
+    ) -> AsyncIterator[list[Socket]]:
+        """Raises TimeoutError where they do not open in time."""
+        sockets: list[Socket] = []
+        texts: dict[str, str] = {}
+        async with AsyncExitStack() as stack:
             async with asyncio.timeout(_OPENING_SECONDS):
-                sockets = [
-                    socket
-                    for account in console.accounts[: -(-size // _SOCKETS_PER_ACCOUNT)]
-                    for socket in await stack.enter_async_context(_sockets(console, account, app))
-                ][:size]
-        except TimeoutError:
-            raise TimeoutError(f"not open within {_OPENING_SECONDS:g} s") from None
-        after = read("VmRSS", console.pid)
-        readers = [
-            asyncio.create_task(_listen(socket, one))
-            for socket, one in zip(sockets, seen, strict=True)
-        ]
-        rate = ChangeRate(cluster)
-        changes = await _change(cluster, app, _FIRST_NUMBER + size * 100)
-        per_second = rate.per_second()
+                for number, at in enumerate(range(0, len(apps), PER_ACCOUNT)):
+                    some = apps[at : at + PER_ACCOUNT]
+                    following = opened(self._console, accounts[number], some, texts)
+                    sockets += await stack.enter_async_context(following)
+            yield sockets
+
+    async def _measured(
+        self, sockets: Sequence[Socket], apps: Sequence[str], rate: float, suffix: str
+    ) -> list[Result]:
+        n = len(sockets)
+        self._report(f"watching with {n} sockets, {len(apps)} lists\n")
+        changes = ChangeRate(self._cluster)
+        busy, since = time.process_time(), time.monotonic()
+        first, self._number = self._number, self._number + int(_SECONDS * rate)
+        made = await restart(self._cluster, apps, first=first, rate=rate, seconds=_SECONDS)
+        per_second = changes.per_second()
         await asyncio.sleep(_LATE_SECONDS)
-        for reader in readers:
-            reader.cancel()
-        await asyncio.gather(*readers, return_exceptions=True)
-    lags = [lag for one in seen for lag in _lags(changes, one)]
-    if not lags:
-        raise TimeoutError("no socket was told of any change")
-    expected = sum(len(made) for made in changes.values()) * size
+        busy, since = time.process_time() - busy, time.monotonic() - since
+        found = [lag for socket in sockets for lag in lags(made, socket.arrived())]
+        if not found:
+            raise OSError("no socket was told of any change")
+        # Each change concerns the sockets that show its list.
+        expected = sum(len(numbers) for numbers in made.values()) * n / len(apps)
+        return [
+            *percentiles("frame_{}_ms" + suffix, n, found),
+            Result("frame_changes_per_second" + suffix, n, per_second, "1/s"),
+            Result("frame_share_seen" + suffix, n, len(found) / expected, "x"),
+            Result("frame_reader_busy" + suffix, n, busy / since, "x"),
+            Result("frame_sockets_lost" + suffix, n, sum(s.lost for s in sockets), ""),
+            Result("frame_refreshes" + suffix, n, sum(s.refreshes for s in sockets) / n, ""),
+            Result(
+                "frame_bytes_per_change" + suffix, n, sum(s.bytes for s in sockets) / expected, "B"
+            ),
+        ]
+
+
+def _idle(sockets: Sequence[Socket], seconds: float) -> list[Result]:
+    n = len(sockets)
     return [
-        Result("frame_p50_ms", size, percentile(lags, 0.5), "ms"),
-        Result("frame_p95_ms", size, percentile(lags, 0.95), "ms"),
-        Result("frame_p99_ms", size, percentile(lags, 0.99), "ms"),
-        Result("frame_changes_per_second", size, per_second, "1/s"),
-        Result("frame_share_seen", size, len(lags) / expected, "x"),
-        Result("frame_refreshes", size, sum(one.refreshes for one in seen) / size, ""),
-        Result("frame_bytes_per_change", size, sum(one.bytes for one in seen) / expected, "B"),
-        Result("frame_bytes_per_socket", size, (after - before) / size, "B"),
+        Result("frame_idle_seconds", n, seconds, "s"),
+        Result("frame_idle_bytes", n, sum(socket.bytes for socket in sockets) / n, "B"),
+        Result("frame_idle_pings", n, sum(socket.pings for socket in sockets) / n, ""),
     ]
-
-
-@asynccontextmanager
-async def _sockets(
-    console: WebConsole, account: str, app: str
-) -> AsyncIterator[list[aiohttp.ClientWebSocketResponse]]:
-    """As many as an account may have, each subscribed to the list as a browser would be."""
-    async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(await console.signed_in(account))
-        url = f"/clusters/host/pods?label=app.kubernetes.io/name%3D{app}&sort=name"
-        async with session.get(url) as response:
-            text = await response.text()
-        etag, own = _TABLE.search(text), _TABLE_URL.search(text)
-        if etag is None or own is None:
-            raise OSError(f"{url} answered {response.status} without a table")
-        message = {"subscribe": own.group(1).replace("&amp;", "&"), "etag": etag.group(1)}
-        sockets = []
-        for _ in range(_SOCKETS_PER_ACCOUNT):
-            socket = await stack.enter_async_context(session.ws_connect("/ws/live"))
-            await socket.send_str(msgspec.json.encode({**message, "lang": "en"}).decode())
-            sockets.append(socket)
-        yield sockets
-
-
-async def _listen(socket: aiohttp.ClientWebSocketResponse, seen: _Seen) -> None:
-    async for message in socket:
-        if message.type is not aiohttp.WSMsgType.TEXT:
-            continue
-        now = time.monotonic()
-        text: str = message.data
-        seen.bytes += len(text)
-        seen.refreshes += text.startswith("{") and "refresh" in text
-        rows = _ROW.split(text)
-        for key, row in zip(rows[1::2], rows[2::2], strict=True):
-            found = _NUMBER.search(row)
-            if found is not None:
-                number = int(re.sub(r"\D", "", found.group(1)))
-                seen.arrived.setdefault(key, []).append((number, now))
-
-
-async def _change(
-    cluster: LoadedControlPlane, app: str, first_number: int
-) -> dict[str, list[tuple[int, float]]]:
-    """Per row, the numbers it was given and when each was acknowledged."""
-    pods = [pod for pod in map(Pod, range(cluster.pods)) if pod.app == app]
-    # Those on the first page, which is in the order of names.
-    pods = sorted(pods, key=lambda pod: (pod.name, pod.namespace))[:50]
-    made: dict[str, list[tuple[int, float]]] = {}
-    writer = Writer(cluster.access)
-    started = time.monotonic()
-    try:
-        for count in range(int(_SECONDS * _CHANGES_PER_SECOND)):
-            await asyncio.sleep(started + count / _CHANGES_PER_SECOND - time.monotonic())
-            pod = pods[count % len(pods)]
-            number = first_number + count
-            await _restart(writer, pod, number)
-            made.setdefault(f"{pod.namespace}/{pod.name}", []).append((number, time.monotonic()))
-    finally:
-        await writer.close()
-    return made
-
-
-async def _restart(writer: Writer, pod: Pod, number: int) -> None:
-    """Nothing else about the pod changes, so its row stays where it is."""
-    first, *others = status_of(pod)["containerStatuses"]
-    states = [{**first, "restartCount": number}, *({**one, "restartCount": 0} for one in others)]
-    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/status"
-    body = {"status": {"containerStatuses": states}}
-    await writer.send("PATCH", path, body, manager="kubelet", content_type=MERGE_PATCH)
-
-
-def _lags(made: dict[str, list[tuple[int, float]]], seen: _Seen) -> list[float]:
-    """Milliseconds. A frame that shows a later number shows the earlier ones too."""
-    lags: list[float] = []
-    for key, changes in made.items():
-        for number, when in changes:
-            times = [at for shown, at in seen.arrived.get(key, ()) if shown >= number]
-            if times:
-                lags.append((min(times) - when) * 1000)
-    return lags

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.churn import ChurnProcess, Order
+from bench.churn import ChurnProcess, Order, order
 from bench.cluster import LoadedControlPlane
 from bench.floor import Floor
 from bench.result import Result, percentile
@@ -15,7 +15,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import Runtime
 from tests.controlplane.build import Report
 
-_SECONDS = 20.0
+_SECONDS = 12.0
 #: Of what the server takes at most; beyond, writes and events queue in the server.
 _SHARE = 0.6
 #: More than any change may take to arrive.
@@ -48,20 +48,6 @@ def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Re
         Result("lag_saturated_p99_ms", n, percentile(most.lags, 0.99), "ms"),
         Result("lag_saturated_floor_p99_ms", n, percentile(most.floor, 0.99), "ms"),
     ]
-
-
-def order(cluster: LoadedControlPlane, seconds: float, rate: float, generation: int) -> Order:
-    """Changes to this cluster's pods."""
-    access = cluster.access
-    return Order(
-        url=access.url,
-        ca_file=str(access.ca_file),
-        token=access.token,
-        pods=cluster.pods,
-        seconds=seconds,
-        generation=generation,
-        rate=rate,
-    )
 
 
 @dataclass(frozen=True, slots=True)

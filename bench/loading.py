@@ -1,5 +1,6 @@
 """Fills a cluster with pods that nothing runs."""
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,9 @@ from bench.writing import Access, Writer, spread
 
 #: Part of the name of saved data: raise it whenever other objects come out.
 FORMAT = 2
+
+#: Seconds that loading may take, at least and for each pod; measured are 5 to 10 ms a pod.
+_SECONDS, _SECONDS_PER_POD = 120.0, 0.06
 
 Progress = Callable[[int], None]
 
@@ -22,7 +26,8 @@ def nodes_for(pods: int) -> int:
 async def load(access: Access, pods: int, progress: Progress) -> None:
     """Creates the namespaces and the pods, each with a status of its own.
 
-    `progress` is called with the number of pods there are. Raises `WriteRefused`.
+    `progress` is called with the number of pods there are. Raises `WriteRefused`, and TimeoutError if
+    it takes much longer than it should.
     """
     writer = Writer(access)
     done = 0
@@ -45,7 +50,8 @@ async def load(access: Access, pods: int, progress: Progress) -> None:
             progress(done)
 
     try:
-        await spread(range(NAMESPACES), namespace)
-        await spread(range(pods), pod)
+        async with asyncio.timeout(_SECONDS + _SECONDS_PER_POD * pods):
+            await spread(range(NAMESPACES), namespace)
+            await spread(range(pods), pod)
     finally:
         await writer.close()

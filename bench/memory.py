@@ -13,7 +13,7 @@ SETTLE = 1.0
 
 class Memory(NamedTuple):
     """`resting`: after a garbage collection. `released`: after also giving freed pages back to the
-    kernel. `peak`: the most there ever was until then."""
+    kernel. `peak`: the most there ever was until then. The same in `clientgo/main.go`."""
 
     resting: int
     released: int

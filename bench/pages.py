@@ -1,80 +1,116 @@
 """How long the list of pods takes, while pods change."""
 
 import asyncio
-import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import aiohttp
 
-from bench.churn import ChurnProcess
+from bench.churn import ChurnProcess, order
 from bench.cluster import LoadedControlPlane
-from bench.live import order
 from bench.rate import ChangeRate
+from bench.reading import Page, Reader, percentiles
 from bench.result import Result, percentile
 from bench.webconsole import WebConsole
 from tests.controlplane.build import Report
 
 #: Changes a second meanwhile, if the machine makes so many.
 RATE = 300.0
-_SECONDS = 8.0
 #: Seconds that pods change at most; it ends with the last page.
-_AT_MOST = 3600.0
-_WARM = 20
-#: Of requests that count, at least.
-_ENOUGH = 100
-_LIST = "/clusters/host/pods"
-_FIRST = "page"
+AT_MOST = 3600.0
+LIST = "/clusters/host/pods"
 
-#: Result names begin with the key. The default order is the first page's.
-_VIEWS: Mapping[str, str] = {
-    _FIRST: "",
-    "page_middle": "?page={middle}",
-    "page_search": "?q=checkout-1",
-    "page_sort_name": "?sort=name",
-    "page_sort_age": "?sort=-age",
-    "page_sort_restarts": "?sort=-restarts",
-    "page_sort_node": "?sort=node",
-    "page_sort_ip": "?sort=ip",
-    "page_namespaces": "?namespace=team-001&namespace=team-002&namespace=team-003",
-}
+_LIMIT = 50
+_WARM = 10
+#: Pages of a view that count; fewer where there are few pods, so that a trial takes little time.
+_ENOUGH = 120
+FEW_PODS = 2000
+#: Ascending by status is the order of the first page.
+_SORTS = ("name", "namespace", "ready", "restarts", "node", "ip", "age")
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """`query` of the list's address; `tenant`: read by somebody with three namespaces."""
+
+    query: str = ""
+    tenant: bool = False
+
+
+def _views(pods: int) -> Mapping[str, _View]:
+    """Result names begin with the key."""
+    far = min(100, -(-pods // _LIMIT))
+    sorts = {f"page_sort_{column}": _View(f"?sort={column}") for column in _SORTS}
+    falling = {f"page_sort_{column}_desc": _View(f"?sort=-{column}") for column in _SORTS}
+    return {
+        "page": _View(),
+        "page_100": _View(f"?page={far}"),
+        "page_search": _View("?q=checkout"),
+        **sorts,
+        **falling,
+        "page_sort_status_desc": _View("?sort=-status"),
+        "page_sort_age_100": _View(f"?sort=age&page={far}"),
+        "page_namespaces": _View("?namespace=team-001&namespace=team-002&namespace=team-003"),
+        "page_tenant": _View(tenant=True),
+    }
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
-    """One reader on one connection, so no time in a queue. `rounds` is not used."""
+    """One reader at a time, who reads some pages a second. `rounds` is not used."""
     report("starting the console\n")
     with (
         WebConsole(cluster) as console,
-        ChurnProcess(order(cluster, _AT_MOST, RATE, generation=4)),
+        ChurnProcess(order(cluster, AT_MOST, RATE, generation=4)),
     ):
         changes = ChangeRate(cluster)
-        results = asyncio.run(_read(console, cluster.pods, report))
+        read = asyncio.run(_read(console, cluster.pods, report))
         rate = changes.per_second()
-    return [Result("page_changes_per_second", cluster.pods, rate, "1/s"), *results]
+    return [
+        Result("page_changes_per_second", cluster.pods, rate, "1/s"),
+        *_results(read, cluster.pods),
+    ]
 
 
-async def _read(console: WebConsole, pods: int, report: Report) -> list[Result]:
-    results: list[Result] = []
-    session = await console.signed_in(console.accounts[0])
-    async with session:
-        for name, query in _VIEWS.items():
+async def _read(console: WebConsole, pods: int, report: Report) -> dict[str, list[Page]]:
+    """By view, the first page at [0], which is nobody's but its own."""
+    enough = _ENOUGH if pods > FEW_PODS else _ENOUGH // 3
+    read: dict[str, list[Page]] = {}
+    async with (
+        await console.signed_in(console.accounts[0]) as admin,
+        await console.signed_in(console.tenant) as tenant,
+    ):
+        for name, view in _views(pods).items():
             report(f"reading {name}\n")
-            # Fifty rows a page; the middle is as far as a page can be from both ends.
-            url = _LIST + query.format(middle=max(1, pods // 100))
-            times = await _times(session, url)
-            for share, suffix in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
-                results.append(Result(f"{name}_{suffix}_ms", pods, percentile(times, share), "ms"))
+            session = tenant if view.tenant else admin
+            read[name] = await _pages(Reader(console, session), view, enough)
+        # Once more at the end, so that what the machine did meanwhile is in it too.
+        read["page"] += await _again(console, admin, enough)
+    return read
+
+
+async def _pages(reader: Reader, view: _View, enough: int) -> list[Page]:
+    first, *rest = await reader.read(LIST + view.query, 1 + _WARM + enough)
+    return [first, *rest[_WARM:]]
+
+
+async def _again(console: WebConsole, session: aiohttp.ClientSession, enough: int) -> list[Page]:
+    pages = await Reader(console, session).read(LIST, _WARM + enough * 2)
+    return pages[_WARM:]
+
+
+def _results(read: Mapping[str, list[Page]], n: int) -> list[Result]:
+    results: list[Result] = []
+    for name, (first, *pages) in read.items():
+        results += percentiles(name + "_{}_ms", n, [page.server for page in pages])
+        results.append(Result(f"{name}_first_ms", n, first.server, "ms"))
+    seen = [page.client for page in read["page"][1:]]
+    results += percentiles("page_client_{}_ms", n, seen)
+    slow = {name: _p95(pages) / _p95(read["page"]) for name, pages in read.items()}
+    tenant = slow.pop("page_tenant")
+    results.append(Result("page_tenant_ratio", n, tenant, "x"))
+    results.append(Result("page_slowest_view_ratio", n, max(slow.values()), "x"))
     return results
 
 
-async def _times(session: aiohttp.ClientSession, url: str) -> list[float]:
-    """Milliseconds from sending a request to having read all of the answer."""
-    times: list[float] = []
-    end = time.monotonic() + _SECONDS
-    while time.monotonic() < end or len(times) < _WARM + _ENOUGH:
-        started = time.perf_counter()
-        async with session.get(url) as response:
-            await response.read()
-            if response.status != 200:
-                raise OSError(f"{url} answered {response.status}")
-        times.append((time.perf_counter() - started) * 1000)
-    return times[_WARM:]
+def _p95(pages: list[Page]) -> float:
+    return percentile([page.server for page in pages[1:]], 0.95)

@@ -47,6 +47,11 @@ class Pod:
         return f"{self.app}-{_digest('rs', self.workload)[:9]}-{_digest('pod', self.number)[:5]}"
 
     @property
+    def part(self) -> int:
+        """From 0 to 9, for whoever wants some tenths of the pods."""
+        return self.workload % 10
+
+    @property
     def node(self) -> int:
         """From 1, spread so that the pods of a workload are on different nodes."""
         return self.number * 7919 % max(1, self.number // PODS_PER_NODE + 1) + 1
@@ -85,7 +90,7 @@ class Pod:
                 "tier": random.choice(_TIERS),
                 "team": random.choice(_TEAMS),
                 "pod-template-hash": digest[:9],
-                "part": str(self.workload % 10),
+                "part": str(self.part),
                 **own,
             },
             "annotations": {

@@ -3,12 +3,11 @@
 import asyncio
 import ssl
 from dataclasses import dataclass
-from pathlib import Path
 
 import aiohttp
 import msgspec
 
-from bench.churn import Order, change
+from bench.churn import change, order
 from bench.cluster import LoadedControlPlane
 from bench.writing import Access
 
@@ -29,7 +28,13 @@ class _ListMeta(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
+    """A list, or a single object: this part of them is alike."""
+
     metadata: _ListMeta
+
+
+class _Event(msgspec.Struct):
+    object: _List
 
 
 async def record(cluster: LoadedControlPlane, changes: int, generation: int) -> Recording:
@@ -41,26 +46,11 @@ async def record(cluster: LoadedControlPlane, changes: int, generation: int) -> 
     )
     async with session:
         listing, version = await _list(session, access)
-        account = await change(_order(access, cluster.pods, changes, generation))
+        account = await change(order(cluster, _SECONDS, 0, generation, changes=changes))
         # Afterwards, from the server's memory: a watch that is read too slowly meanwhile is cut off.
         async with asyncio.timeout(_SECONDS):
             stream = await _watch(session, access, version, len(account.acknowledged))
-    events = stream.count(b"\n")
-    if events < len(account.acknowledged):
-        raise OSError(f"the watch told of {events} changes, not of {changes}")
-    return Recording(listing, stream, events)
-
-
-def _order(access: Access, pods: int, changes: int, generation: int) -> Order:
-    return Order(
-        url=access.url,
-        ca_file=str(Path(access.ca_file)),
-        token=access.token,
-        pods=pods,
-        seconds=_SECONDS,
-        generation=generation,
-        changes=changes,
-    )
+    return Recording(listing, stream, stream.count(b"\n"))
 
 
 async def _list(session: aiohttp.ClientSession, access: Access) -> tuple[bytes, str]:
@@ -71,16 +61,29 @@ async def _list(session: aiohttp.ClientSession, access: Access) -> tuple[bytes, 
 
 
 async def _watch(session: aiohttp.ClientSession, access: Access, version: str, lines: int) -> bytes:
-    """At least so many lines, if there are; what came of another is cut off."""
+    """At least so many lines; what came of another is cut off."""
+    stream = b""
+    while (seen := stream.count(b"\n")) < lines:
+        # kube-apiserver ends a watch that it finds slow; the next one goes on behind the last line.
+        stream += await _watch_once(session, access, version, lines - seen)
+        last = stream[stream.rfind(b"\n", 0, -1) + 1 :]
+        version = msgspec.json.decode(last, type=_Event).object.metadata.resourceVersion
+    return stream
+
+
+async def _watch_once(
+    session: aiohttp.ClientSession, access: Access, version: str, lines: int
+) -> bytes:
     stream = bytearray()
     seen = 0
-    url = f"{access.url}/api/v1/pods"
     params = {"watch": "true", "resourceVersion": version}
-    async with session.get(url, params=params) as response:
+    async with session.get(f"{access.url}/api/v1/pods", params=params) as response:
         response.raise_for_status()
         async for chunk in response.content.iter_any():
             stream += chunk
             seen += chunk.count(b"\n")
             if seen >= lines:
                 break
+    if not seen:
+        raise OSError("a watch ended without any change")
     return bytes(stream[: stream.rfind(b"\n") + 1])

@@ -27,17 +27,28 @@ _READ = 64 * 1024
 _LISTENERS = 4
 
 
-class _Stream:
-    """Recorded bytes behind the part of `aiohttp.StreamReader` that a watch reads from."""
+class _Answer:
+    """Recorded bytes behind the part of `aiohttp.StreamReader` that is read from."""
 
     def __init__(self, data: bytes) -> None:
         self._chunks = [data[at : at + _READ] for at in range(0, len(data), _READ)]
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk
+
+
+class _Watch(_Answer):
+    """An answer that does not end."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
         self.started = self.ended = 0.0
         self.all_read = asyncio.Event()
 
     async def iter_any(self) -> AsyncIterator[bytes]:
         self.started = time.perf_counter()
-        for chunk in self._chunks:
+        async for chunk in super().iter_any():
             yield chunk
         # Whoever asks for more has dealt with all there was.
         self.ended = time.perf_counter()
@@ -49,17 +60,15 @@ class _Recorded(ReaderClient):
     """The client of a server that says what was recorded, and then nothing more."""
 
     def __init__(self, recording: Recording) -> None:
-        self._listing = recording.listing
-        self.stream = _Stream(recording.stream)
-
-    async def list_page(self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]]) -> bytes:
-        return self._listing
+        self._listing = _Answer(recording.listing)
+        self.watch = _Watch(recording.stream)
 
     @asynccontextmanager
-    async def watch(
+    async def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
     ) -> AsyncGenerator[aiohttp.StreamReader, None]:
-        yield cast(aiohttp.StreamReader, self.stream)
+        answer = self.watch if ("watch", "true") in params else self._listing
+        yield cast(aiohttp.StreamReader, answer)
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
@@ -84,9 +93,9 @@ async def _rate(recording: Recording) -> float:
     client = _Recorded(recording)
     running = asyncio.create_task(informer.run(ListWatch(client, PODS)))
     try:
-        await client.stream.all_read.wait()
+        await client.watch.all_read.wait()
     finally:
         running.cancel()
     if informer.events != recording.events:
         raise AssertionError(f"{informer.events} of {recording.events} events were applied")
-    return recording.events / (client.stream.ended - client.stream.started)
+    return recording.events / (client.watch.ended - client.watch.started)

@@ -13,10 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import aiohttp
+import msgspec
 
 from accounts.bootstrap import admin_binding, admin_user, bootstrap
 from accounts.passwords import hash_password
+from bench import tenant
 from bench.cluster import LoadedControlPlane
+from bench.timing import VARIABLE, Timing
 from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
 
@@ -26,17 +29,25 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 class WebConsole:
-    """`manage.py serve` with `accounts` administrators. As a context manager it ends with the block."""
+    """`manage.py serve`, as `bench.serving` starts it, with `accounts` administrators and one tenant.
 
-    def __init__(self, cluster: LoadedControlPlane, *, accounts: int = 1) -> None:
-        self._cluster = cluster
+    `kubeconfig` is how it reaches the cluster, if not directly. As a context manager it ends with the
+    block.
+    """
+
+    def __init__(
+        self, cluster: LoadedControlPlane, *, accounts: int = 1, kubeconfig: Path | None = None
+    ) -> None:
+        self._admin_kubeconfig = cluster.kubeconfig
+        self._kubeconfig = kubeconfig or cluster.kubeconfig
         self._password = secrets.token_urlsafe(12) + "aA1"
         self._folder = TemporaryDirectory(prefix="console-")
         self._process: subprocess.Popen[bytes] | None = None
         self.accounts = [f"viewer-{number}" for number in range(accounts)]
+        self.tenant = f"{tenant.PREFIX}0"
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self._command = [str(_ROOT / "manage.py"), "serve", "--host=127.0.0.1", f"--port={port}"]
+        self._command = ["-m", "bench.serving", "--host=127.0.0.1", f"--port={port}"]
 
     def __enter__(self) -> Self:
         asyncio.run(self._prepare())
@@ -64,6 +75,15 @@ class WebConsole:
         assert self._process is not None  # noqa: S101  only within the block
         return self._process.pid
 
+    def timings(self) -> list[Timing]:
+        """Of all requests so far that were made with the header."""
+        lines = self._timings.read_bytes().splitlines()
+        return [msgspec.json.decode(line, type=Timing) for line in lines]
+
+    @property
+    def _timings(self) -> Path:
+        return Path(self._folder.name, "timings")
+
     async def signed_in(self, account: str) -> aiohttp.ClientSession:
         """A session with this account's cookies. Raises OSError if the console does not let it in."""
         session = aiohttp.ClientSession(
@@ -86,14 +106,15 @@ class WebConsole:
     def _environment(self) -> dict[str, str]:
         return {
             **os.environ,
-            "KUBECONFIG": str(self._cluster.kubeconfig),
+            "KUBECONFIG": str(self._kubeconfig),
             "SECRET_KEY": secrets.token_hex(32),
             "BASE_URL": self.url,
             "STATE_DIR": self._folder.name,
+            VARIABLE: str(self._timings),
         }
 
     async def _prepare(self) -> None:
-        transport = Transport(Credentials(CONSOLE, str(self._cluster.kubeconfig)))
+        transport = Transport(Credentials(CONSOLE, str(self._admin_kubeconfig)))
         client = ConsoleClient(transport)
         try:
             await bootstrap(client, admin_password=self._password)
@@ -101,6 +122,7 @@ class WebConsole:
             for name in self.accounts:
                 await client.apply(USERS, _named(admin_user(hashed), name))
                 await client.apply(GLOBAL_ROLE_BINDINGS, _bound(name))
+            await client.apply(USERS, _named(admin_user(hashed), self.tenant))
         finally:
             await transport.close()
 

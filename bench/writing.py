@@ -13,8 +13,6 @@ import msgspec
 #: Measured: more do not make two cores write faster.
 WRITERS = 48
 
-MERGE_PATCH = "application/merge-patch+json"
-
 T = TypeVar("T")
 
 
@@ -45,21 +43,13 @@ class Writer:
     async def close(self) -> None:
         await self._session.close()
 
-    async def send(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        *,
-        manager: str,
-        content_type: str = "application/json",
-    ) -> bytes:
+    async def send(self, method: str, path: str, body: Any, *, manager: str) -> bytes:
         """The answer's body. `manager` is who owns the fields, as managedFields will say."""
         async with self._session.request(
             method,
             f"{self._url}{path}?fieldManager={manager}",
             data=msgspec.json.encode(body),
-            headers={"Content-Type": content_type},
+            headers={"Content-Type": "application/json"},
         ) as response:
             answer = await response.read()
             if response.status >= 300:

@@ -1,0 +1,83 @@
+"""Changes that can be told apart when they come out of a websocket.
+
+Each gives a pod a number of restarts that grows from change to change. A frame whose row has that
+number, or a later one, shows it.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+from bench.cluster import LoadedControlPlane
+from bench.etcdwriting import PodWriter
+from bench.podspec import Pod
+from bench.podstatus import status_of
+
+#: The first number; it has as many digits as all that follow.
+FIRST = 100_001
+#: Rows of a page.
+_ROWS = 50
+
+#: Per row, the numbers it was given, and when each was on its way.
+Made = dict[str, list[tuple[int, float]]]
+
+
+def apps_of(pods: int) -> Sequence[str]:
+    """Apps with pods on their first page, each once, in a fixed order."""
+    return tuple(dict.fromkeys(Pod(number).app for number in range(pods)))
+
+
+async def restart(
+    cluster: LoadedControlPlane, apps: Sequence[str], *, first: int, rate: float, seconds: float
+) -> Made:
+    """Changes pods of the apps in turn, `rate` a second."""
+    rows = _first_pages(cluster.pods, apps)
+    selector = f"app.kubernetes.io/name in ({','.join(apps)})"
+    writer = await PodWriter.reading(cluster.access, cluster.etcd_url, selector)
+    made: Made = {}
+    started = time.monotonic()
+    try:
+        for count in range(int(seconds * rate)):
+            await asyncio.sleep(started + count / rate - time.monotonic())
+            turn, app = divmod(count, len(apps))
+            pods = rows[apps[app]]
+            pod = pods[turn % len(pods)]
+            # Before the write: what this process does meanwhile must not make the lag look shorter.
+            when = time.monotonic()
+            await _restart(writer, pod, first + count)
+            made.setdefault(f"{pod.namespace}/{pod.name}", []).append((first + count, when))
+    finally:
+        await writer.close()
+    return made
+
+
+def _first_pages(pods: int, apps: Sequence[str]) -> Mapping[str, Sequence[Pod]]:
+    """In the order of names."""
+    found: dict[str, list[Pod]] = {app: [] for app in apps}
+    for pod in map(Pod, range(pods)):
+        found.get(pod.app, []).append(pod)
+    by_name = {app: sorted(some, key=lambda pod: (pod.name, pod.namespace))
+               for app, some in found.items()}  # fmt: skip
+    return {app: some[:_ROWS] for app, some in by_name.items()}
+
+
+async def _restart(writer: PodWriter, pod: Pod, number: int) -> None:
+    """Nothing else about the pod changes, so its row stays where it is."""
+    status = status_of(pod)
+    first, *others = status["containerStatuses"]
+    status["containerStatuses"] = [
+        {**first, "restartCount": number},
+        *({**one, "restartCount": 0} for one in others),
+    ]
+    await writer.set_status(pod.namespace, pod.name, status)
+
+
+def lags(made: Mapping[str, list[tuple[int, float]]], shown: Made) -> list[float]:
+    """Milliseconds from each change until it was shown; those that never were are left out."""
+    found: list[float] = []
+    for key, changes in made.items():
+        for number, when in changes:
+            times = [at for other, at in shown.get(key, ()) if other >= number]
+            if times:
+                found.append((min(times) - when) * 1000)
+    return found

@@ -1,0 +1,52 @@
+"""`manage.py serve` that also notes how long each request took, and knows tenants.
+
+    BENCH_TIMINGS=FILE python -m bench.serving --host=127.0.0.1 --port=8000
+
+A request that carries an `X-Bench` header is noted in the file as one line of JSON, a `Timing`, when it
+is done. The time is what the console's process adds: from when the server has read the request to when
+the last byte of the answer is with the transport. What the network and the client take is not in it.
+"""
+
+import os
+import sys
+import time
+from typing import Any, TextIO
+
+import msgspec
+from django.core.management import execute_from_command_line
+
+import rbac.current
+from bench.tenant import TenantAuthorizer
+from bench.timing import HEADER, VARIABLE, Timing
+from console import server
+
+
+class TimedRequest(server.Request):
+    """Daphne calls `process` when the request is whole, and `finish` after the last byte."""
+
+    file: TextIO
+
+    def process(self) -> Any:
+        self._began = time.monotonic()
+        return super().process()
+
+    def finish(self) -> None:
+        super().finish()
+        ended = time.monotonic()
+        named = self.requestHeaders.getRawHeaders(HEADER)
+        if named:
+            timing = Timing(named[0], ended, ended - self._began)
+            self.file.write(msgspec.json.encode(timing).decode() + "\n")
+            self.file.flush()
+
+
+def main(arguments: list[str]) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+    TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
+    server.Channel.requestFactory = TimedRequest
+    rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
+    execute_from_command_line([sys.argv[0], "serve", *arguments])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,63 @@
+"""What the project has set itself, on two cores that are shared with the server."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.result import Result
+
+#: Pods and sockets for which the targets are meant, unless they say otherwise.
+PODS, SOCKETS = 10_000, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`bound` is the most, or with `at_least` the least. `name` is a result's."""
+
+    name: str
+    label: str
+    bound: float
+    at_least: bool = False
+
+    def used(self, value: float) -> float:
+        """How much of what is allowed; more than 1 misses the target."""
+        return self.bound / value if self.at_least else value / self.bound
+
+
+TARGETS = (
+    Target("sync_ratio_client_go", "Sync, beside client-go", 1.25),
+    Target("sync_ratio_official_informer", "Sync, kubernetes.informer beside us", 8, at_least=True),
+    Target("memory_ratio_client_go", "Memory of a pod, beside client-go", 1 / 6),
+    Target("bytes_per_object", "Memory of a pod", 6000),
+    Target("sync_peak_over_resting", "Most memory during sync, beside after it", 2),
+    Target("events_per_second_recorded", "Recorded events", 20_000, at_least=True),
+    Target("lag_p99_ms", "Change to cache, p99", 250),
+    Target("page_p95_ms", "First page, p95", 15),
+    Target("page_p99_ms", "First page, p99", 40),
+    Target("page_slowest_view_ratio", "Slowest sort or page, beside the first", 2),
+    Target("page_tenant_ratio", "Tenant's page, beside the first", 1),
+    Target("page_p99_during_relist_ms", "First page during a relist, p99", 100),
+    Target("page_p95_growth", "First page with 50,000 pods, beside 10,000", 1.5),
+    Target("frame_p95_ms", "Change to websocket, p95", 350),
+    Target("frame_p95_ms_mixed", "Change to websocket, many lists, p95", 350),
+)
+
+
+def met(results: Sequence[Result]) -> Iterator[tuple[Target, Result]]:
+    """Each target with the result that it is compared with, if there is one."""
+    for target in TARGETS:
+        found = [result for result in results if result.name == target.name]
+        if found:
+            wanted = SOCKETS if target.name.startswith("frame") else PODS
+            yield target, min(found, key=lambda result: abs(result.n - wanted))
+
+
+def growth(results: Sequence[Result]) -> list[Result]:
+    """How much longer the first page takes with more pods than `PODS`."""
+    pages = {result.n: result.value for result in results if result.name == "page_p95_ms"}
+    if PODS not in pages:
+        return []
+    return [
+        Result("page_p95_growth", n, value / pages[PODS], "x")
+        for n, value in pages.items()
+        if n > PODS
+    ]
