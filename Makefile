@@ -1,5 +1,5 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test check bench vendor messages clean
+.PHONY: demo test chaos check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -12,8 +12,13 @@ demo:
 
 test:
 	sh scripts/setup.sh dev
-	sh scripts/debian.sh chromium gettext
+	sh scripts/debian.sh chromium gettext postgresql
 	$(PY) -m pytest $(ARGS)
+
+# Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.
+chaos:
+	sh scripts/setup.sh dev
+	$(PY) -m tests.chaos $(ARGS)
 
 check:
 	sh scripts/setup.sh dev

@@ -1,11 +1,17 @@
 """The console as a Django app: imports every kind, so that each registers itself."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from django.apps import AppConfig
-from django.utils.module_loading import autodiscover_modules
+
+from console import kinds
 
 
 class ConsoleConfig(AppConfig):
     name = "console"
 
     def ready(self) -> None:
-        autodiscover_modules("kinds.pods")
+        """A kind that cannot be imported or is declared wrongly stops the process here."""
+        for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
+            import_module(module.name)

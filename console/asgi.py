@@ -7,10 +7,11 @@ there is none.
 import os
 
 from channels.routing import ProtocolTypeRouter
-from django.core.asgi import get_asgi_application
+
+from console.handler import make_handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-django_application = get_asgi_application()
+django_application = make_handler()
 
 from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
 from console.edge import harden  # noqa: E402

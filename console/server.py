@@ -5,7 +5,7 @@ limit. Here a body is refused while it arrives, and what is accepted stays in me
 
 - a body above `MAX_BODY`, announced or not: 413, after at most twice that has been read;
 - a request line and headers above 16 KiB, or more than `MAX_HEADERS` of them: 400;
-- a websocket message above `MAX_MESSAGE`, in one frame or in many: close code 1009.
+- what comes in over websockets, and what waits to go out: `console.sockets`.
 
 Responses carry no Server header. SIGINT and SIGTERM close the port and the sockets (1001), give running
 requests `GRACE` seconds, and return.
@@ -23,7 +23,6 @@ from typing import Any
 from daphne import server as daphne_server  # isort: skip
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
-from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from twisted.internet import defer
 from twisted.internet import reactor as twisted_reactor
 from twisted.internet.error import CannotListenError
@@ -31,12 +30,13 @@ from twisted.logger import globalLogBeginner
 from twisted.web.http import HTTPChannel
 
 from console.edge import Application
+from console.live.flow import EXTENSION
+from console.sockets import MAX_MESSAGE, Socket, Sockets
 
 reactor: Any = twisted_reactor
 
 MAX_BODY = 1024 * 1024
 MAX_HEADERS = 100
-MAX_MESSAGE = 64 * 1024
 #: Seconds that a refused client may go on sending before the connection is cut, and bytes.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY
 #: Seconds that running requests have when the process is asked to stop.
@@ -135,29 +135,6 @@ class Connections(HTTPFactory):
         return channel
 
 
-class Socket(WebSocketProtocol):
-    """One websocket. The limit is for what comes in: rows that go out may be larger."""
-
-    def onMessageFrameBegin(self, length: int) -> None:
-        super().onMessageFrameBegin(length)
-        if not self.failedByMe and self.message_data_total_length > MAX_MESSAGE:
-            self.wasMaxMessagePayloadSizeExceeded = True
-            self._fail_connection(1009, f"a message may have {MAX_MESSAGE} bytes")
-
-    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
-        # The client may have gone between the decision to send and the sending.
-        if self.state == self.STATE_OPEN:
-            super().serverSend(content, binary)
-
-    def serverClose(self, code: int | None = None) -> None:
-        # `sendClose`, which Daphne calls, raises for the codes that RFC 6455 itself defines.
-        self.sendCloseFrame(code=1000 if code is None else code)
-
-
-class Sockets(WebSocketFactory):
-    protocol = Socket
-
-
 class Server(daphne_server.Server):
     def __init__(
         self,
@@ -194,6 +171,11 @@ class Server(daphne_server.Server):
         reactor.addSystemEventTrigger("before", "shutdown", self._stop, listener)
         reactor.callWhenRunning(ready)
         reactor.run(installSignalHandlers=True)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        if isinstance(protocol, Socket):
+            scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
+        return super().create_application(protocol, scope)
 
     def _stop(self, listener: Any) -> "defer.Deferred[None]":
         loop = daphne_server.twisted_loop

@@ -11,6 +11,9 @@
 | `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated |
 | `KUBECONFIG` | the cluster, unless the process runs in one |
 | `CLUSTER_NAME` | how the console calls the cluster on its pages |
+| `NAMESPACES` | the namespaces to follow, comma separated, where its rights end there; all by default |
+| `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
+| `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
 """
 
@@ -58,6 +61,10 @@ DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(48)
 
 CLUSTER_NAME = os.environ.get("CLUSTER_NAME", "host")
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
+    raise SystemExit("METRICS_TOKEN must have at least 16 characters")
+AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 
 INSTALLED_APPS = [
@@ -74,14 +81,16 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "console.middleware.SecurityHeadersMiddleware",
+    "console.metrics.requests.CountingMiddleware",
     "console.middleware.OriginGateMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "console.inline.InlineSessionMiddleware",
+    "console.inline.InlineLocaleMiddleware",
+    "accounts.oauth.middleware.CsrfMiddleware",
+    "console.inline.InlineMessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.middleware.AccountMiddleware",
+    "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
 ]
 
@@ -107,7 +116,9 @@ TEMPLATES = [
 DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL", f"sqlite:///{STATE_DIR / 'quarterdeck.sqlite3'}"),
-        conn_max_age=0,
+        # One thread uses it; see console.handler.
+        conn_max_age=None,
+        conn_health_checks=True,
     )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":

@@ -1,5 +1,6 @@
 """What `serve` and `demo` share: refusing to start wrongly, and running the web process."""
 
+import gc
 import logging
 from collections.abc import Callable
 
@@ -13,6 +14,9 @@ from console.kube.client import NoCluster
 from console.kube.runtime import Runtime, get_runtime
 
 log = logging.getLogger(__name__)
+
+#: New objects until the youngest are looked at, and how often that until the older ones are.
+COLLECT_AFTER = (50_000, 20, 50)
 
 
 def prepare_database() -> None:
@@ -37,6 +41,10 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
         raise CommandError(str(error)) from error
     runtime = get_runtime()
     assert isinstance(runtime, Runtime)  # noqa: S101  console.asgi makes no other
+    # Nearly everything here dies when its last reference does. Looking for the rest stops every page,
+    # so it is done seldom, and never among what is there from the start.
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
     try:
         # Connections of people's own requests belong to the server's loop, so they end there.
         server.run(application, host, port, lambda: ready(runtime), runtime.close_connections)

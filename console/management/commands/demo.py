@@ -10,6 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
+from accounts.oauth.first import make_first_client
+from accounts.oauth.options import config_path
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
 from console.kube.kubeconfig import write_console_kubeconfig
@@ -32,6 +34,7 @@ class Command(BaseCommand):
         state = prepare_state_dir()
         # A key that outlives the process, so that a restart leaves people signed in.
         settings.SECRET_KEY = kept_secret(state / "secret_key")
+        make_first_client(config_path())
         prepare_database()
         cluster = DevCluster(state / "cluster", world=True)
         try:

@@ -1,0 +1,121 @@
+"""How an open list follows the cluster, in a real browser, on both clusters."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, Request, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.browser.test_pods import CRASHING, RUNNING, live, row
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+class Traffic:
+    """What a page asks for and gets, from its opening on."""
+
+    def __init__(self, page: Page) -> None:
+        self.lists: list[str] = []
+        self.frames: list[str] = []
+        page.on("request", self._request)
+        page.on("websocket", lambda ws: ws.on("framereceived", self._frame))
+
+    def _request(self, request: Request) -> None:
+        if request.headers.get("hx-request"):
+            self.lists.append(request.url)
+
+    def _frame(self, payload: str | bytes) -> None:
+        self.frames.append(str(payload))
+
+
+@contextmanager
+def pods(console: Console, *names: str) -> Iterator[None]:
+    for name in names:
+        console.pod(name)
+        console.set_status(name, RUNNING)
+    yield
+    left = [name for name in (*names, "late") if console.has_pod(name)]
+    console.kubectl("delete", "pod", *left, "--grace-period=0", "--force")
+
+
+def opened(console: Console, page: Page, *names: str) -> Traffic:
+    """The list by name, with what it has done since it is up to date."""
+    sign_in(page, console)
+    page.wait_for_url(re.compile("/clusters/host/pods"))
+    traffic = Traffic(page)
+    page.goto(console.url + "/clusters/host/pods?namespace=default")
+    live(page)
+    for name in names:
+        expect(row(page, name)).to_contain_text("Running")
+    return traffic
+
+
+def order(page: Page) -> list[str]:
+    keys = page.locator("#results tbody tr").evaluate_all("rows => rows.map(r => r.dataset.key)")
+    return [key.removeprefix("default/") for key in keys]
+
+
+def it_puts_rows_in_their_place_without_fetching_the_list(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        traffic = opened(console, page, "apple", "melon")
+        console.pod("late")
+        console.set_status("late", RUNNING)
+        expect(row(page, "late")).to_contain_text("Running")
+        assert order(page) == ["apple", "late", "melon"]
+        expect(page.locator("#summary .title .count")).to_have_text("3")
+        console.set_status("melon", CRASHING)
+        expect(page.locator("#results tbody tr").first).to_contain_text("Crash loop")
+        assert order(page) == ["melon", "apple", "late"]
+        console.kubectl("delete", "pod", "late", "--grace-period=0", "--force")
+        expect(row(page, "late")).to_have_count(0)
+        assert order(page) == ["melon", "apple"]
+        expect(page.locator("#pager .range")).to_have_text("1–2 of 2")
+        assert traffic.lists == []
+
+
+def it_leaves_the_rows_under_the_pointer_where_they_are(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        opened(console, page, "apple", "melon")
+        row(page, "apple").hover()
+        page.mouse.move(*[part + 2 for part in middle(page, "apple")])
+        console.pod("late")
+        expect(page.locator("#updates")).to_contain_text("1 new")
+        console.set_status("melon", CRASHING)
+        expect(row(page, "melon")).to_contain_text("Crash loop")
+        assert order(page) == ["apple", "melon"]
+        page.mouse.move(5, 5)
+        expect(row(page, "late")).to_be_visible()
+        expect(page.locator("#updates")).to_be_hidden()
+        assert order(page) == ["melon", "late", "apple"]
+
+
+def middle(page: Page, name: str) -> tuple[float, float]:
+    box = row(page, name).bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: Page) -> None:
+    with pods(console, "apple", "melon"):
+        traffic = opened(console, page, "apple", "melon")
+        page.evaluate(HIDE, True)
+        other = page.context.new_page()
+        other.goto(console.url + "/clusters/host/pods?namespace=default")
+        live(other)
+        got = len(traffic.frames)
+        console.pod("late")
+        console.set_status("apple", CRASHING)
+        expect(row(other, "late")).to_be_visible()
+        expect(row(other, "apple")).to_contain_text("Crash loop")
+        other.close()
+        assert len(traffic.frames) == got
+        expect(row(page, "late")).to_have_count(0)
+        page.evaluate(HIDE, False)
+        expect(row(page, "late")).to_be_visible()
+        expect(row(page, "apple")).to_contain_text("Crash loop")
+        assert order(page)[0] == "apple"
+        assert traffic.lists == []
