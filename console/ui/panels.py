@@ -1,0 +1,30 @@
+"""Panels: what a tab of a detail is made of."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+
+from console.kube.gvr import GVR
+from console.ui.subject import Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """`id` is one word, unique within its tab; `title` heads it.
+
+    A panel is drawn again whenever the object, or an object of a type in `needs`, changes. It gets
+    what `console.ui.subject.Subject` holds and asks nobody else.
+    """
+
+    id: str
+    title: str | Promise
+
+    def needs(self) -> Collection[GVR]:
+        """The types it looks at beside the object's own."""
+        return ()
+
+    def html(self, subject: Subject) -> SafeString:
+        """What it shows, "" where it has nothing to say: then its head is not shown either."""
+        raise NotImplementedError

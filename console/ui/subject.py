@@ -1,0 +1,32 @@
+"""One object as its detail shows it: what the panels of its page are given."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from console.kube.gvr import GVR, Key
+from console.kube.informer import Informer
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.kind import ResourceKind
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`informers`: those that the panels said they need and that are running; each may be yet to sync.
+
+    Whatever of other objects is shown must be asked of `access` first.
+    """
+
+    kind: ResourceKind
+    key: Key
+    entry: Entry[Any]
+    access: Access
+    informers: Mapping[GVR, Informer[Any]]
+    cluster: str
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """The whole object as the cache has it, without managedFields. To be read only."""
+        return self.entry.original()
