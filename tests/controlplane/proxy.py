@@ -112,12 +112,14 @@ class CuttingProxy:
         """Lets `script` answer what it wants to."""
         self._wire.script = script
 
-    def reset(self) -> None:
-        """RST on every connection that there is."""
+    def reset(self, resource: str = "") -> None:
+        """RST on every connection that there is, or on those that were last asked for `resource`."""
 
         async def reset() -> None:
             for connection in list(self._connections):
-                connection.reset()
+                last = connection.last
+                if not resource or (last is not None and last.resource == resource):
+                    connection.reset()
 
         self._do(reset())
 

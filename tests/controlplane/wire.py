@@ -102,6 +102,8 @@ class Connection:
         self._tls = tls
         self._upstream = upstream
         self._asked: Seen | None = None
+        #: The newest request on it.
+        self.last: Seen | None = None
         self._cuts, self._left = wire.cuts, wire.cut_after
         self._task: asyncio.Task[None] | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -155,7 +157,7 @@ class Connection:
         try:
             while True:
                 request = await client.readuntil(b"\r\n\r\n")
-                seen = _parse(request)
+                seen = self.last = _parse(request)
                 self._wire.seen.append(seen)
                 if self.dead:
                     continue
