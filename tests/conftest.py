@@ -1,4 +1,4 @@
-"""What every test shares: the real control plane, the way to say what was left out, and second chances."""
+"""What every test shares: the real control plane, what was left out, and second chances."""
 
 from pathlib import Path
 
