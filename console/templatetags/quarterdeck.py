@@ -5,16 +5,19 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
 from django.conf import settings
-from django.template.base import FilterExpression, Node, Parser, Token, token_kwargs
+from django.template.base import FilterExpression, Node, Parser, Token, Variable, token_kwargs
 from django.template.context import Context
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
+from console.ui.gaps import leave
 from console.ui.rows import Cell, Row
 
 register = template.Library()
@@ -48,8 +51,8 @@ def cell(cell: Cell) -> SafeString:
 def part(parser: Parser, token: Token) -> "PartNode":
     """`{% part "ui/_icon.html" name="menu" %}`: as `{% include … with … only %}`, drawn once.
 
-    For templates that use nothing but what they are given and the language. The values are kept, so
-    they must be immutable.
+    For templates that use nothing but what they are given, the language and `{% given %}`. The values
+    are kept, so they must be immutable.
     """
     rest = token.split_contents()[1:]
     name = rest.pop(0) if rest else ""
@@ -66,4 +69,36 @@ class PartNode(Node):
 
     def render(self, context: Context) -> SafeString:
         values = tuple((name, value.resolve(context)) for name, value in self._values)
-        return part_html(self._name, values)
+        return part_html(self._name, values, lambda name: _resolved(name, context))
+
+
+@register.tag
+def given(_parser: Parser, token: Token) -> "GivenNode":
+    """`{% given csrf_token %}`: what belongs to the request alone, in a part that is drawn once."""
+    _tag, *names = token.split_contents()
+    if len(names) != 1:
+        raise template.TemplateSyntaxError("given takes one name")
+    return GivenNode(names[0])
+
+
+class GivenNode(Node):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def render(self, context: Context) -> SafeString:
+        left = leave(self._name)
+        return _resolved(self._name, context) if left is None else SafeString(left)
+
+
+@lru_cache
+def _variable(name: str) -> Variable:
+    return Variable(name)
+
+
+def _resolved(name: str, context: Context) -> SafeString:
+    """ "" where the page has none, as error pages."""
+    try:
+        value = _variable(name).resolve(context)
+    except template.VariableDoesNotExist:
+        value = ""
+    return conditional_escape(value)

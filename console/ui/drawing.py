@@ -1,11 +1,12 @@
 """Parts of pages that are drawn once, by their templates, and shared by all pages and sockets.
 
 A drawing depends on the template, the values it is given and the language, and on nothing else: there is
-no request, no viewer and no clock in it (see `console.ui.ages`). So it may be shown to whoever may see
-the values.
+no request, no viewer and no clock in it, but gaps for what these have (see `console.ui.gaps`). So it may
+be shown to whoever may see the values.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,28 +17,42 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, override
 
-from console.ui.ages import age_text, places, split_at_places
+from console.ui.ages import age_between, present
+from console.ui.gaps import Gap, gaps, leave, split_at_gaps
 from console.ui.rows import Cell, Row
 
 #: Drawings that are kept beside those of rows: parts of some kilobytes, cells of some hundred bytes.
 KEPT, KEPT_CELLS = 1000, 10_000
 
+#: What the request has under a name that a template uses, as HTML.
+Given = Callable[[str], str]
+
+
+def no_request(name: str) -> str:
+    raise LookupError(f"{name} is for parts of whole pages")
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`pieces` of HTML with a place after each but the last, where the age of `moments` stands."""
+    """`pieces` of HTML with one of the `gaps` after each but the last."""
 
     pieces: tuple[str, ...]
-    moments: tuple[datetime, ...]
+    gaps: tuple[Gap, ...]
 
-    def html(self) -> SafeString:
-        """As it looks now, in the language that is active."""
-        if not self.moments:
-            return _safe(self.pieces)
-        found = [self.pieces[0]]
-        for moment, piece in zip(self.moments, self.pieces[1:], strict=True):
-            found += (age_text(moment), piece)
-        return _safe(found)
+    def html(self, given: Given = no_request) -> SafeString:
+        """As it looks now, in the language that is active; `given` knows what the request has."""
+        return _safe(self.filled(present(), _language(), given))
+
+    def filled(self, now: datetime, lang: str, given: Given = no_request) -> Iterator[str]:
+        yield self.pieces[0]
+        for gap, piece in zip(self.gaps, self.pieces[1:], strict=True):
+            if (left := leave(gap)) is not None:
+                yield left
+            elif isinstance(gap, str):
+                yield given(gap)
+            else:
+                yield age_between(gap, now, lang)
+            yield piece
 
 
 def row_html(row: Row, lang: str) -> SafeString:
@@ -46,10 +61,9 @@ def row_html(row: Row, lang: str) -> SafeString:
 
 
 def rows_html(rows: Iterable[Row], lang: str) -> SafeString:
-    if get_language() == lang:
-        return _safe(_row_drawing(row, lang).html() for row in rows)
-    with override(lang):
-        return _safe([_row_drawing(row, lang).html() for row in rows])
+    now = present()
+    with nullcontext() if get_language() == lang else override(lang):
+        return _safe([piece for row in rows for piece in _row_drawing(row, lang).filled(now, lang)])
 
 
 def _row_drawing(row: Row, lang: str) -> Drawing:
@@ -70,11 +84,13 @@ def _cell(cell: Cell, value_type: str, lang: str) -> Drawing:
     return draw(cell.template, {"cell": cell})
 
 
-def part_html(template: str, values: tuple[tuple[str, Any], ...]) -> SafeString:
+def part_html(
+    template: str, values: tuple[tuple[str, Any], ...], given: Given = no_request
+) -> SafeString:
     """A part in the language that is active. `values` can be hashed, names and what they stand for."""
     # Escaped text and text that is yet to be escaped are equal, and must not be taken for each other.
     types = tuple(type(value) for _name, value in values)
-    return _part(template, values, types, _language()).html()
+    return _part(template, values, types, _language()).html(given)
 
 
 @lru_cache(KEPT)
@@ -94,6 +110,6 @@ def _safe(pieces: Iterable[str]) -> SafeString:
 
 def draw(template: str, values: dict[str, Any]) -> Drawing:
     """Draws it now. `Drawing.html` is then cheap."""
-    with places() as moments:
+    with gaps() as left:
         html = render_to_string(template, values)
-    return Drawing(split_at_places(html), tuple(moments))
+    return Drawing(split_at_gaps(html), tuple(left))

@@ -130,9 +130,13 @@ def _item(
     informer: Informer[Any] | None,
     current: bool,
 ) -> NavItem:
-    count = failing = None
-    if informer is not None and informer.freshness.synced:
-        counts = counts_of(kind, informer).of(allowed, place.namespaces)
-        count = sum(counts.values())
-        failing = counts[Severity.ERROR] if kind.status_column else None
-    return NavItem(kind.title, place.url, current, count, failing)
+    if informer is None or not informer.freshness.synced:
+        return _uncounted(kind, place.url, current)
+    counts = counts_of(kind, informer).of(allowed, place.namespaces)
+    failing = counts[Severity.ERROR] if kind.status_column else None
+    return NavItem(kind.title, place.url, current, sum(counts.values()), failing)
+
+
+@lru_cache(KEPT)
+def _uncounted(kind: ResourceKind, url: str, current: bool) -> NavItem:
+    return NavItem(kind.title, url, current, None, None)

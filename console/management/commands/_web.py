@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import sys
 from collections.abc import Callable
 
 from channels.routing import get_default_application
@@ -17,6 +18,10 @@ log = logging.getLogger(__name__)
 
 #: New objects until the youngest are looked at, and how often that until the older ones are.
 COLLECT_AFTER = (50_000, 20, 50)
+
+#: Seconds that a thread may keep the interpreter while another wants it. The cache's thread takes in
+#: changes in bursts, and a page that comes meanwhile should not wait for each of them.
+SWITCH_AFTER = 0.0005
 
 
 def prepare_database() -> None:
@@ -45,6 +50,7 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
     # so it is done seldom, and never among what is there from the start.
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
+    sys.setswitchinterval(SWITCH_AFTER)
     try:
         # Connections of people's own requests belong to the server's loop, so they end there.
         server.run(application, host, port, lambda: ready(runtime), runtime.close_connections)

@@ -1,0 +1,44 @@
+"""Gaps in drawings that are kept: what differs each time one of them is shown.
+
+That is an age, which changes by itself, and what belongs to a single request: its CSRF token, its nonce,
+its address. None of these is ever part of what is kept, so none can reach another person.
+"""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+
+#: The moment that an age counts from, or the name of what the request has, as templates write it.
+Gap = datetime | str
+
+#: Stands where a gap is. Nobody outside of this process knows it, so no text contains it.
+_MARK = f"gap-{secrets.token_hex(16)}"
+#: Those left so far, in their order; None where nothing is left out.
+_left: ContextVar[list[Gap] | None] = ContextVar("left", default=None)
+
+
+def leave(gap: Gap) -> str | None:
+    """What to draw in its place within `gaps`; None elsewhere, where it must be drawn itself."""
+    left = _left.get()
+    if left is None:
+        return None
+    left.append(gap)
+    return _MARK
+
+
+@contextmanager
+def gaps() -> Iterator[list[Gap]]:
+    """What is drawn within leaves gaps. Yields them."""
+    left: list[Gap] = []
+    token = _left.set(left)
+    try:
+        yield left
+    finally:
+        _left.reset(token)
+
+
+def split_at_gaps(text: str) -> tuple[str, ...]:
+    """What stands before, between and after the gaps."""
+    return tuple(text.split(_MARK))
