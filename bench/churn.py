@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 
@@ -18,7 +17,7 @@ from bench.cluster import LoadedControlPlane
 from bench.etcdwriting import PodWriter
 from bench.podspec import Pod
 from bench.podstatus import status_of
-from bench.writing import WRITERS, Access
+from bench.writing import WRITERS
 
 #: More pods than these are never changed: the process keeps what it writes in memory.
 _MOST_PODS = 10_000
@@ -28,9 +27,6 @@ class Order(msgspec.Struct, frozen=True):
     """`rate`: changes a second, 0 for as many as go. `seconds` or `changes` ends it, whichever is
     first. `generation`: no two orders to one cluster should have the same."""
 
-    url: str
-    ca_file: str
-    token: str
     etcd_url: str
     pods: int
     seconds: float
@@ -53,11 +49,7 @@ def order(
     cluster: LoadedControlPlane, seconds: float, rate: float, generation: int, **more: object
 ) -> Order:
     """Changes to this cluster's pods."""
-    access = cluster.access
     plain = Order(
-        url=access.url,
-        ca_file=str(access.ca_file),
-        token=access.token,
         etcd_url=cluster.etcd_url,
         pods=cluster.pods,
         seconds=seconds,
@@ -76,8 +68,7 @@ async def change(order: Order) -> Account:
     """Writers take pods in turn, so no pod is changed by two at once."""
     share = tenths(order.pods)
     chosen = "" if share == 10 else f"part in ({','.join(map(str, range(share)))})"
-    access = Access(order.url, Path(order.ca_file), order.token)
-    writer = await PodWriter.reading(access, order.etcd_url, chosen)
+    writer = await PodWriter.reading(order.etcd_url, chosen)
     try:
         return await _change_all(order, writer, _pods(order, share))
     finally:

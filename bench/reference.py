@@ -1,4 +1,4 @@
-"""Builds the client-go informer once, into the folder where the control plane's programs are too."""
+"""Builds the bench's own Go programs once, into the folder where the control plane's are too."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.cluster import cache_folder
 from tests.controlplane.build import BuildError, Report
 
-SOURCE = Path(__file__).with_name("clientgo")
+_FOLDER = Path(__file__).parent
 #: As the control plane is built, so that what both need is compiled once.
 _FLAGS = (
     "-trimpath",
@@ -22,39 +22,41 @@ _FLAGS = (
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
 
 
-def client_go(report: Report) -> Path:
-    """The program. Raises `BuildError` if it can be neither found nor built."""
-    program = cache_folder() / "bench" / f"clientgo-{_digest()}" / "clientgo"
+def go_program(name: str, report: Report) -> Path:
+    """The program whose source is in the folder `name`. Raises `BuildError` if it can be neither found
+    nor built."""
+    source = _FOLDER / name
+    program = cache_folder() / "bench" / f"{name}-{_digest(source)}" / name
     if not os.access(program, os.X_OK):
-        report("building the client-go informer\n")
-        _build(program)
+        report(f"building {name}\n")
+        _build(source, program)
     return program
 
 
-def _digest() -> str:
+def _digest(source: Path) -> str:
     digest = hashlib.sha256("\n".join((*_FLAGS, str(_ENVIRONMENT))).encode())
-    for path in sorted(SOURCE.iterdir()):
+    for path in sorted(source.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
 
-def _build(program: Path) -> None:
+def _build(source: Path, program: Path) -> None:
     go = shutil.which("go")
     if go is None:
-        raise BuildError("cannot build the client-go informer: there is no Go on this machine")
+        raise BuildError(f"cannot build {program.name}: there is no Go on this machine")
     program.parent.mkdir(parents=True, exist_ok=True)
     unfinished = program.with_name(f".{program.name}.{os.getpid()}")
     try:
         done = subprocess.run(  # noqa: S603  fixed arguments
             [go, "build", *_FLAGS, "-o", str(unfinished), "."],
-            cwd=SOURCE,
+            cwd=source,
             env={**os.environ, **_ENVIRONMENT},
             capture_output=True,
             text=True,
             check=False,
         )
         if done.returncode != 0:
-            raise BuildError(f"cannot build the client-go informer: {done.stderr.strip()}")
+            raise BuildError(f"cannot build {program.name}: {done.stderr.strip()}")
         unfinished.replace(program)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -33,7 +33,7 @@ async def restart(
     """Changes pods of the apps in turn, `rate` a second."""
     rows = _first_pages(cluster.pods, apps)
     selector = f"app.kubernetes.io/name in ({','.join(apps)})"
-    writer = await PodWriter.reading(cluster.access, cluster.etcd_url, selector)
+    writer = await PodWriter.reading(cluster.etcd_url, selector)
     made: Made = {}
     started = time.monotonic()
     try:

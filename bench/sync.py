@@ -8,7 +8,7 @@ from statistics import median
 
 from bench.cluster import LoadedControlPlane
 from bench.probing import Probe, run_probe
-from bench.reference import client_go
+from bench.reference import go_program
 from bench.result import Result
 from tests.controlplane.build import Report
 
@@ -62,7 +62,7 @@ class _Measured:
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
     """Runs take turns, so that whatever else the machine does meets all of them alike."""
     kubeconfig = cluster.kubeconfig
-    go = [str(client_go(report)), "-kubeconfig", str(kubeconfig)]
+    go = [str(go_program("clientgo", report)), "-kubeconfig", str(kubeconfig)]
     as_json = [*go, "-content-type", _JSON]
     # A first reader makes the server fill caches of its own; that is nobody's time.
     run_probe(_console(kubeconfig))
