@@ -149,3 +149,48 @@ def test_the_tag_draws_what_an_include_draws() -> None:
 def test_a_wrong_tag_does_not_compile(tag: str) -> None:
     with pytest.raises(TemplateSyntaxError):
         Template(f"{{% load quarterdeck %}}{{% {tag} %}}")
+
+
+class Request:
+    """What a page's context knows of its request."""
+
+    csp_nonce = ""
+    get_full_path = "/clusters/host/pods?q=<b>"
+
+
+def page(token: str, nonce: str) -> str:
+    request = Request()
+    request.csp_nonce = nonce
+    source = (
+        '{% load quarterdeck %}{% part "ui/scripts.html" %}'
+        '{% part "ui/account_menu.html" account="ada" theme="dark" %}'
+    )
+    return Template(source).render(Context({"csrf_token": token, "request": request}))
+
+
+def test_what_belongs_to_a_request_reaches_no_other(drawn: list[str]) -> None:
+    with override("en"):
+        first, second = page("token-1", "nonce-1"), page("token-2", "nonce-2")
+    assert drawn.count("ui/account_menu.html") == drawn.count("ui/scripts.html") == 1
+    assert first.count('value="token-1"') == second.count('value="token-2"') == 3
+    assert first.count('nonce="nonce-1"') == second.count('nonce="nonce-2"') > 5
+    assert first.replace("-1", "-2") == second
+    assert "gap-" not in first
+
+
+def test_what_a_request_gives_is_escaped() -> None:
+    with override("en"):
+        assert 'value="/clusters/host/pods?q=&lt;b&gt;"' in page("t", "n")
+
+
+def test_a_page_without_it_has_nothing_there() -> None:
+    with override("en"):
+        html = Template('{% load quarterdeck %}{% part "ui/scripts.html" %}').render(Context())
+    assert 'nonce=""' in html
+    assert "gap-" not in html
+
+
+@pytest.mark.parametrize("tag", ["given", "given a b"])
+def test_what_is_given_has_one_name(tag: str) -> None:
+    with pytest.raises(TemplateSyntaxError):
+        Template(f"{{% load quarterdeck %}}{{% {tag} %}}")
