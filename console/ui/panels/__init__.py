@@ -9,6 +9,9 @@ from django.utils.safestring import SafeString
 from console.kube.gvr import GVR
 from console.ui.subject import Subject
 
+#: What a panel shows that has nothing to say.
+NOTHING = SafeString("")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
