@@ -5,6 +5,7 @@ give the same answer.
 """
 
 from http import HTTPStatus
+from typing import Any
 
 import msgspec
 from django.http import Http404, HttpResponse
@@ -113,7 +114,7 @@ def _denied(request: ConsoleRequest, place: DetailPlace, denied: Denied, fmt: st
     return response
 
 
-def _data(place: DetailPlace, entry: Entry[object], fmt: str) -> HttpResponse:
+def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
     kind = place.kind
     try:
         manifest = masked(entry.original(), kind.masked)
