@@ -122,7 +122,7 @@ def _state(status: Mapping[str, Any] | None, ended: Ended | None) -> tuple[str, 
         if ended.code:
             return Severity.ERROR.value, _("Failed")
         return Severity.DONE.value, _("Completed")
-    if "running" in state:
+    if state.get("running") is not None:
         if mapping(status).get("ready") is False:
             return Severity.WARN.value, _("Not ready")
         return Severity.OK.value, _("Running")

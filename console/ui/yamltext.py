@@ -45,11 +45,11 @@ def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
 
 
 def _plain(text: str) -> bool:
-    return text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+    return text.isprintable() or text.replace("\n", "").isprintable()
 
 
 #: Outside of ASCII and not obviously a letter: few enough to ask Python about each.
-_INVISIBLE = re.compile(r"[^\n\t\x20-\x7e\u00a1-\u00ac\u00ae-\u036f\u4e00-\u9fff]")
+_INVISIBLE = re.compile(r"[^\n\x20-\x7e\u00a1-\u00ac\u00ae-\u036f\u4e00-\u9fff]")
 
 
 def _escape(match: re.Match[str]) -> str:
