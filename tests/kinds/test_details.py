@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.template.loader import get_template
 from django.urls import reverse
 
 from console.kube.runtime import StaticRuntime
@@ -13,11 +14,13 @@ from console.kube.store import Entry
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.view import Known
+from console.ui.columns import NameColumn, StatusColumn
 from console.ui.detail import informers_for
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
 from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace, find_place
+from devcluster.builtins import builtin_types
 from tests.kinds.asking import entries_of, rows_of, url_of
 from tests.kinds.world import LONG_NAME, fixture_of
 from tests.ui.support import admin
@@ -52,6 +55,20 @@ async def fragment(client_as: ClientAs, url: str) -> str:
     response = await client_as("admin", **{"HX-Request": "true"}).get(url)
     assert response.status_code == 200
     return await text_of(response)
+
+
+def test_its_kind_is_kubernetes_own_word(kind: ResourceKind) -> None:
+    """Lists do not name it, so it is the declaration that does."""
+    known = {(one.group, one.plural): one.kind for one in builtin_types()}
+    expected = known.get((kind.gvr.group, kind.gvr.resource))
+    plurals = {f"{kind.api_kind.lower()}{end}" for end in ("s", "es")}
+    assert kind.api_kind == expected if expected else kind.gvr.resource in plurals
+
+
+def test_every_column_is_a_fact(kind: ResourceKind) -> None:
+    for column in kind.columns:
+        if not isinstance(column, NameColumn | StatusColumn):
+            get_template(column.template.replace("/cells/", "/values/"))
 
 
 async def test_every_tab_of_every_object_is_drawn(
@@ -172,7 +189,7 @@ async def test_as_data_it_is_the_lists_item_and_the_whole_object(
         found = json.loads(await text_of(await client_as("admin").get(f"{url}?format=json")))
         manifest, version = found.pop("manifest"), found.pop("resourceVersion")
         assert version == entry.resource_version
-        assert found == by_key[tuple(entry.key)]
+        assert found == by_key[entry.key.namespace, entry.key.name]
         assert manifest["metadata"]["name"] == entry.key.name
         response = await client_as("admin").get(f"{url}?format=yaml")
         assert response["Content-Type"].startswith("application/yaml")

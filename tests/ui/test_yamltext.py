@@ -13,7 +13,7 @@ from console.ui.yamltext import yaml_text
 KIND = kinds.find("pods")
 assert KIND is not None
 
-_texts = st.text(st.characters(exclude_categories=("Cs",)))
+_texts = st.text(st.characters(exclude_categories=["Cs"]))
 _values = st.recursive(
     st.none()
     | st.booleans()
