@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext_lazy
 
 from console.kube.status import Severity
 from console.ui.manifests import listed, text, time
@@ -32,88 +32,129 @@ def _wrong(true: str | Promise, false: str | Promise, how: Severity = Severity.W
 
 
 _WORDS: Mapping[str, _Words] = {
-    "Ready": _Words(lazy("It is ready"), lazy("It is not ready")),
+    "Ready": _Words(gettext_lazy("It is ready"), gettext_lazy("It is not ready")),
     "ContainersReady": _Words(
-        lazy("All containers are ready"), lazy("Not all containers are ready")
+        gettext_lazy("All containers are ready"), gettext_lazy("Not all containers are ready")
     ),
     "Initialized": _Words(
-        lazy("The init containers are done"), lazy("The init containers are not done")
+        gettext_lazy("The init containers are done"),
+        gettext_lazy("The init containers are not done"),
     ),
-    "PodScheduled": _Words(lazy("A node was found"), lazy("No node was found")),
+    "PodScheduled": _Words(gettext_lazy("A node was found"), gettext_lazy("No node was found")),
     "PodReadyToStartContainers": _Words(
-        lazy("Its network and volumes are set up"),
-        lazy("Its network and volumes are not set up"),
+        gettext_lazy("Its network and volumes are set up"),
+        gettext_lazy("Its network and volumes are not set up"),
         if_false=Severity.PROGRESS,
     ),
-    "DisruptionTarget": _wrong(lazy("It is about to be evicted"), lazy("Nothing evicts it")),
-    "Available": _Words(lazy("Enough replicas are available"), lazy("Too few are available")),
+    "DisruptionTarget": _wrong(
+        gettext_lazy("It is about to be evicted"), gettext_lazy("Nothing evicts it")
+    ),
+    "Available": _Words(
+        gettext_lazy("Enough replicas are available"), gettext_lazy("Too few are available")
+    ),
     "Progressing": _Words(
-        lazy("The rollout goes on or is done"),
-        lazy("The rollout is stuck"),
+        gettext_lazy("The rollout goes on or is done"),
+        gettext_lazy("The rollout is stuck"),
         if_false=Severity.ERROR,
     ),
     "ReplicaFailure": _wrong(
-        lazy("Pods cannot be created"), lazy("Pods can be created"), Severity.ERROR
+        gettext_lazy("Pods cannot be created"), gettext_lazy("Pods can be created"), Severity.ERROR
     ),
     "Complete": _Words(
-        lazy("It is complete"), lazy("It is not complete"), Severity.DONE, Severity.PROGRESS
+        gettext_lazy("It is complete"),
+        gettext_lazy("It is not complete"),
+        Severity.DONE,
+        Severity.PROGRESS,
     ),
     "SuccessCriteriaMet": _Words(
-        lazy("It has succeeded"), lazy("It has not succeeded yet"), Severity.DONE, Severity.PROGRESS
+        gettext_lazy("It has succeeded"),
+        gettext_lazy("It has not succeeded yet"),
+        Severity.DONE,
+        Severity.PROGRESS,
     ),
-    "Failed": _wrong(lazy("It has failed"), lazy("It has not failed"), Severity.ERROR),
-    "FailureTarget": _wrong(lazy("It is failing"), lazy("It is not failing"), Severity.ERROR),
-    "Suspended": _wrong(lazy("It is suspended"), lazy("It is not suspended"), Severity.PAUSED),
-    "MemoryPressure": _wrong(lazy("Memory is short"), lazy("There is enough memory")),
-    "DiskPressure": _wrong(lazy("Disk space is short"), lazy("There is enough disk space")),
+    "Failed": _wrong(
+        gettext_lazy("It has failed"), gettext_lazy("It has not failed"), Severity.ERROR
+    ),
+    "FailureTarget": _wrong(
+        gettext_lazy("It is failing"), gettext_lazy("It is not failing"), Severity.ERROR
+    ),
+    "Suspended": _wrong(
+        gettext_lazy("It is suspended"), gettext_lazy("It is not suspended"), Severity.PAUSED
+    ),
+    "MemoryPressure": _wrong(
+        gettext_lazy("Memory is short"), gettext_lazy("There is enough memory")
+    ),
+    "DiskPressure": _wrong(
+        gettext_lazy("Disk space is short"), gettext_lazy("There is enough disk space")
+    ),
     "PIDPressure": _wrong(
-        lazy("Process numbers are short"), lazy("There are enough process numbers")
+        gettext_lazy("Process numbers are short"), gettext_lazy("There are enough process numbers")
     ),
     "NetworkUnavailable": _wrong(
-        lazy("The network is not set up"), lazy("The network is set up"), Severity.ERROR
+        gettext_lazy("The network is not set up"),
+        gettext_lazy("The network is set up"),
+        Severity.ERROR,
     ),
-    "AbleToScale": _Words(lazy("It can scale"), lazy("It cannot scale"), if_false=Severity.ERROR),
+    "AbleToScale": _Words(
+        gettext_lazy("It can scale"), gettext_lazy("It cannot scale"), if_false=Severity.ERROR
+    ),
     "ScalingActive": _Words(
-        lazy("It gets the metrics that it needs"), lazy("It does not get its metrics")
+        gettext_lazy("It gets the metrics that it needs"),
+        gettext_lazy("It does not get its metrics"),
     ),
     "ScalingLimited": _wrong(
-        lazy("A limit keeps it from scaling further"), lazy("No limit keeps it from scaling")
+        gettext_lazy("A limit keeps it from scaling further"),
+        gettext_lazy("No limit keeps it from scaling"),
     ),
     "DisruptionAllowed": _Words(
-        lazy("Pods may be evicted"), lazy("No pod may be evicted now"), if_false=Severity.PAUSED
+        gettext_lazy("Pods may be evicted"),
+        gettext_lazy("No pod may be evicted now"),
+        if_false=Severity.PAUSED,
     ),
-    "Accepted": _Words(lazy("It was accepted"), lazy("It was not accepted")),
-    "Programmed": _Words(lazy("It is in force"), lazy("It is not in force")),
+    "Accepted": _Words(gettext_lazy("It was accepted"), gettext_lazy("It was not accepted")),
+    "Programmed": _Words(gettext_lazy("It is in force"), gettext_lazy("It is not in force")),
     "ResolvedRefs": _Words(
-        lazy("All that it refers to exists"), lazy("Something that it refers to is missing")
+        gettext_lazy("All that it refers to exists"),
+        gettext_lazy("Something that it refers to is missing"),
     ),
-    "Approved": _Words(lazy("It was approved"), lazy("It was not approved")),
-    "Denied": _wrong(lazy("It was denied"), lazy("It was not denied"), Severity.ERROR),
-    "Established": _Words(lazy("Its API is served"), lazy("Its API is not served")),
+    "Approved": _Words(gettext_lazy("It was approved"), gettext_lazy("It was not approved")),
+    "Denied": _wrong(
+        gettext_lazy("It was denied"), gettext_lazy("It was not denied"), Severity.ERROR
+    ),
+    "Established": _Words(gettext_lazy("Its API is served"), gettext_lazy("Its API is not served")),
     "NamesAccepted": _Words(
-        lazy("Its names are free of conflicts"), lazy("Its names are in conflict with others")
+        gettext_lazy("Its names are free of conflicts"),
+        gettext_lazy("Its names are in conflict with others"),
     ),
-    "NonStructuralSchema": _wrong(lazy("Its schema is not sound"), lazy("Its schema is sound")),
+    "NonStructuralSchema": _wrong(
+        gettext_lazy("Its schema is not sound"), gettext_lazy("Its schema is sound")
+    ),
     "NamespaceDeletionDiscoveryFailure": _wrong(
-        lazy("Not every API answers, so not everything can be deleted"), lazy("Every API answers")
+        gettext_lazy("Not every API answers, so not everything can be deleted"),
+        gettext_lazy("Every API answers"),
     ),
     "NamespaceDeletionContentFailure": _wrong(
-        lazy("Something in it cannot be deleted"), lazy("Everything in it can be deleted")
+        gettext_lazy("Something in it cannot be deleted"),
+        gettext_lazy("Everything in it can be deleted"),
     ),
     "NamespaceContentRemaining": _wrong(
-        lazy("Objects are left in it"), lazy("No objects are left in it"), Severity.ENDING
+        gettext_lazy("Objects are left in it"),
+        gettext_lazy("No objects are left in it"),
+        Severity.ENDING,
     ),
     "NamespaceFinalizersRemaining": _wrong(
-        lazy("Objects in it wait for finalizers"),
-        lazy("Nothing in it waits for finalizers"),
+        gettext_lazy("Objects in it wait for finalizers"),
+        gettext_lazy("Nothing in it waits for finalizers"),
         Severity.ENDING,
     ),
     "FileSystemResizePending": _wrong(
-        lazy("The file system is yet to grow"),
-        lazy("The file system has its size"),
+        gettext_lazy("The file system is yet to grow"),
+        gettext_lazy("The file system has its size"),
         Severity.PROGRESS,
     ),
-    "Resizing": _wrong(lazy("It is growing"), lazy("It has its size"), Severity.PROGRESS),
+    "Resizing": _wrong(
+        gettext_lazy("It is growing"), gettext_lazy("It has its size"), Severity.PROGRESS
+    ),
 }
 #: Reasons with which "False" is as it should be.
 _DONE = frozenset({"PodCompleted"})

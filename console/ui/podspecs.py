@@ -10,8 +10,7 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import pgettext
+from django.utils.translation import gettext_lazy, pgettext
 
 from console.kube.status import Severity
 from console.ui.manifests import listed, mapping, number, text, texts, time
@@ -20,23 +19,23 @@ from console.ui.manifests import listed, mapping, number, text, texts, time
 MOST = 50
 _TEMPLATES = (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec"))
 _GROUPS = (
-    ("initContainers", "initContainerStatuses", lazy("Init container")),
-    ("containers", "containerStatuses", lazy("Container")),
-    ("ephemeralContainers", "ephemeralContainerStatuses", lazy("Debug container")),
+    ("initContainers", "initContainerStatuses", gettext_lazy("Init container")),
+    ("containers", "containerStatuses", gettext_lazy("Container")),
+    ("ephemeralContainers", "ephemeralContainerStatuses", gettext_lazy("Debug container")),
 )
 _STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 _PROBES = (
-    ("startupProbe", lazy("Startup check")),
-    ("readinessProbe", lazy("Readiness check")),
-    ("livenessProbe", lazy("Liveness check")),
+    ("startupProbe", gettext_lazy("Startup check")),
+    ("readinessProbe", gettext_lazy("Readiness check")),
+    ("livenessProbe", gettext_lazy("Liveness check")),
 )
 _HOW = {
-    0: lazy("it ended by itself, without an error"),
-    126: lazy("its command cannot be run"),
-    127: lazy("its command was not found"),
-    137: lazy("it was killed"),
-    139: lazy("it crashed with a memory fault"),
-    143: lazy("it was told to stop"),
+    0: gettext_lazy("it ended by itself, without an error"),
+    126: gettext_lazy("its command cannot be run"),
+    127: gettext_lazy("its command was not found"),
+    137: gettext_lazy("it was killed"),
+    139: gettext_lazy("it crashed with a memory fault"),
+    143: gettext_lazy("it was told to stop"),
 }
 
 
