@@ -7,6 +7,7 @@ nothing.
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -89,14 +90,11 @@ def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[A
     found: dict[GVR, Informer[Any]] = {}
     runtime = get_runtime()
     for gvr in sorted(place.needs):
-        if access.namespaces_where("list", gvr) == frozenset() and not access.names_where(
-            "list", gvr
-        ):
+        nowhere = access.namespaces_where("list", gvr) == frozenset()
+        if nowhere and not access.names_where("list", gvr):
             continue
-        try:
+        with suppress(UnknownKind):
             found[gvr] = runtime.informer(gvr)
-        except UnknownKind:
-            continue
     return found
 
 
@@ -150,10 +148,6 @@ def panel_id(panel: Panel) -> str:
 
 def etag_of(parts: list[Part]) -> str:
     return short_hash([(part.id, part.signature) for part in parts])
-
-
-def with_parts(old: Detail, parts: list[Part]) -> Detail:
-    return replace(old, parts=tuple(parts), etag=etag_of(parts))
 
 
 def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool = False) -> Part:

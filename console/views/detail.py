@@ -4,6 +4,7 @@ The right is decided before anything is looked up, so a forbidden object that ex
 give the same answer.
 """
 
+import asyncio
 from http import HTTPStatus
 from typing import Any
 
@@ -29,6 +30,7 @@ from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
 from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
+from console.ui.text import visible
 from console.ui.yamltext import yaml_text
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -70,7 +72,10 @@ async def _answer(
     if fmt != "html":
         place.check(access)
         entry = informer.store.get(place.key)
-        return _data(place, entry, fmt) if entry is not None else _missing(request, place, fmt)
+        if entry is None:
+            return _missing(request, place, fmt)
+        # Some objects are a million characters long.
+        return await asyncio.to_thread(_data, place, entry, fmt)
     if not is_fragment(request):
         await prepare_menu(get_runtime().informers())
     found = detail(place, access, informer, informers_for(place, access))
@@ -100,7 +105,7 @@ def _loading(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpRespo
 
 
 def _missing(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpResponse:
-    words = {"kind": place.kind.singular, "key": str(place.key)}
+    words = {"kind": place.kind.singular, "key": visible(str(place.key))}
     text = _("There is no %(kind)s %(key)s.") % words
     return error_page(request, 404, text) if fmt == "html" else status_response(404, text)
 

@@ -168,3 +168,15 @@ async def test_what_is_nested_too_deeply_is_no_fault(
     assert "nested too deeply" in await page(client_as, f"{url}/yaml")
     response = await client_as("admin").get(f"{url}?format=yaml")
     assert (response.status_code, "nested too deeply" in await text_of(response)) == (500, True)
+
+
+async def test_what_is_too_large_is_there_to_download(
+    client_as: ClientAs, pods: Informer[Any]
+) -> None:
+    pods.apply({**pod("large"), "extra": {f"k{n}": "v" * 20 for n in range(20_000)}})
+    url = "/clusters/host/projects/shop/pods/large"
+    html = await page(client_as, f"{url}/yaml")
+    assert "too large to be shown here" in html
+    assert len(html) < 100_000
+    response = await client_as("admin").get(f"{url}?format=yaml")
+    assert "  k19999: vvvv" in await text_of(response)

@@ -25,7 +25,8 @@ class Panel:
     title: str | Promise
 
     def needs(self) -> Collection[GVR]:
-        """The types it looks at beside the object's own."""
+        """The types it looks at beside the object's own: it may ask whether their objects may be listed.
+        To any other question about rights the answer is no (`console.ui.declared`)."""
         return ()
 
     def html(self, subject: Subject) -> SafeString:

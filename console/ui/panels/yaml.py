@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import msgspec
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.html import format_html_join
@@ -15,6 +16,8 @@ from console.ui.yamltext import yaml_text
 
 #: Lines that are drawn, and characters of each; all of them are in the download.
 MOST_LINES, LONGEST_LINE = 3000, 5000
+#: Bytes of JSON of an object that is drawn at all.
+LARGEST = 256 * 1024
 _LINE = (
     '<span class="line" id="L{}"><a href="#L{}" tabindex="-1" aria-hidden="true">{}</a>{}\n</span>'
 )
@@ -26,11 +29,15 @@ class YamlPanel(Panel):
     title: str | Promise = _("YAML")
 
     def html(self, subject: Subject) -> SafeString:
-        lines = yaml_text(subject.kind, subject.manifest).rstrip("\n").split("\n")
+        # Measured as JSON, which takes no time: YAML takes a second for what is as large as can be.
+        fits = len(msgspec.json.encode(subject.manifest)) <= LARGEST
+        text = yaml_text(subject.kind, subject.manifest) if fits else ""
+        lines = text.rstrip("\n").split("\n") if fits else []
         shown = enumerate((line[:LONGEST_LINE] for line in lines[:MOST_LINES]), 1)
         url = detail_url(subject.cluster, subject.kind.segment, subject.key)
         context = {
             "lines": format_html_join("", _LINE, ((n, n, n, line) for n, line in shown)),
+            "fits": fits,
             "left_out": max(0, len(lines) - MOST_LINES),
             "download_url": f"{url}?format=yaml",
         }
