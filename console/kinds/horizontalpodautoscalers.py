@@ -38,6 +38,7 @@ from console.ui.text import visible
 
 @register
 class AutoscalerKind(ResourceKind):
+    api_kind = "HorizontalPodAutoscaler"
     gvr, scope, nav = HORIZONTAL_POD_AUTOSCALERS, Scope.NAMESPACED, Nav("workloads", 80)
     projection = Autoscaler
     title = gettext_lazy("Autoscalers")

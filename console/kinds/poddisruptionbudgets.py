@@ -49,6 +49,7 @@ def bound_order(bound: str) -> tuple[int, int, str]:
 
 @register
 class BudgetKind(ResourceKind):
+    api_kind = "PodDisruptionBudget"
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90)
     projection = Budget
     title = gettext_lazy("Disruption budgets")

@@ -66,6 +66,7 @@ class DeleteOther(Delete):
 class UserKind(ResourceKind):
     gvr, scope, nav = USERS, Scope.CLUSTER, Nav("access", 10)
     projection = User
+    masked = (("spec", "password"),)
     title = gettext_lazy("Users")
     singular = gettext_lazy("user")
     nouns = gettext_lazy("users")

@@ -10,6 +10,7 @@ import msgspec
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from console.ui.detail import Part
 from console.ui.drawing import row_html
 from console.ui.freshness import LiveState
 from console.ui.rows import Row
@@ -18,6 +19,12 @@ from console.ui.table import Table
 
 def rows_frame(rows: Iterable[Row], lang: str) -> str:
     return "".join(row_html(row, lang) for row in rows)
+
+
+def parts_frame(parts: Iterable[Part], lang: str) -> str:
+    """Parts of a detail. They were drawn in this language."""
+    with translation.override(lang):
+        return "".join(part.html for part in parts)
 
 
 def summary_frame(table: Table, lang: str) -> str:

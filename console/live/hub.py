@@ -15,7 +15,7 @@ from typing import Any
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
-from console.live.mailbox import CAPACITY, Mailbox
+from console.live.mailbox import CAPACITY, Slot
 from console.live.perloop import PerLoop
 
 #: Seconds between two deals: waking the loop for each of hundreds of changes a second would cost more
@@ -36,8 +36,8 @@ class Feed:
         self._scheduled = False
         # The loop's own. Rights mailboxes hear of every change as a change of state.
         self._dealt = -GAP
-        self.mailboxes: set[Mailbox] = set()
-        self.rights_mailboxes: set[Mailbox] = set()
+        self.mailboxes: set[Slot] = set()
+        self.rights_mailboxes: set[Slot] = set()
         self._remove = informer.add_listener(self._on_change, self._on_state)
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class Hub:
         return len(self._feeds)
 
     def subscribe(
-        self, informer: Informer[Any], mailbox: Mailbox, *, rights: bool = False
+        self, informer: Informer[Any], mailbox: Slot, *, rights: bool = False
     ) -> Callable[[], None]:
         """Fills `mailbox` from now on. Returns the function that ends it; calling it twice is harmless.
 

@@ -6,8 +6,9 @@ none of them and says so, and the screen looks at everything anew. Used on one e
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
-from console.kube.gvr import Key
+from console.kube.gvr import GVR, Key
 from console.live.counters import counters
 
 #: More keys than are ever on one page, so that an overflow means that all of it may have changed.
@@ -17,14 +18,23 @@ CAPACITY = 1000
 @dataclass(frozen=True, slots=True)
 class Mail:
     """`keys`: changed since the last time. `overflow`: too many to name. `state`: freshness or somebody's
-    rights changed."""
+    rights changed. `types`: those looked at besides, of which anything changed."""
 
     keys: frozenset[Key] = frozenset()
     overflow: bool = False
     state: bool = False
+    types: frozenset[GVR] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.keys) or self.overflow or self.state
+        return bool(self.keys or self.types) or self.overflow or self.state
+
+
+class Slot(Protocol):
+    """Where a feed puts what it has."""
+
+    def mark(self, keys: Iterable[Key]) -> None: ...
+    def mark_state(self) -> None: ...
+    def overflow(self) -> None: ...
 
 
 class Mailbox:
@@ -36,7 +46,16 @@ class Mailbox:
         self._keys: set[Key] = set()
         self._overflow = False
         self._state = False
+        self._types: set[GVR] = set()
         self._rung = False
+
+    def slot(self, gvr: GVR) -> Slot:
+        """For news of a type of which nobody needs to know more than that there are any."""
+        return _TypeSlot(self, gvr)
+
+    def mark_type(self, gvr: GVR) -> None:
+        self._types.add(gvr)
+        self._filled()
 
     def mark(self, keys: Iterable[Key]) -> None:
         if not self._overflow:
@@ -56,8 +75,9 @@ class Mailbox:
 
     def take(self) -> Mail:
         """Everything since the last call."""
-        mail = Mail(frozenset(self._keys), self._overflow, self._state)
+        mail = Mail(frozenset(self._keys), self._overflow, self._state, frozenset(self._types))
         self._keys.clear()
+        self._types.clear()
         self._overflow = self._state = self._rung = False
         return mail
 
@@ -70,3 +90,18 @@ class Mailbox:
         if not self._rung:
             self._rung = True
             self._ring()
+
+
+class _TypeSlot:
+    def __init__(self, mailbox: Mailbox, gvr: GVR) -> None:
+        self._mailbox = mailbox
+        self._gvr = gvr
+
+    def mark(self, keys: Iterable[Key]) -> None:
+        self._mailbox.mark_type(self._gvr)
+
+    def mark_state(self) -> None:
+        self._mailbox.mark_type(self._gvr)
+
+    def overflow(self) -> None:
+        self._mailbox.mark_type(self._gvr)

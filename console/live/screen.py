@@ -1,4 +1,4 @@
-"""One list as all sockets show it that show the same: one table, one comparison, one drawing of each
+"""One page as all sockets show it that show the same: one table, one comparison, one drawing of each
 frame, and the same text sent to all of them.
 
 They share it who follow the same address in the same language with the same rights. Before anything is
@@ -12,20 +12,20 @@ was not sent because its client does not read; once that has read what waits for
 
 import asyncio
 import logging
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Protocol
 
+from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
 from console.live.counters import counters
 from console.live.hub import Hub
 from console.live.mailbox import Mail, Mailbox
 from console.live.pacer import Pacer
-from console.live.view import Known, LiveView
+from console.live.view import Known
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable
-from console.ui.places import ListPlace
-from console.ui.rights import rights_key
+from console.ui.decisions import Denied
+from console.ui.places import Place
 
 log = logging.getLogger(__name__)
 
@@ -59,16 +59,41 @@ class Viewer(Protocol):
 #: Frames, and who gets them.
 _Post = list[tuple[list[str], tuple[Viewer, ...]]]
 #: Brings a viewer whose rights changed, and what it has, to the screen of those rights. Raises `Denied`.
-Move = Callable[[Viewer, ListPlace, str, Known], object]
+Move = Callable[[Viewer, Any, str, Known], object]
+
+
+class View(Protocol):
+    """What is shown, and which frames bring it up to date: `LiveView` for lists, `DetailView` for
+    details."""
+
+    @property
+    def informer(self) -> Informer[Any]:
+        """The one whose objects it shows."""
+        ...
+
+    @property
+    def others(self) -> Mapping[GVR, Informer[Any]]:
+        """Those of the types that it looks at besides."""
+        ...
+
+    @property
+    def synced(self) -> bool: ...
+
+    def known(self) -> Known: ...
+    def forget(self) -> None: ...
+    def freshness(self) -> str: ...
+    def freshness_news(self) -> list[str]: ...
+    def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]: ...
+    def catch_up(self, known: Known, access: Access) -> list[str] | None: ...
 
 
 class Screen:
     def __init__(
         self,
-        place: ListPlace,
+        place: Place,
         lang: str,
         rights: Hashable,
-        informer: Informer[Any],
+        view: View,
         hub: Hub,
         pacer: Pacer,
         move: Move,
@@ -78,14 +103,16 @@ class Screen:
         self._rights = rights
         self._pacer = pacer
         self._move = move
-        self._view = LiveView(place.spec, lang, informer)
+        self._view = view
         self._joining: dict[Viewer, Known] = {}
         self._following: dict[Viewer, None] = {}
         self._waiting: dict[Viewer, None] = {}
         self._lagging: dict[Viewer, None] = {}
         self._mailbox = Mailbox(self.ring)
         # Listening comes before reading, or a change in between would be lost.
-        self._end_feed = hub.subscribe(informer, self._mailbox)
+        self._end_feeds = [hub.subscribe(view.informer, self._mailbox)]
+        for gvr, informer in view.others.items():
+            self._end_feeds.append(hub.subscribe(informer, self._mailbox.slot(gvr)))
         self.on_empty: Callable[[], None] = lambda: None
 
     @property
@@ -110,7 +137,8 @@ class Screen:
         viewer.screen = None
         self._forget(viewer)
         if not self.viewers:
-            self._end_feed()
+            for end_feed in self._end_feeds:
+                end_feed()
             self.on_empty()
 
     def freshness(self) -> str:
@@ -150,7 +178,7 @@ class Screen:
             try:
                 access = viewer.access
                 if access not in decided:
-                    decided[access] = self._rights_of(access)
+                    decided[access] = self._place.rights(access)
                 if decided[access] != self._rights:
                     known = self._known(viewer)
                     self.leave(viewer)
@@ -162,11 +190,6 @@ class Screen:
                     self.leave(viewer)
                 refused.append((viewer, error))
         return refused
-
-    def _rights_of(self, access: Access) -> Hashable:
-        """Raises `Denied` for whoever may not see what this list's address names."""
-        readable(self._place.kind, access, self._place.spec.namespaces)
-        return rights_key(self._place.kind, access)
 
     def _known(self, viewer: Viewer) -> Known:
         if viewer in self._following:
@@ -181,7 +204,7 @@ class Screen:
         try:
             found = view.update(mail, access, anew=bool(joining))
             caught = {one: view.catch_up(has, access) for one, has in joining.items()}
-            unchanged = self._rights_of(access) == self._rights
+            unchanged = self._place.rights(access) == self._rights
         except Denied:
             unchanged = False
         if not unchanged:

@@ -5,15 +5,17 @@ from typing import Any
 
 from console.kube.informer import Informer
 from console.kube.runtime import get_runtime
+from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.pacer import get_pacer
 from console.live.perloop import PerLoop
-from console.live.screen import Screen, Viewer
-from console.live.view import Known
-from console.ui.decisions import readable
-from console.ui.places import ListPlace
-from console.ui.rights import rights_key
+from console.live.screen import Screen, View, Viewer
+from console.live.view import Known, LiveView
+from console.ui.access import Access
+from console.ui.detail import informers_for
+from console.ui.places import DetailPlace, ListPlace
 
+FollowedPlace = ListPlace | DetailPlace
 _Name = tuple[Informer[Any], str, str, Hashable]
 
 
@@ -24,20 +26,20 @@ class Screens:
     def __len__(self) -> int:
         return len(self._screens)
 
-    def show(self, viewer: Viewer, place: ListPlace, lang: str, known: Known) -> Screen:
+    def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> Screen:
         """Puts `viewer`, whose browser has `known`, on the screen it shares. It is on that one alone.
 
         Raises `Denied`, and then it is on none.
         """
         self.leave(viewer)
         # Before the informer: nobody makes the console watch what they may not see.
-        readable(place.kind, viewer.access, place.spec.namespaces)
-        rights = rights_key(place.kind, viewer.access)
+        rights = place.rights(viewer.access)
         informer = get_runtime().informer(place.kind.gvr)
-        name = (informer, place.spec.url, lang, rights)
+        name = (informer, place.url, lang, rights)
         screen = self._screens.get(name)
         if screen is None:
-            screen = Screen(place, lang, rights, informer, get_hub(), get_pacer(), self.show)
+            view = _view(place, lang, informer, viewer.access)
+            screen = Screen(place, lang, rights, view, get_hub(), get_pacer(), self.show)
             screen.on_empty = lambda: self._drop(name)
             self._screens[name] = screen
         screen.join(viewer, known)
@@ -54,6 +56,12 @@ class Screens:
 
     def _drop(self, name: _Name) -> None:
         del self._screens[name]
+
+
+def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:
+    if isinstance(place, DetailPlace):
+        return DetailView(place, lang, informer, informers_for(place, access))
+    return LiveView(place.spec, lang, informer)
 
 
 #: The running loop's screens.

@@ -1,10 +1,10 @@
 """What a browser may say on a live socket, and what it means.
 
-`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list. The URL
-is the open list's own; it goes through the same URLconf and parser as the page, so a socket can show
-nothing that no page can. `rows` is what the browser shows, so that it can be brought up to date; without
-it a browser whose etag is old has to fetch the list. `{"pause": true}` follows nothing until the next
-subscription.
+`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list or a
+detail. The URL is the open page's own; it goes through the same URLconf and parser as the page, so a
+socket can show nothing that no page can. `rows` is what the browser shows, rows or the parts of a
+detail, so that it can be brought up to date; without it a browser whose etag is old has to fetch the
+page. `{"pause": true}` follows nothing until the next subscription.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
 from console.live.view import Known
-from console.ui.places import ListPlace, find_list
+from console.ui.places import DetailPlace, ListPlace, find_place
 
 
 class BadMessage(Exception):
@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Message)
 class Subscription:
     """`lang`: a language of `settings.LANGUAGES`."""
 
-    place: ListPlace
+    place: ListPlace | DetailPlace
     known: Known
     lang: str
 
@@ -57,10 +57,10 @@ def read_message(text: str) -> Subscription | None:
         if message != _PAUSE:
             raise BadMessage(400, _("The message is not a subscription."))
         return None
-    place = find_list(message.subscribe)
+    place = find_place(message.subscribe)
     if place is None:
-        raise BadMessage(404, _("There is no list at this address."))
-    if place.spec.errors:
+        raise BadMessage(404, _("There is nothing to follow at this address."))
+    if isinstance(place, ListPlace) and place.spec.errors:
         first = place.spec.errors[0]
         raise BadMessage(400, f"{first.field}: {first.message}")
     known = Known(message.etag, None if message.rows is None else dict(message.rows))

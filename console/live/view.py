@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube.gvr import Key
+from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.live import frames
+from console.live.chip import Chip
 from console.live.mailbox import Mail
 from console.ui.access import Access
 from console.ui.decisions import readable
-from console.ui.freshness import LiveState, live_state
 from console.ui.rows import Row
 from console.ui.table import Table, find_row, rows
 from console.ui.viewspec import ViewSpec
@@ -26,8 +26,8 @@ from console.ui.viewspec import ViewSpec
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a browser has. `etag`: of the list that it got last. `rows`: the signature of each row by
-    its key, in the order they stand in; None if nobody knows."""
+    """What a browser has. `etag`: of the page that it got last. `rows`: the signature of each row by
+    its key, in the order they stand in, or of each part of a detail by its id; None if nobody knows."""
 
     etag: str = ""
     rows: Mapping[str, str] | None = None
@@ -47,12 +47,12 @@ class LiveView:
     def __init__(self, spec: ViewSpec, lang: str, informer: Informer[Any]) -> None:
         self._spec = spec
         self._lang = lang
-        self._informer = informer
+        self.informer = self._informer = informer
+        self.others: Mapping[GVR, Informer[Any]] = {}
         # What the browsers have: None until the first list has come.
         self._table: Table | None = None
         self._rows: dict[str, str] = {}
-        self._freshness = live_state(informer)
-        self._chip: tuple[LiveState, str] | None = None
+        self._chip = Chip(informer, lang)
         self._drawn: dict[str, str] = {}
 
     @property
@@ -70,16 +70,11 @@ class LiveView:
 
     def freshness(self) -> str:
         """How fresh the list is, as a frame."""
-        live = live_state(self._informer)
-        if self._chip is None or self._chip[0] != live:
-            self._chip = live, frames.freshness_frame(live, self._lang)
-        return self._chip[1]
+        return self._chip.frame()
 
     def freshness_news(self) -> list[str]:
         """The same, if it has changed since the last call."""
-        live = live_state(self._informer)
-        changed, self._freshness = live != self._freshness, live
-        return [self.freshness()] if changed else []
+        return self._chip.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """The frames for browsers that got all frames so far. Raises `Denied`.

@@ -8,7 +8,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -20,6 +20,10 @@ from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn
 from console.ui.filters import Filter
 from console.ui.words import SEVERITY_WORDS
+
+if TYPE_CHECKING:
+    # Panels know kinds, so kinds cannot know panels.
+    from console.ui.tabs import Tab
 
 Fact = tuple[str | Promise, str | Promise]
 
@@ -70,8 +74,10 @@ def segment_of(gvr: GVR) -> str:
 class ResourceKind:
     """`title` heads the page ("Pods"), `singular` and `nouns` stand in sentences ("pod", "pods").
 
-    `projection` is the class that the cache keeps of each object. `ok_word` is what this kind calls the
-    severity ok in the tally.
+    `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
+    ("Deployment"), the class's name without "Kind" unless it is given. `tabs` are those of a detail; with
+    none it has those of `console.ui.panels.standard`. `masked` are paths in the object of what nobody is
+    shown: of a mapping its values, of anything else the whole.
     """
 
     gvr: ClassVar[GVR]
@@ -84,7 +90,15 @@ class ResourceKind:
     columns: ClassVar[Sequence[Column]]
     filters: ClassVar[Sequence[Filter]]
     actions: ClassVar[Sequence[Action]] = ()
+    tabs: ClassVar[Sequence["Tab"]] = ()
+    masked: ClassVar[Sequence[tuple[str, ...]]] = ()
+    api_kind: ClassVar[str]
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "api_kind" not in vars(cls):
+            cls.api_kind = cls.__name__.removesuffix("Kind")
 
     @cached_property
     def segment(self) -> str:

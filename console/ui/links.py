@@ -1,5 +1,7 @@
 """Addresses of the console's own pages, by the names of `console.views.urls`."""
 
+from urllib.parse import urlencode
+
 from django.urls import reverse
 
 from console.kube.gvr import Key
@@ -8,11 +10,21 @@ from console.kube.gvr import Key
 HOST_CLUSTER = "host"
 
 
-def list_url(cluster: str, segment: str) -> str:
-    return reverse("list", args=(cluster, segment))
+def list_url(cluster: str, segment: str, namespace: str = "") -> str:
+    """The list of a kind, in one project or in all that the viewer may see."""
+    url = reverse("list", args=(cluster, segment))
+    return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
 
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     """The page that does `action` to one object, for instance `delete`."""
     place = (cluster, key.namespace) if key.namespace else (cluster,)
     return reverse(action, args=(*place, segment, key.name))
+
+
+def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
+    """The page of one object; "" is its first tab."""
+    parts = {"namespace": key.namespace, "tab": tab}
+    given = {name: part for name, part in parts.items() if part}
+    names = {"cluster": cluster, "resource": segment, "name": key.name, **given}
+    return reverse("detail", kwargs=names)

@@ -1,23 +1,47 @@
 """Addresses that come from outside, resolved as the console's own pages or not at all.
 
-A socket subscribes to a list by its address, and a form names the page to return to. Both go through
+A socket subscribes to a page by its address, and a form names the page to return to. Both go through
 the URLconf, so that neither can name anything that is not a page of ours.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, ResolverMatch, resolve
 
+from console.kube.gvr import GVR, Key
+from console.ui.access import Access
+from console.ui.decisions import Denied, readable
 from console.ui.kind import ResourceKind
-from console.ui.links import HOST_CLUSTER
+from console.ui.links import HOST_CLUSTER, detail_url
+from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
+from console.ui.rights import rights_key
+from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
 
 #: Characters of an address; longer ones are nobody's.
 MAX_URL = 16 * 1024
+
+
+class Place(Protocol):
+    """A page that can be followed. `url` is its canonical one."""
+
+    @property
+    def kind(self) -> ResourceKind: ...
+    @property
+    def url(self) -> str: ...
+
+    def rights(self, access: Access) -> Hashable:
+        """Equal for two viewers only if the page shows both of them the same. Decided anew at each call.
+
+        Raises `Denied` for whoever may not see what the address names, whether or not that exists.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +51,88 @@ class ListPlace:
     kind: ResourceKind
     spec: ViewSpec
 
+    @property
+    def url(self) -> str:
+        return self.spec.url
+
+    def rights(self, access: Access) -> Hashable:
+        readable(self.kind, access, self.spec.namespaces)
+        return rights_key(self.kind, access)
+
+
+@dataclass(frozen=True, slots=True)
+class DetailPlace:
+    """The object that an address names, whether or not there is one, in one of its tabs."""
+
+    kind: ResourceKind
+    cluster: str
+    key: Key
+    tab: Tab
+
+    @property
+    def url(self) -> str:
+        first = self.tab == tabs_of(self.kind)[0]
+        return detail_url(self.cluster, self.kind.segment, self.key, "" if first else self.tab.id)
+
+    @property
+    def needs(self) -> frozenset[GVR]:
+        """The types that its panels look at beside the object's own."""
+        found = {gvr for panel in self.tab.panels for gvr in panel.needs()}
+        return frozenset(found - {self.kind.gvr})
+
+    def rights(self, access: Access) -> Hashable:
+        self.check(access)
+        needed = [
+            (gvr, access.namespaces_where("list", gvr), access.names_where("list", gvr))
+            for gvr in sorted(self.needs)
+        ]
+        return rights_key(self.kind, access), tuple(needed)
+
+    def check(self, access: Access) -> None:
+        """Raises `Denied` for whoever may not see the object, before anything is looked up."""
+        if not readable(self.kind, access, (self.key.namespace,)).sees(self.key):
+            raise Denied("list", self.kind.gvr, self.key.namespace)
+
 
 def find_list(url: str) -> ListPlace | None:
     """The list at `url` (path and query); None for anything else, whatever it is."""
+    found = find_place(url)
+    return found if isinstance(found, ListPlace) else None
+
+
+def find_place(url: str) -> ListPlace | DetailPlace | None:
+    """The page at `url` that can be followed; None for anything else, whatever it is."""
     path, query = _split(url)
     try:
         match = resolve(path)
         params = QueryDict(query)
     except (Resolver404, SuspiciousOperation, ValueError):
         return None
+    if match.view_name == "detail":
+        return _detail(match)
     if match.view_name != "list":
         return None
     kind = find_kind(match.kwargs["cluster"], match.kwargs["resource"])
     if kind is None:
         return None
     return ListPlace(kind, ViewSpec.parse(kind, params, cluster=match.kwargs["cluster"]))
+
+
+def find_detail(
+    cluster: str, namespace: str, resource: str, name: str, tab: str = ""
+) -> DetailPlace | None:
+    """The detail that the parts of an address name; `namespace` is "" for cluster-scoped kinds, `tab` for
+    the first one. None if there is no such kind or tab."""
+    kind = find_kind(cluster, resource)
+    if kind is None or kind.view.namespaced is not bool(namespace):
+        return None
+    tabs = tabs_of(kind)
+    found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]
+    return DetailPlace(kind, cluster, Key(namespace, name), found) if found is not None else None
+
+
+def _detail(match: ResolverMatch) -> DetailPlace | None:
+    return find_detail(**match.kwargs)
 
 
 def find_kind(cluster: str, resource: str) -> ResourceKind | None:

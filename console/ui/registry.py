@@ -4,7 +4,7 @@ Closed: a kind that is declared wrongly, or twice, stops the process at its star
 taken out again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from console.kube.gvr import GVR
@@ -12,6 +12,8 @@ from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
+from console.ui.panels import Panel
+from console.ui.tabs import Tab
 
 K = TypeVar("K", bound=type[ResourceKind])
 
@@ -26,9 +28,12 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "columns": (list, tuple),
     "filters": (list, tuple),
     "actions": (list, tuple),
+    "tabs": (list, tuple),
 }
 #: Query parameters that belong to every list.
 RESERVED_PARAMS = frozenset({"sort", "page", "limit", "format"})
+#: Last parts of an object's addresses that are no tab, whatever a kind declares.
+RESERVED_TABS = frozenset({"delete", "edit", "new"})
 
 
 class WrongDeclaration(TypeError):
@@ -86,6 +91,7 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
         yield from _strangers("actions", cls.actions, Action)
         names = [action.name for action in cls.actions if isinstance(action, Action)]
         yield from _duplicates("action", names)
+        yield from _tab_problems(cls.tabs, {*RESERVED_TABS, *names})
 
 
 def _column_problems(columns: object) -> Iterator[str]:
@@ -112,6 +118,23 @@ def _filter_problems(cls: type[ResourceKind]) -> Iterator[str]:
     has_status = any(isinstance(column, StatusColumn) for column in cls.columns)
     if not has_status and any(isinstance(item, StatusFilter) for item in cls.filters):
         yield "a StatusFilter needs a StatusColumn"
+
+
+def _tab_problems(declared: Sequence[object], taken: Collection[str]) -> Iterator[str]:
+    yield from _strangers("tabs", declared, Tab)
+    tabs = [tab for tab in declared if isinstance(tab, Tab)]
+    yield from _duplicates("tab", [tab.id for tab in tabs])
+    for tab in tabs:
+        if not tab.id.isidentifier() or tab.id in taken:
+            yield f"tab {tab.id!r} has an id that is no word or is an action's"
+        yield from _strangers(f"tab {tab.id}", tab.panels, Panel)
+        ids = [panel.id for panel in tab.panels if isinstance(panel, Panel)]
+        yield from _duplicates(f"panel of tab {tab.id}", ids)
+        yield from (
+            f"panel {name!r} has an id that is no word" for name in ids if not name.isidentifier()
+        )
+        if not ids:
+            yield f"tab {tab.id} has no panels"
 
 
 def _strangers(where: str, items: object, expected: type) -> Iterator[str]:

@@ -16,7 +16,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.columns import Align, Column
 from console.ui.kind import ResourceKind
-from console.ui.links import action_url
+from console.ui.links import action_url, detail_url
 from console.ui.text import dom_id
 
 #: Rows that are kept: some kilobytes each, with their drawings.
@@ -48,8 +48,9 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`id` is the element's, `key` is "namespace/name" or "name". `status_key` changes when the state
-    does, `signature` when anything that is shown does; both are the same in every language.
+    """`id` is the element's, `key` is "namespace/name" or "name", `url` the object's page.
+    `status_key` changes when the state does, `signature` when anything that is shown does; both are
+    the same in every language.
 
     `drawings` are `console.ui.drawing`'s, by language.
     """
@@ -60,6 +61,7 @@ class Row:
     namespace: str
     stem: str
     suffix: str
+    url: str
     severity: str
     status_key: str
     cells: tuple[Cell, ...]
@@ -97,6 +99,7 @@ def _row(kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str
         namespace=key.namespace,
         stem=split.stem,
         suffix=split.suffix,
+        url=detail_url(cluster, kind.segment, key),
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry) for column in kind.columns),

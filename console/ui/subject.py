@@ -10,6 +10,7 @@ from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
+from console.ui.masking import masked
 
 
 @dataclass(frozen=True)
@@ -28,5 +29,9 @@ class Subject:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """The whole object as the cache has it, without managedFields. To be read only."""
-        return self.entry.original()
+        """The whole object as the cache has it, without managedFields and without what its kind masks.
+
+        To be read only. Tenants write it: nothing in it need be what Kubernetes' types say. Raises
+        `RecursionError` for what is nested too deeply to be read.
+        """
+        return masked(self.entry.original(), self.kind.masked)

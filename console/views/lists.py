@@ -53,7 +53,7 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     try:
         # Before the informer: nobody makes the console watch what they may not see.
         readable(kind, access, spec.namespaces)
-        informer = await _informer(kind)
+        informer = await followed(kind)
         if not spec.errors and informer.freshness.synced:
             await prepare(spec, access, informer)
         if fmt != "html":
@@ -65,7 +65,8 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
         return _denied(request, spec, denied, fmt)
 
 
-async def _informer(kind: ResourceKind) -> Informer[Any]:
+async def followed(kind: ResourceKind) -> Informer[Any]:
+    """The kind's informer, after a moment's wait for its first list; it may be yet to sync."""
     runtime = get_runtime()
     informer = runtime.informer(kind.gvr)
     if not informer.freshness.synced:

@@ -4,6 +4,7 @@ from django.urls import path
 
 from console.views.cache import cache_page
 from console.views.delete import delete_page
+from console.views.detail import detail_page
 from console.views.health import livez, readyz
 from console.views.home import dashboard
 from console.views.lists import list_page
@@ -25,6 +26,28 @@ urlpatterns = [
         delete_page,
         {"namespace": ""},
         name="delete",
+    ),
+    path(
+        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>",
+        detail_page,
+        name="detail",
+    ),
+    path(
+        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/<str:tab>",
+        detail_page,
+        name="detail",
+    ),
+    path(
+        "clusters/<str:cluster>/<str:resource>/<str:name>",
+        detail_page,
+        {"namespace": ""},
+        name="detail",
+    ),
+    path(
+        "clusters/<str:cluster>/<str:resource>/<str:name>/<str:tab>",
+        detail_page,
+        {"namespace": ""},
+        name="detail",
     ),
     path("settings/theme", set_theme, name="set_theme"),
     path("i18n/language", set_language, name="set_language"),

@@ -7,6 +7,9 @@ const search = () => {
   $("q")?.select();
 };
 
+const enter = () => current()?.querySelector("th.name a")?.click();
+const up = () => document.querySelector("[data-up]")?.click();
+
 function step(by) {
   const rows = [...document.querySelectorAll("#results tbody > tr")];
   const at = rows.indexOf(current());
@@ -19,7 +22,8 @@ const CODES = {
   KeyJ: () => step(1),
   KeyK: () => step(-1),
   KeyF: pause,
-  KeyU: () => $("updates")?.hidden === false && update(),
+  KeyO: enter,
+  KeyU: () => ($("detail") ? up() : $("updates")?.hidden === false && update()),
   KeyY: () => current() && copy(current().querySelector("[data-copy]")),
   Period: () => current()?.querySelector("[popovertarget]")?.click(),
   "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
@@ -29,7 +33,12 @@ const SIGNS = { "/": search, "?": () => $("help").showModal() };
 document.addEventListener("keydown", (event) => {
   const { target, key, code } = event;
   const typing = target.closest("input, textarea, select, [contenteditable], dialog");
-  if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) target.blur();
+  if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) {
+    target.blur();
+    if (!typing) up();
+  }
+  // A link or a button that has the focus is the browser's to follow.
+  if (key === "Enter" && target.matches("tbody > tr")) enter();
   if (typing || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const action = SIGNS[key] ?? CODES[(event.shiftKey ? "Shift+" : "") + code];
   if (!action) return;

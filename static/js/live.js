@@ -1,4 +1,5 @@
-// Keeps the list as the cluster is, without moving anything under the reader's hands.
+// Keeps the page as the cluster is, without moving anything under the reader's hands: a list, or the parts
+// of one object, which change in place.
 //
 // The socket sends rows as HTML, which change in place, and words as JSON: `order` (which rows there are
 // now), `refresh` (fetch the list again), `gone` (deleted), `error`. While the list is held only the
@@ -19,12 +20,16 @@ htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3
 // Longer messages end the socket; without its rows the list is fetched again.
 const LONGEST = 60_000;
 
-/** Follows the list from what is shown here, unless nobody looks. */
+/** What is followed: the list, or the one object. */
+const open = () => $("detail") ?? table();
+
+/** Follows the page from what is shown here, unless nobody looks. */
 function subscribe() {
-  const { url, etag } = table()?.dataset ?? {};
+  const { url, etag } = open()?.dataset ?? {};
   if (!connected || !url || document.hidden) return;
   const standing = rows().filter((row) => !("gone" in row.dataset));
-  const shown = standing.map(({ dataset }) => [dataset.key, dataset.v]);
+  const parts = [...document.querySelectorAll("#detail [data-part]")];
+  const shown = [...standing.map(({ dataset }) => [dataset.key, dataset.v]), ...parts.map(({ id, dataset }) => [id, dataset.v])];
   coming.clear();
   const message = { subscribe: url, etag, lang: root.lang };
   const text = JSON.stringify({ ...message, rows: shown });
@@ -80,19 +85,25 @@ async function refresh(force = false) {
 }
 
 async function load(force) {
-  const { url } = table()?.dataset ?? {};
+  const { url } = open()?.dataset ?? {};
   if (!url) return;
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response || response.status >= 500) return void setTimeout(refresh, 2000);
   if (response.redirected || response.status === 401 || response.status === 403) return location.reload();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const fresh = page.getElementById("results");
-  if (!fresh || table()?.dataset.url !== url) return;
-  if (!force && held()) merge(fresh);
+  const fresh = page.getElementById($("detail") ? "detail" : "results");
+  if (!fresh || open()?.dataset.url !== url) return;
+  if (fresh.id === "detail") redraw(fresh);
+  else if (!force && held()) merge(fresh);
   else replace(fresh);
   settle();
   mirror();
   subscribe();
+}
+
+function redraw(fresh) {
+  Idiomorph.morph($("detail"), fresh, MORPH);
+  htmx.process($("detail"));
 }
 
 function replace(fresh) {
@@ -179,7 +190,7 @@ function mirror() {
   if (since) banner.querySelector("time").dateTime = since;
   banner.querySelector(".problem").textContent = problem;
   tick();
-  const { title } = $("summary")?.dataset ?? {};
+  const { title } = ($("summary") ?? $("detail"))?.dataset ?? {};
   if (title) document.title = title;
 }
 
@@ -233,12 +244,16 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { serverResponse, shouldSwap, pathInfo } = event.detail;
-  if (!shouldSwap || serverResponse.includes('id="results"')) return;
-  // Not a list: the session has ended, or the right to see it has. The whole page says which.
+  if (!shouldSwap || serverResponse.includes(`id="${event.detail.target.id}"`)) return;
+  // Something else: the session has ended, or the right to see it has. The whole page says which.
   event.detail.shouldSwap = false;
   location.assign(pathInfo.finalRequestPath);
 });
 document.addEventListener("htmx:afterSwap", ({ detail }) => {
+  if (detail.target.id === "detail") {
+    mirror();
+    return subscribe();
+  }
   if (detail.target.id !== "results") return;
   detail.target.querySelectorAll(":popover-open").forEach((menu) => menu.hidePopover());
   $("add-filter")?.querySelector("form").reset();

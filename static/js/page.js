@@ -33,13 +33,16 @@ function toast(text) {
   $("toasts")?.replaceChildren(line);
 }
 
+/** Copies the button's name, or the text that `data-source` of the element it names leads to. */
 async function copy(button) {
-  const name = button.dataset.copy;
+  const shown = $(button.dataset.copyText);
+  const name = button.dataset.copy ?? "YAML";
   try {
-    await navigator.clipboard.writeText(name);
+    const text = shown ? await (await fetch(shown.dataset.source)).text() : name;
+    await navigator.clipboard.writeText(text);
   } catch {
-    // No clipboard without https: leave the name selected for the reader's own copy.
-    getSelection().selectAllChildren(button.previousElementSibling);
+    // No clipboard without https: leave the text selected for the reader's own copy.
+    getSelection().selectAllChildren(shown ?? button.previousElementSibling);
     return;
   }
   button.dataset.copied = "";
@@ -57,7 +60,7 @@ function reveal(button) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if ("copy" in button.dataset) copy(button);
+  if ("copy" in button.dataset || "copyText" in button.dataset) copy(button);
   if ("reveal" in button.dataset) reveal(button);
   if ("dismiss" in button.dataset) button.closest(".toast").remove();
 });

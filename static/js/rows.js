@@ -23,7 +23,7 @@ let changed = [];
 htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
   handleSwap: (style, target, fragment) =>
-    style === "morph" && Idiomorph.morph(target, fragment.querySelector("#results"), MORPH),
+    style === "morph" && Idiomorph.morph(target, fragment.querySelector(`#${target.id}`), MORPH),
   // Of a frame, only what this page shows: a new row waits until it is told where it stands.
   transformResponse(text, xhr) {
     if (xhr) return text;
@@ -73,6 +73,7 @@ function arrange(order) {
 
 /** The menu's count of the open list, which the server draws with whole pages alone. */
 function recount() {
+  if (!table()) return;
   const item = document.querySelector(".rail-link[aria-current]");
   const query = new URLSearchParams(location.search);
   if (!item?.querySelector("[data-count]") || query.has("q") || query.has("label")) return;

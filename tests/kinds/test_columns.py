@@ -181,15 +181,16 @@ def test_lengths_of_time(seconds: int, text: str) -> None:
     assert seconds_text(seconds) == text
 
 
-def test_a_link_leads_to_the_object_in_its_list() -> None:
+def test_a_link_leads_to_the_page_of_the_object() -> None:
     column = LinkColumn(id="x", label="X", get=same, to=lambda ref: target_of(ref, "shop"))
     found = shown(column, "Deployment/web&co")
     assert (found.text, found.url) == (
         "Deployment/web&co",
-        "/clusters/host/deployments?namespace=shop&q=web%26co",
+        "/clusters/host/projects/shop/deployments/web&co",
     )
-    assert shown(column, "Node/n-1").url == "/clusters/host/nodes?q=n-1"
+    assert shown(column, "Node/n-1").url == "/clusters/host/nodes/n-1"
     assert shown(column, "Widget/w").url == ""
+    assert shown(column, "Job/no/name").url == ""
     assert target_of("Job/", "shop") is None
     assert target_of("Job/a", "shop") == Target("jobs", "shop", "a")
 

@@ -30,7 +30,7 @@ def read(text: str) -> bool:
 def test_a_subscription() -> None:
     found = read_message('{"subscribe":"/clusters/host/pods?q=a","etag":"e","lang":"zh-Hans"}')
     assert found is not None
-    assert (found.place.spec.url, found.known, found.lang) == (
+    assert (found.place.url, found.known, found.lang) == (
         "/clusters/host/pods?q=a",
         Known("e"),
         "zh-hans",

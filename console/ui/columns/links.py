@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
-from urllib.parse import urlencode
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.columns.base import Column
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import HOST_CLUSTER, detail_url
 from console.ui.text import visible
 
 #: The lists of what other objects name by its kind alone, as owners and scale targets do.
@@ -70,10 +70,10 @@ class LinkColumn(Column):
 
 
 def target_url(target: Target) -> str:
-    """The object in its list."""
-    query = {"namespace": target.namespace, "q": target.name}
-    given = {name: text for name, text in query.items() if text}
-    return f"{list_url(HOST_CLUSTER, target.segment)}?{urlencode(given)}"
+    """The object's page; "" for what cannot be the name of an object, whoever wrote it."""
+    if not target.name or "/" in target.name or "/" in target.namespace:
+        return ""
+    return detail_url(HOST_CLUSTER, target.segment, Key(target.namespace, target.name))
 
 
 def target_of(reference: str, namespace: str) -> Target | None:

@@ -9,6 +9,9 @@ from django.utils.safestring import SafeString
 from console.kube.gvr import GVR
 from console.ui.subject import Subject
 
+#: What a panel shows that has nothing to say.
+NOTHING = SafeString("")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
@@ -22,7 +25,8 @@ class Panel:
     title: str | Promise
 
     def needs(self) -> Collection[GVR]:
-        """The types it looks at beside the object's own."""
+        """The types it looks at beside the object's own: it may ask whether their objects may be listed.
+        To any other question about rights the answer is no (`console.ui.declared`)."""
         return ()
 
     def html(self, subject: Subject) -> SafeString:

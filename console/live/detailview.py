@@ -1,0 +1,120 @@
+"""One open detail: what the browsers show of it, and which frames bring that up to date.
+
+As `console.live.view` is for lists. What is sent are the parts that look different from those that
+were sent. When the object is gone its last state stays, under a notice; if another one takes its name,
+that is shown.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import translation
+
+from console.kube.gvr import GVR
+from console.kube.informer import Informer
+from console.live import frames
+from console.live.chip import Chip
+from console.live.mailbox import Mail
+from console.live.view import Known
+from console.ui.access import Access
+from console.ui.detail import Part, detail, etag_of, gone_part, panel_id
+from console.ui.places import DetailPlace
+
+
+class DetailView:
+    """`others`: the informers that its panels need."""
+
+    def __init__(
+        self,
+        place: DetailPlace,
+        lang: str,
+        informer: Informer[Any],
+        others: Mapping[GVR, Informer[Any]],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._place = place
+        self._lang = lang
+        self.informer = informer
+        self.others = others
+        self._now = now
+        self._chip = Chip(informer, lang)
+        # What the browsers have: None until it was looked at for the first time.
+        self._parts: dict[str, Part] | None = None
+        self._there = False
+
+    @property
+    def synced(self) -> bool:
+        return self.informer.freshness.synced
+
+    def known(self) -> Known:
+        """What browsers have that got all frames."""
+        parts = self._parts
+        return Known(_etag(parts), _signatures(parts)) if parts is not None else Known()
+
+    def forget(self) -> None:
+        """Starts over: what was answered last went to nobody."""
+        self._parts, self._there = None, False
+
+    def freshness(self) -> str:
+        return self._chip.frame()
+
+    def freshness_news(self) -> list[str]:
+        return self._chip.news()
+
+    def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
+        """The frames for browsers that got all frames so far. Raises `Denied`.
+
+        `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
+        """
+        self._place.check(access)
+        if not self.synced:
+            return []
+        whole = anew or mail.overflow or mail.state or self._place.key in mail.keys
+        old, touched = self._parts, self._touched(mail)
+        if old is not None and not whole and not touched:
+            return []
+        kept = {} if whole else {k: part for k, part in (old or {}).items() if k not in touched}
+        with translation.override(self._lang):
+            self._parts = self._draw(access, old or {}, kept)
+        return [] if old is None else self._frames(_signatures(old))
+
+    def catch_up(self, known: Known, access: Access) -> list[str] | None:
+        """After `update`: the frames for a browser that has `known`; None if it shall fetch the page."""
+        if self._parts is None or known.etag == _etag(self._parts):
+            return []
+        return None if known.rows is None else self._frames(known.rows)
+
+    def _touched(self, mail: Mail) -> set[str]:
+        """The panels that look at other objects of which any changed."""
+        types = mail.types | ({self._place.kind.gvr} if mail.keys else set())
+        panels = self._place.tab.panels
+        return {panel_id(panel) for panel in panels if not types.isdisjoint(panel.needs())}
+
+    def _draw(
+        self, access: Access, old: Mapping[str, Part], kept: Mapping[str, Part]
+    ) -> dict[str, Part]:
+        found = detail(self._place, access, self.informer, self.others, known=kept)
+        if found is not None:
+            self._there = True
+            return {part.id: part for part in found.parts}
+        seen, self._there = self._there, False
+        notice = gone_part(self._place, self._now() if seen else None, gone=True)
+        if not seen and notice.id in old:
+            # It was told before, with its time.
+            notice = old[notice.id]
+        return {**old, notice.id: notice}
+
+    def _frames(self, had: Mapping[str, str]) -> list[str]:
+        changed = [
+            part for part in (self._parts or {}).values() if had.get(part.id) != part.signature
+        ]
+        return [frames.parts_frame(changed, self._lang)] if changed else []
+
+
+def _signatures(parts: Mapping[str, Part]) -> dict[str, str]:
+    return {part.id: part.signature for part in parts.values()}
+
+
+def _etag(parts: Mapping[str, Part]) -> str:
+    return etag_of(list(parts.values()))

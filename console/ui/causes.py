@@ -1,0 +1,120 @@
+"""Why an object is not as it should be, as far as the object itself tells: one sentence in plain words.
+
+Kubernetes' own reason goes beside it and is never replaced by it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.kube.status import Severity
+from console.ui.conditions import conditions_of
+from console.ui.manifests import mapping, text, texts
+from console.ui.podspecs import Container, containers_of
+
+_IMAGE_REASONS = frozenset(
+    {
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
+    }
+)
+_TROUBLED = frozenset({Severity.ERROR.value, Severity.WARN.value})
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`text`: a sentence. `reason`: Kubernetes' own words for it, or ""."""
+
+    text: str | Promise
+    reason: str
+
+
+def cause_of(manifest: Mapping[str, Any]) -> Cause | None:
+    """The likely cause of trouble; None where the object tells of none."""
+    return _ending(manifest) or _of_pod(manifest) or _of_conditions(manifest)
+
+
+def _ending(manifest: Mapping[str, Any]) -> Cause | None:
+    meta = mapping(manifest, "metadata")
+    finalizers = texts(meta.get("finalizers"))
+    if not meta.get("deletionTimestamp"):
+        return None
+    if finalizers:
+        return Cause(_("It is being deleted, and waits for its finalizers."), ", ".join(finalizers))
+    return Cause(_("It is being deleted."), "")
+
+
+def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
+    status = mapping(manifest, "status")
+    if status.get("phase") == "Succeeded":
+        return None
+    if status.get("reason") == "Evicted":
+        return Cause(
+            _("Its node ran short of something and evicted it."), text(status.get("message"))
+        )
+    worst = [one for one in containers_of(manifest) if one.severity in _TROUBLED]
+    for container in sorted(worst, key=lambda one: Severity(one.severity).rank):
+        return _of_container(container)
+    return None
+
+
+def _of_container(container: Container) -> Cause:
+    words = {"name": container.name, "image": container.image}
+    reason = ": ".join(part for part in (container.reason, container.message) if part)
+    if container.waiting == "CrashLoopBackOff":
+        return Cause(_crashing(container), container.last.reason if container.last else reason)
+    if container.waiting in _IMAGE_REASONS:
+        return Cause(
+            _("The image of container %(name)s cannot be fetched: %(image)s") % words, reason
+        )
+    if "Config" in container.waiting:
+        text = _(
+            "Container %(name)s cannot be set up: something that it refers to is wrong or missing."
+        )
+        return Cause(text % words, reason)
+    if container.waiting:
+        return Cause(_("Container %(name)s cannot start.") % words, reason)
+    if container.ended is not None:
+        ended = {**words, "how": container.ended.how}
+        return Cause(_("Container %(name)s failed: %(how)s.") % ended, reason)
+    if mapping(container.spec, "readinessProbe"):
+        text = _("Container %(name)s runs, but its readiness check does not pass.")
+        return Cause(text % words, reason)
+    return Cause(_("Container %(name)s runs, but is not ready yet.") % words, reason)
+
+
+def _crashing(container: Container) -> str:
+    restarts = container.restarts or 0
+    words = {
+        "name": container.name,
+        "how": container.last.how if container.last else _("nobody says why"),
+        "count": f"{restarts:,}",
+    }
+    return (
+        ngettext(
+            "Container %(name)s keeps ending: %(how)s. It was restarted %(count)s time, and is started "
+            "again after a pause.",
+            "Container %(name)s keeps ending: %(how)s. It was restarted %(count)s times, and is started "
+            "again after a pause.",
+            restarts,
+        )
+        % words
+    )
+
+
+def _of_conditions(manifest: Mapping[str, Any]) -> Cause | None:
+    for condition in conditions_of(manifest):
+        if condition.troubled:
+            reason = ": ".join(part for part in (condition.reason, condition.message) if part)
+            return Cause(_("%(what)s.") % {"what": condition.word}, reason)
+        break
+    return None

@@ -1,0 +1,218 @@
+"""One object as it is shown: the one function that makes it, and what it is made of.
+
+`detail` serves the page, the fragment and the socket, so that they cannot differ. It is made of parts,
+each drawn once, with places for its ages, and compared by what was drawn: so the clock alone changes
+nothing.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import GVR
+from console.kube.informer import Informer
+from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.ages import places, split_at_places
+from console.ui.declared import DeclaredAccess
+from console.ui.drawing import Drawing
+from console.ui.freshness import LiveState, live_state
+from console.ui.kind import NAV_GROUPS, KindView
+from console.ui.links import list_url
+from console.ui.panels import Panel
+from console.ui.panels.standard import tabs_of
+from console.ui.places import DetailPlace
+from console.ui.rows import make_row, short_hash
+from console.ui.subject import Subject
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`id` is the element's. `template` draws the element around `body`, which is "" inside of a part
+    that is not shown. `signature` changes when what is drawn does."""
+
+    id: str
+    template: str
+    title: str | Promise
+    body: Drawing
+    signature: str
+
+    @property
+    def empty(self) -> bool:
+        return not "".join(self.body.pieces).strip()
+
+    @property
+    def html(self) -> SafeString:
+        """As it looks now, in the language that it was drawn in."""
+        return render_to_string(self.template, {"part": self, "body": self.body.html()})
+
+
+@dataclass(frozen=True, slots=True)
+class TabLink:
+    title: str | Promise
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """`parts`: the notice that it is gone, the head, then the panels. `etag` is equal for two that
+    look the same. `up_url`: the list that it is of."""
+
+    kind: KindView
+    group: str | Promise
+    key: str
+    namespace: str
+    name: str
+    url: str
+    up_url: str
+    tabs: tuple[TabLink, ...]
+    parts: tuple[Part, ...]
+    etag: str
+    resource_version: str
+    freshness: LiveState
+
+
+def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[Any]]:
+    """Those that the panels need, started where nobody follows them; none of what the viewer may not list
+    anywhere, of what the cluster does not have, and of what is never cached."""
+    found: dict[GVR, Informer[Any]] = {}
+    runtime = get_runtime()
+    for gvr in sorted(place.needs):
+        nowhere = access.namespaces_where("list", gvr) == frozenset()
+        if nowhere and not access.names_where("list", gvr):
+            continue
+        with suppress(UnknownKind):
+            found[gvr] = runtime.informer(gvr)
+    return found
+
+
+def detail(
+    place: DetailPlace,
+    access: Access,
+    informer: Informer[Any],
+    others: Mapping[GVR, Informer[Any]],
+    *,
+    known: Mapping[str, Part] | None = None,
+) -> Detail | None:
+    """The object as the viewer may see it, None if there is none. Raises `Denied`.
+
+    `known`: parts that need not be drawn anew, by their id.
+    """
+    place.check(access)
+    entry = informer.store.get(place.key)
+    if entry is None:
+        return None
+    subject = Subject(
+        kind=place.kind,
+        key=place.key,
+        entry=entry,
+        access=DeclaredAccess(access, place.kind, place.needs),
+        informers={place.kind.gvr: informer, **others},
+        cluster=place.cluster,
+    )
+    have = known or {}
+    parts = [gone_part(place), have.get("detail-head") or _head(place, access, entry)]
+    parts += [have.get(panel_id(panel)) or _panel(panel, subject) for panel in place.tab.panels]
+    return Detail(
+        kind=place.kind.view,
+        group=NAV_GROUPS[place.kind.nav.group],
+        key=str(place.key),
+        namespace=place.key.namespace,
+        name=place.key.name,
+        url=place.url,
+        up_url=_up(place),
+        tabs=_tabs(place),
+        parts=tuple(parts),
+        etag=etag_of(parts),
+        resource_version=entry.resource_version,
+        freshness=live_state(informer),
+    )
+
+
+def panel_id(panel: Panel) -> str:
+    """The id of a panel's element."""
+    return f"panel-{panel.id}"
+
+
+def etag_of(parts: list[Part]) -> str:
+    return short_hash([(part.id, part.signature) for part in parts])
+
+
+def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool = False) -> Part:
+    """The notice above an object that is there no more. `deleted`: when that was seen, None if nobody
+    saw."""
+    if not gone:
+        return _part("detail-gone", "ui/detail/_gone.html", "", lambda: "")
+    words = {"kind": place.kind.view, "deleted": deleted, "up_url": _up(place)}
+    return _part(
+        "detail-gone",
+        "ui/detail/_gone.html",
+        "",
+        lambda: render_to_string("ui/detail/_gone_text.html", words),
+    )
+
+
+def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
+    row = make_row(place.kind, place.cluster, access, entry)
+    column = place.kind.status_column
+    context = {
+        "row": row,
+        "kind": place.kind.view,
+        "status": column.value(entry) if column is not None else None,
+        "created": entry.projection.created,
+    }
+    return _part(
+        "detail-head",
+        "ui/detail/_head.html",
+        "",
+        lambda: render_to_string("ui/detail/_head_text.html", context),
+    )
+
+
+def _panel(panel: Panel, subject: Subject) -> Part:
+    return _part(
+        panel_id(panel), "ui/detail/_panel.html", panel.title, lambda: _shown(panel, subject)
+    )
+
+
+def _shown(panel: Panel, subject: Subject) -> str:
+    """One panel that fails must not take the others with it: tenants write what they are made from."""
+    try:
+        return panel.html(subject)
+    except RecursionError:
+        text = _("This object is nested too deeply to be shown here.")
+    except Exception:
+        log.exception("The panel %s of %s %s failed", panel.id, subject.kind.segment, subject.key)
+        text = _("The console made a mistake; this part cannot be shown.")
+    return render_to_string("ui/detail/_failed.html", {"text": text})
+
+
+def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str]) -> Part:
+    with places() as moments:
+        pieces = split_at_places(draw())
+    # A panel that failed halfway has left moments behind that it did not draw.
+    body = Drawing(pieces, tuple(moments[len(moments) - len(pieces) + 1 :]))
+    return Part(id, template, title, body, short_hash((pieces, body.moments)))
+
+
+def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
+    return tuple(
+        TabLink(tab.title, replace(place, tab=tab).url, tab == place.tab)
+        for tab in tabs_of(place.kind)
+    )
+
+
+def _up(place: DetailPlace) -> str:
+    return list_url(place.cluster, place.kind.segment, place.key.namespace)

@@ -1,0 +1,123 @@
+"""What Kubernetes has told of an object lately: from the window of events that is shared by all.
+
+Whoever may create events writes all of them, so they are shown and not believed.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from console.kube.gvr import EVENTS, GVR
+from console.kube.indexes import Index
+from console.kube.projections.event import Event
+from console.kube.status import Severity
+from console.kube.store import Entry, Store
+from console.ui.columns.status import StatusText
+from console.ui.links import detail_url, list_url
+from console.ui.manifests import text
+from console.ui.panels import NOTHING, Panel
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.words import translate
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_indexes: WeakKeyDictionary[Store[Any], Index[Event]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    status: StatusText
+    message: str
+    count: int
+    last: datetime | None
+    source: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventsPanel(Panel):
+    """The newest `most` first. `quiet`: it says nothing where there are none."""
+
+    id: str = "events"
+    title: str | Promise = _("Events")
+    most: int = 200
+    quiet: bool = False
+
+    def needs(self) -> Collection[GVR]:
+        return (EVENTS,)
+
+    def html(self, subject: Subject) -> SafeString:
+        informer = subject.informers.get(EVENTS)
+        synced = informer is not None and informer.freshness.synced
+        found = _about(subject, informer.store) if informer is not None else []
+        if self.quiet and not found:
+            return NOTHING
+        context = {
+            "lines": [_line(subject, entry) for entry in found[: self.most]],
+            "more": max(0, len(found) - self.most),
+            "all_url": _all_url(subject),
+            "may": informer is not None,
+            "synced": synced,
+        }
+        return render_to_string("ui/panels/events.html", context)
+
+
+def _about(subject: Subject, store: Store[Any]) -> list[Entry[Event]]:
+    """Those of this very object, and those that name it without saying which of its name they mean."""
+    index = _indexes.get(store)
+    if index is None:
+        index = _indexes.setdefault(store, Index(store, _keys))
+    uid = subject.entry.projection.uid
+    named = (_kind_of(subject), subject.key.namespace, subject.key.name)
+    found = {entry.key: entry for entry in index.get(uid) if uid}
+    found |= {entry.key: entry for entry in index.get(named)}
+    return sorted((e for e in found.values() if _sees(subject, e)), key=_newest)
+
+
+def _keys(entry: Entry[Event]) -> Iterable[str | tuple[str, str, str]]:
+    event = entry.projection
+    if event.about_uid:
+        yield event.about_uid
+    else:
+        kind, _slash, name = event.about.partition("/")
+        yield (kind, event.about_namespace, name)
+
+
+def _kind_of(subject: Subject) -> str:
+    return text(subject.manifest.get("kind")) or subject.kind.api_kind
+
+
+def _sees(subject: Subject, entry: Entry[Event]) -> bool:
+    return subject.access.can("list", EVENTS, namespace=entry.key.namespace, name=entry.key.name)
+
+
+def _newest(entry: Entry[Event]) -> tuple[float, str]:
+    return -(entry.projection.last or _LONG_AGO).timestamp(), entry.key.name
+
+
+def _line(subject: Subject, entry: Entry[Event]) -> _Line:
+    event = entry.projection
+    severity = "" if event.status.severity is Severity.OK else event.status.severity.value
+    return _Line(
+        status=StatusText(severity, translate(event.status.word), visible(event.reason)),
+        message=text(event.message),
+        count=event.count,
+        last=event.last,
+        source=visible(event.source),
+        url=detail_url(subject.cluster, EVENTS.resource, entry.key),
+    )
+
+
+def _all_url(subject: Subject) -> str:
+    about = f"{_kind_of(subject)}/{subject.key.name}"
+    place = [("namespace", subject.key.namespace)] if subject.key.namespace else []
+    query = urlencode([*place, ("object", about)])
+    return f"{list_url(subject.cluster, EVENTS.resource)}?{query}"

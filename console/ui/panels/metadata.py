@@ -1,0 +1,135 @@
+"""What any object has: labels, annotations, owners, and what identifies it."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from console.kube.gvr import GVR, JOBS, PODS, REPLICA_SETS, Key
+from console.kube.projections.moments import moment
+from console.ui.columns import target_of, target_url
+from console.ui.filters import BadValue
+from console.ui.links import list_url
+from console.ui.manifests import LONGEST, listed, mapping, text, texts
+from console.ui.panels import Panel
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: What stands between an object and the owner that people know.
+_BETWEEN: Mapping[str, GVR] = {"ReplicaSet": REPLICA_SETS, "Job": JOBS}
+#: Of each sort so many are shown; the others are in the YAML. Values longer than `SHORT` are folded away.
+MOST, SHORT = 100, 120
+
+
+class _Owner(NamedTuple):
+    kind: str
+    name: str
+    url: str
+
+
+class _Pair(NamedTuple):
+    """`url` is "" where nothing is found by it."""
+
+    name: str
+    value: str
+    url: str = ""
+    long: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetadataPanel(Panel):
+    """Owners lead up to the last one that the object itself or one that the viewer may list names."""
+
+    id: str = "metadata"
+    title: str | Promise = _("Metadata")
+
+    def needs(self) -> Collection[GVR]:
+        return _BETWEEN.values()
+
+    def html(self, subject: Subject) -> SafeString:
+        meta = mapping(subject.manifest, "metadata")
+        item = subject.entry.projection
+        context = {
+            "labels": list(_labels(subject)),
+            "annotations": list(_annotations(meta)),
+            "owners": list(_owners(subject)),
+            "uid": text(item.uid),
+            "created": moment(item.created),
+            "deleted": moment(item.deleted),
+            "finalizers": texts(meta.get("finalizers"))[:MOST],
+        }
+        return render_to_string("ui/panels/metadata.html", context)
+
+
+def _labels(subject: Subject) -> Iterator[_Pair]:
+    kind, namespace = subject.kind, subject.key.namespace
+    declared = next((item for item in kind.filters if item.param == "label"), None)
+    here = list_url(subject.cluster, kind.segment)
+    for name, value in list(subject.entry.projection.labels.items())[:MOST]:
+        url = ""
+        if declared is not None:
+            try:
+                wanted = declared.clean([f"{name}={value}"])
+            except BadValue:
+                # No label that Kubernetes would have taken.
+                wanted = ()
+            place = [("namespace", namespace)] if namespace else []
+            url = (
+                f"{here}?{urlencode([*place, *(('label', one) for one in wanted)])}"
+                if wanted
+                else ""
+            )
+        yield _Pair(visible(name), visible(value), url)
+
+
+def _annotations(meta: Mapping[str, Any]) -> Iterator[_Pair]:
+    for name, value in list(mapping(meta, "annotations").items())[:MOST]:
+        shown = text(value)
+        yield _Pair(text(name), shown, long=len(shown) > SHORT or len(str(value)) > LONGEST)
+
+
+def _owners(subject: Subject) -> Iterator[_Owner]:
+    """From the nearest up. Each object once, whatever they say of each other."""
+    references, namespace = (
+        listed(subject.manifest, "metadata", "ownerReferences"),
+        subject.key.namespace,
+    )
+    for reference in references[:MOST]:
+        kind, name = text(reference.get("kind")), text(reference.get("name"))
+        if kind and name:
+            yield _owner(f"{kind}/{name}", namespace)
+    if len(references) == 1:
+        yield from _above(subject, getattr(subject.entry.projection, "owner", ""), namespace)
+
+
+def _above(subject: Subject, owner: str, namespace: str) -> Iterator[_Owner]:
+    seen: set[str] = set()
+    while owner and owner not in seen:
+        seen.add(owner)
+        kind, _slash, name = owner.partition("/")
+        informer = subject.informers.get(_BETWEEN.get(kind, PODS))
+        if (
+            informer is None
+            or kind not in _BETWEEN
+            or not _sees(subject, _BETWEEN[kind], namespace, name)
+        ):
+            return
+        entry = informer.store.get(Key(namespace, name))
+        owner = entry.projection.owner if entry is not None else ""
+        if owner:
+            yield _owner(owner, namespace)
+
+
+def _sees(subject: Subject, gvr: GVR, namespace: str, name: str) -> bool:
+    return subject.access.can("list", gvr, namespace=namespace, name=name)
+
+
+def _owner(owner: str, namespace: str) -> _Owner:
+    kind, _slash, name = owner.partition("/")
+    target = target_of(owner, namespace)
+    return _Owner(visible(kind), visible(name), target_url(target) if target is not None else "")

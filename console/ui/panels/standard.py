@@ -1,0 +1,31 @@
+"""The tabs that any object has."""
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext_lazy as _
+
+from console.ui.kind import ResourceKind
+from console.ui.panels.conditions import ConditionsPanel
+from console.ui.panels.containers import ContainersPanel
+from console.ui.panels.events import EventsPanel
+from console.ui.panels.metadata import MetadataPanel
+from console.ui.panels.summary import SummaryPanel
+from console.ui.panels.yaml import YamlPanel
+from console.ui.tabs import Tab
+
+OVERVIEW = Tab(
+    "overview",
+    _("Overview"),
+    SummaryPanel(),
+    EventsPanel(id="latest", title=_("Latest events"), most=5, quiet=True),
+    ContainersPanel(),
+    ConditionsPanel(),
+    MetadataPanel(),
+)
+EVENTS = Tab("events", _("Events"), EventsPanel())
+YAML = Tab("yaml", _("YAML"), YamlPanel())
+STANDARD = (OVERVIEW, EVENTS, YAML)
+
+
+def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
+    return kind.tabs or STANDARD

@@ -1,0 +1,208 @@
+"""The containers of a pod, and of whatever has a template to make pods from, as pages show them.
+
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
+
+from console.kube.status import Severity
+from console.ui.manifests import listed, mapping, number, text, texts, time
+
+#: Containers of one pod that are shown.
+MOST = 50
+_TEMPLATES = (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec"))
+_GROUPS = (
+    ("initContainers", "initContainerStatuses", gettext_lazy("Init container")),
+    ("containers", "containerStatuses", gettext_lazy("Container")),
+    ("ephemeralContainers", "ephemeralContainerStatuses", gettext_lazy("Debug container")),
+)
+_STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
+_PROBES = (
+    ("startupProbe", gettext_lazy("Startup check")),
+    ("readinessProbe", gettext_lazy("Readiness check")),
+    ("livenessProbe", gettext_lazy("Liveness check")),
+)
+_HOW = {
+    0: gettext_lazy("it ended by itself, without an error"),
+    126: gettext_lazy("its command cannot be run"),
+    127: gettext_lazy("its command was not found"),
+    137: gettext_lazy("it was killed"),
+    139: gettext_lazy("it crashed with a memory fault"),
+    143: gettext_lazy("it was told to stop"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a container ended. `how`: plain words; `reason`: the exit code and Kubernetes' own."""
+
+    code: int
+    how: str
+    reason: str
+    message: str
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`severity` and `word` are "" in a template, which has no state. `waiting`: Kubernetes' reason, ""
+    unless it waits. `spec` and `status` are the object's own parts."""
+
+    role: str | Promise
+    name: str
+    image: str
+    severity: str
+    word: str | Promise
+    reason: str
+    message: str
+    waiting: str
+    since: datetime | None
+    ended: Ended | None
+    last: Ended | None
+    restarts: int | None
+    ready: bool
+    spec: Mapping[str, Any]
+
+
+def containers_of(manifest: Mapping[str, Any]) -> tuple[Container, ...]:
+    """In the order of the specification, init containers first; none for what makes no pods."""
+    if listed(manifest, "spec", "containers"):
+        return tuple(_all(mapping(manifest, "spec"), mapping(manifest, "status")))
+    for path in _TEMPLATES:
+        spec = mapping(manifest, *path)
+        if listed(spec, "containers"):
+            return tuple(_all(spec, None))
+    return ()
+
+
+def _all(spec: Mapping[str, Any], status: Mapping[str, Any] | None) -> Iterator[Container]:
+    for key, statuses, role in _GROUPS:
+        told = {text(item.get("name")): item for item in listed(status, statuses)}
+        for item in listed(spec, key)[:MOST]:
+            yield _container(item, told.get(text(item.get("name"))), role, status is not None)
+
+
+def _container(
+    spec: Mapping[str, Any], status: Mapping[str, Any] | None, role: str | Promise, of_a_pod: bool
+) -> Container:
+    sidecar = spec.get("restartPolicy") == "Always"
+    limit = text(mapping(spec, "resources", "limits").get("memory"))
+    waiting = mapping(status, "state", "waiting")
+    ended = ended_of(mapping(status, "state", "terminated"), limit)
+    severity, word = _state(status, ended) if of_a_pod else ("", "")
+    return Container(
+        role=_("Sidecar") if sidecar else role,
+        name=text(spec.get("name")),
+        image=text(spec.get("image")),
+        severity=severity,
+        word=word,
+        reason=text(waiting.get("reason")) or (ended.reason if ended else ""),
+        message=text(waiting.get("message")) or (ended.message if ended else ""),
+        waiting=text(waiting.get("reason")),
+        since=time(mapping(status, "state", "running").get("startedAt")),
+        ended=ended,
+        last=ended_of(mapping(status, "lastState", "terminated"), limit),
+        restarts=number(mapping(status).get("restartCount")) or 0 if of_a_pod else None,
+        ready=mapping(status).get("ready") is True,
+        spec=spec,
+    )
+
+
+def _state(status: Mapping[str, Any] | None, ended: Ended | None) -> tuple[str, str]:
+    state = mapping(status, "state")
+    if ended is not None:
+        if ended.code:
+            return Severity.ERROR.value, _("Failed")
+        return Severity.DONE.value, _("Completed")
+    if state.get("running") is not None:
+        if mapping(status).get("ready") is False:
+            return Severity.WARN.value, _("Not ready")
+        return Severity.OK.value, _("Running")
+    starting = text(mapping(state, "waiting").get("reason")) in _STARTING
+    return (Severity.PROGRESS if starting else Severity.ERROR).value, _("Waiting")
+
+
+def ended_of(terminated: Mapping[str, Any], memory_limit: str = "") -> Ended | None:
+    """None for what has not ended."""
+    if not terminated:
+        return None
+    code, reason = number(terminated.get("exitCode")) or 0, text(terminated.get("reason"))
+    return Ended(
+        code=code,
+        how=_how(code, reason, memory_limit),
+        reason=", ".join(part for part in (f"exit {code}", reason) if part),
+        message=text(terminated.get("message")),
+        finished=time(terminated.get("finishedAt")),
+    )
+
+
+def _how(code: int, reason: str, memory_limit: str) -> str:
+    if reason == "OOMKilled" and memory_limit:
+        words = {"limit": memory_limit}
+        return _("it used more memory than its limit of %(limit)s and was killed") % words
+    if reason == "OOMKilled":
+        return _("it used more memory than there was and was killed")
+    if reason in ("StartError", "ContainerCannotRun"):
+        return _("it could not be started")
+    if code in _HOW:
+        return str(_HOW[code])
+    if 128 < code < 160:
+        return _("it was ended by signal %(signal)s") % {"signal": code - 128}
+    return _("it ended with an error")
+
+
+def ports_of(spec: Mapping[str, Any]) -> list[str]:
+    """`8080/TCP http`."""
+    found = []
+    for port in listed(spec, "ports")[:MOST]:
+        shown = f"{text(port.get('containerPort'))}/{text(port.get('protocol')) or 'TCP'}"
+        found.append(f"{shown} {text(port.get('name'))}".strip())
+    return found
+
+
+def resources_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each resource with its request and its limit in words."""
+    requests, limits = mapping(spec, "resources", "requests"), mapping(spec, "resources", "limits")
+    names = list(dict.fromkeys((*requests, *limits)))[:MOST]
+    found = []
+    for name in names:
+        parts = [
+            _("requests %(amount)s") % {"amount": text(requests[name])} if name in requests else "",
+            _("at most %(amount)s") % {"amount": text(limits[name])} if name in limits else "",
+        ]
+        found.append((text(name), ", ".join(part for part in parts if part)))
+    return found
+
+
+def probes_of(spec: Mapping[str, Any]) -> list[tuple[str | Promise, str]]:
+    """The checks of a container: how, how often, and after how many failures it counts."""
+    return [(label, _probe(mapping(spec, key))) for key, label in _PROBES if mapping(spec, key)]
+
+
+def _probe(probe: Mapping[str, Any]) -> str:
+    words = {
+        "seconds": number(probe.get("periodSeconds")) or 10,
+        "failures": number(probe.get("failureThreshold")) or 3,
+    }
+    how = _("every %(seconds)ss, %(failures)s failures count") % words
+    return f"{_asks(probe)} · {how}"
+
+
+def _asks(probe: Mapping[str, Any]) -> str:
+    http, tcp, grpc = (mapping(probe, key) for key in ("httpGet", "tcpSocket", "grpc"))
+    if http:
+        scheme = text(http.get("scheme")) or "HTTP"
+        return f"{scheme} GET :{text(http.get('port'))}{text(http.get('path'))}"
+    if tcp:
+        return f"TCP :{text(tcp.get('port'))}"
+    if grpc:
+        return f"gRPC :{text(grpc.get('port'))}"
+    command = " ".join(texts(mapping(probe, "exec").get("command")))
+    return command or pgettext("check", "unknown")

@@ -1,0 +1,60 @@
+"""Objects as YAML, as kubectl would write them but for what would deceive whoever reads it.
+
+Every character that cannot be seen is written as an escape, which YAML reads as the very same character.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from console.ui.kind import ResourceKind
+
+_LONGEST_LINE = 1_000_000
+#: What kubectl would read as a number or as yes and no, though PyYAML would not.
+_OTHERS = re.compile(r"[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+|0o[0-7]+|[yYnN]")
+_FIRST = ("apiVersion", "kind", "metadata")
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Texts of several lines as such; texts with invisible characters in quotes."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
+    lines = "|" if "\n" in value else None
+    style = lines if _plain(value) and not _OTHERS.fullmatch(value) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
+    """`manifest` with the type that lists leave out. Raises `RecursionError`."""
+    whole = {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind, **manifest}
+    ordered = {key: whole[key] for key in (*_FIRST, *whole) if key in whole}
+    text = yaml.dump(
+        ordered, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LONGEST_LINE
+    )
+    # Whatever is left stands between double quotes, where escapes are read.
+    return _INVISIBLE.sub(_escape, text) if not _plain(text) else text
+
+
+def _plain(text: str) -> bool:
+    return text.isprintable() or text.replace("\n", "").isprintable()
+
+
+#: Outside of ASCII and not obviously a letter: few enough to ask Python about each.
+_INVISIBLE = re.compile(r"[^\n\x20-\x7e\u00a1-\u00ac\u00ae-\u036f\u4e00-\u9fff]")
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"

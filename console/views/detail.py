@@ -1,0 +1,140 @@
+"""The page of one object of any kind: as a page, as the part of one that htmx swaps, and as data.
+
+The right is decided before anything is looked up, so a forbidden object that exists and one that does not
+give the same answer.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.detail import Detail, detail, informers_for
+from console.ui.export import item
+from console.ui.fragments import is_fragment, vary_on_htmx
+from console.ui.freshness import live_state
+from console.ui.http import ConsoleRequest
+from console.ui.masking import masked
+from console.ui.nav import prepare_menu
+from console.ui.places import DetailPlace, find_detail
+from console.ui.states import denied_text, loading_block
+from console.ui.statuses import status_response
+from console.ui.text import visible
+from console.ui.yamltext import yaml_text
+from console.views.errors import denied_page, error_page
+from console.views.guard import access_of, refuse_anonymous
+from console.views.lists import RETRY_AFTER, followed
+
+FORMATS = ("html", "json", "yaml")
+
+
+@require_safe
+async def detail_page(
+    request: ConsoleRequest, cluster: str, namespace: str, resource: str, name: str, tab: str = ""
+) -> HttpResponse:
+    """GET; `format` is html, json or yaml."""
+    given = request.GET.getlist("format") or ["html"]
+    fmt = given[0] if len(given) == 1 and given[0] in FORMATS else ""
+    refusal = refuse_anonymous(request, fmt or "html")
+    if refusal is not None:
+        return refusal
+    if not fmt:
+        return error_page(request, 400, _("format is html, json or yaml, given once."))
+    place = find_detail(cluster, namespace, resource, name, tab)
+    if place is None:
+        raise Http404
+    access = access_of(request)
+    try:
+        # Before the informers: nobody makes the console watch what they may not see.
+        place.check(access)
+        return await _answer(request, place, access, fmt)
+    except Denied as denied:
+        return _denied(request, place, denied, fmt)
+
+
+async def _answer(
+    request: ConsoleRequest, place: DetailPlace, access: Access, fmt: str
+) -> HttpResponse:
+    informer = await followed(place.kind)
+    if not informer.freshness.synced:
+        return _loading(request, place, fmt)
+    if fmt != "html":
+        place.check(access)
+        entry = informer.store.get(place.key)
+        if entry is None:
+            return _missing(request, place, fmt)
+        # Some objects are a million characters long.
+        return await asyncio.to_thread(_data, place, entry, fmt)
+    if not is_fragment(request):
+        await prepare_menu(get_runtime().informers())
+    found = detail(place, access, informer, informers_for(place, access))
+    return _drawn(request, found) if found is not None else _missing(request, place, fmt)
+
+
+def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
+    context = {"detail": found, "kind": found.kind, "live": found.freshness}
+    if is_fragment(request):
+        # Without the request, as the socket draws its parts.
+        response = HttpResponse(render_to_string("ui/_detail.html", context))
+    else:
+        response = render(request, "console/detail.html", context)
+    vary_on_htmx(response)
+    return response
+
+
+def _loading(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpResponse:
+    informer = get_runtime().informer(place.kind.gvr)
+    block = loading_block(place.kind, live_state(informer).problem)
+    if fmt != "html":
+        response: HttpResponse = status_response(503, block.text)
+    else:
+        response = error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, block.text)
+    response["Retry-After"] = str(RETRY_AFTER)
+    return response
+
+
+def _missing(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpResponse:
+    words = {"kind": place.kind.singular, "key": visible(str(place.key))}
+    text = _("There is no %(kind)s %(key)s.") % words
+    return error_page(request, 404, text) if fmt == "html" else status_response(404, text)
+
+
+def _denied(request: ConsoleRequest, place: DetailPlace, denied: Denied, fmt: str) -> HttpResponse:
+    text = denied_text(denied, place.kind.nouns)
+    if fmt != "html":
+        return status_response(403, text)
+    response = denied_page(request, place.kind, text)
+    vary_on_htmx(response)
+    return response
+
+
+def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
+    kind = place.kind
+    try:
+        manifest = masked(entry.original(), kind.masked)
+        if fmt == "json":
+            found = {
+                **item(kind, entry),
+                "resourceVersion": entry.resource_version,
+                "manifest": manifest,
+            }
+            return HttpResponse(msgspec.json.encode(found), content_type="application/json")
+        response = HttpResponse(
+            yaml_text(kind, manifest), content_type="application/yaml; charset=utf-8"
+        )
+    except RecursionError:
+        return status_response(500, _("This object is nested too deeply to be shown here."))
+    name = content_disposition_header(True, f"{place.key.name}.yaml")
+    response["Content-Disposition"] = name or "attachment"
+    return response

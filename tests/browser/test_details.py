@@ -1,0 +1,129 @@
+"""The page of one object in a real browser, on both clusters."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.browser.test_live import pods
+from tests.browser.test_pods import RUNNING, live, row
+
+KILLED = {
+    "phase": "Running",
+    "conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}],
+    "containerStatuses": [
+        {
+            "name": "c", "ready": False, "restartCount": 14, "image": "i", "imageID": "i",
+            "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}},
+            "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+        }
+    ],
+}  # fmt: skip
+LISTED = "/clusters/host/pods?namespace=default"
+
+
+def path_of(name: str) -> str:
+    return f"/clusters/host/projects/default/pods/{name}"
+
+
+@contextmanager
+def at_the_list(console: Console, page: Page, *names: str) -> Iterator[None]:
+    with pods(console, *names):
+        sign_in(page, console)
+        page.wait_for_url(re.compile("/clusters/host/pods"))
+        page.goto(console.url + LISTED)
+        live(page)
+        yield
+
+
+def it_leads_from_the_list_to_the_cause(console: Console, page: Page) -> None:
+    with at_the_list(console, page, "apple", "melon"):
+        console.set_status("melon", KILLED)
+        expect(page.locator("#results tbody tr").first).to_contain_text("Crash loop")
+        # The worst stands first, so its page is two keys away.
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url(console.url + path_of("melon"))
+        live(page)
+        cause = page.locator("#panel-summary .cause")
+        expect(cause).to_contain_text("it used more memory than there was and was killed")
+        expect(cause).to_contain_text("It was restarted 14 times")
+        expect(cause).to_contain_text("exit 137, OOMKilled")
+        expect(page.locator("#panel-containers")).to_contain_text("CrashLoopBackOff")
+        page.keyboard.press("u")
+        page.wait_for_url(console.url + LISTED)
+
+
+def it_follows_its_object_and_keeps_what_was_opened(console: Console, page: Page) -> None:
+    with at_the_list(console, page, "apple"):
+        console.kubectl("annotate", "pod", "apple", f"example.com/long={'x' * 300}")
+        row(page, "apple").locator("a").first.click()
+        page.wait_for_url(console.url + path_of("apple"))
+        live(page)
+        page.locator("#panel-metadata summary").click()
+        frames: list[str] = []
+        page.on("request", lambda request: frames.append(request.url))
+        console.set_status("apple", KILLED)
+        expect(page.locator("#detail-head")).to_contain_text("Crash loop")
+        expect(page.locator("#panel-summary .cause")).to_contain_text("Container c keeps ending")
+        console.set_status("apple", {**RUNNING})
+        expect(page.locator("#detail-head")).to_contain_text("Running")
+        expect(page.locator("#panel-summary .cause")).to_have_count(0)
+        console.kubectl("label", "pod", "apple", "tier=front")
+        expect(page.locator("#panel-metadata")).to_contain_text("tier=front")
+        expect(page.locator("#panel-metadata details[open]")).to_have_count(1)
+        assert frames == []
+
+
+def it_keeps_the_last_state_of_what_is_deleted(console: Console, page: Page) -> None:
+    with at_the_list(console, page, "apple", "melon"):
+        page.goto(console.url + path_of("apple"))
+        live(page)
+        expect(page.locator("#detail-gone")).to_be_hidden()
+        console.kubectl("delete", "pod", "apple", "--grace-period=0", "--force")
+        notice = page.locator("#detail-gone")
+        expect(notice).to_have_text(re.compile(r"Deleted \d\d:\d\d:\d\d; this is its last state"))
+        expect(page.locator("#panel-containers")).to_contain_text("example/image:1")
+        expect(page.locator("#detail-head .acts")).to_be_hidden()
+        notice.get_by_role("link").click()
+        page.wait_for_url(console.url + LISTED)
+        page.go_back()
+        expect(page.locator("main")).to_contain_text("There is no pod default/apple.")
+
+
+def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
+    with at_the_list(console, page, "apple"):
+        page.goto(console.url + path_of("apple"))
+        live(page)
+        page.get_by_role("link", name="YAML").click()
+        page.wait_for_url(console.url + path_of("apple") + "/yaml")
+        text = page.locator("#yaml-text")
+        expect(text).to_contain_text("image: example/image:1")
+        console.kubectl("label", "pod", "apple", "tier=front")
+        expect(text).to_contain_text("tier: front")
+        page.locator("#L3 > a").click()
+        assert page.url.endswith("/yaml#L3")
+        with page.expect_download() as started:
+            page.get_by_role("link", name="Download").click()
+        assert started.value.suggested_filename == "apple.yaml"
+        page.keyboard.press("Escape")
+        page.wait_for_url(console.url + LISTED)
+
+
+def it_works_without_scripts(console: Console, page: Page) -> None:
+    with at_the_list(console, page, "apple"):
+        state = page.context.storage_state()
+        browser = page.context.browser
+        assert browser is not None
+        plain = browser.new_context(java_script_enabled=False, storage_state=state)
+        other = plain.new_page()
+        other.goto(console.url + LISTED)
+        row(other, "apple").get_by_role("link", name="apple").click()
+        other.wait_for_url(console.url + path_of("apple"))
+        other.get_by_role("link", name="YAML").click()
+        expect(other.locator("#yaml-text")).to_contain_text("name: apple")
+        other.get_by_role("link", name="Pods").last.click()
+        other.wait_for_url(console.url + LISTED)
+        plain.close()

@@ -1,0 +1,218 @@
+"""What the page of an object promises, checked for all objects of each kind that is registered."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+from django.template.loader import get_template
+from django.urls import reverse
+
+from console.kube.runtime import StaticRuntime
+from console.kube.store import Entry
+from console.live.detailview import DetailView
+from console.live.mailbox import Mail
+from console.live.view import Known
+from console.ui.columns import NameColumn, StatusColumn
+from console.ui.detail import informers_for
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url
+from console.ui.panels.standard import tabs_of
+from console.ui.places import DetailPlace, find_place
+from devcluster.builtins import builtin_types
+from tests.kinds.asking import entries_of, rows_of, url_of
+from tests.kinds.world import LONG_NAME, fixture_of
+from tests.ui.support import admin
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+_PART = re.compile(r'<(div|header|section) id="([^"]+)"[^>]*\bdata-part data-v="([^"]+)"')
+#: Of a page its token, its time and the address that its forms lead back to.
+_OWN = re.compile(r"""(value|hx-headers|data-now)=("[^"]*"|'[^']*')""")
+_AGES = re.compile(r"(<time [^>]*>)[^<]*")
+
+
+def addresses(kind: ResourceKind, entry: Entry[Any]) -> list[str]:
+    """The object's page in each of its tabs."""
+    first, *others = tabs_of(kind)
+    names = ["", *(tab.id for tab in others)]
+    assert first.id not in names
+    return [detail_url("host", kind.segment, entry.key, name) for name in names]
+
+
+def parts_of(html: str) -> dict[str, str]:
+    """The signature of each part by its id."""
+    return {found[2]: found[3] for found in _PART.finditer(html)}
+
+
+def settled(html: str) -> str:
+    """Without what the clock changes."""
+    return _AGES.sub(r"\1", html)
+
+
+async def fragment(client_as: ClientAs, url: str) -> str:
+    response = await client_as("admin", **{"HX-Request": "true"}).get(url)
+    assert response.status_code == 200
+    return await text_of(response)
+
+
+def test_its_kind_is_kubernetes_own_word(kind: ResourceKind) -> None:
+    """Lists do not name it, so it is the declaration that does."""
+    known = {(one.group, one.plural): one.kind for one in builtin_types()}
+    expected = known.get((kind.gvr.group, kind.gvr.resource))
+    plurals = {f"{kind.api_kind.lower()}{end}" for end in ("s", "es")}
+    assert kind.api_kind == expected if expected else kind.gvr.resource in plurals
+
+
+def test_every_column_is_a_fact(kind: ResourceKind) -> None:
+    for column in kind.columns:
+        if not isinstance(column, NameColumn | StatusColumn):
+            get_template(column.template.replace("/cells/", "/values/"))
+
+
+async def test_every_tab_of_every_object_is_drawn(
+    client_as: ClientAs,
+    kind: ResourceKind,
+    runtime: StaticRuntime,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for entry in entries_of(runtime, kind):
+        for url in addresses(kind, entry):
+            response = await client_as("admin").get(url)
+            html = await text_of(response)
+            assert response.status_code == 200, url
+            assert 'id="detail-head"' in html
+            assert f'data-url="{url}"' in html
+            assert "<img" not in html
+            assert "\u202e" not in html and "\x00" not in html
+    # A panel that fails says so there, and nowhere else.
+    assert caplog.records == []
+
+
+async def test_the_list_leads_to_it_and_back(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    rows = rows_of(await text_of(await client_as("admin").get(url_of(kind, "limit=500"))))
+    entries = entries_of(runtime, kind)
+    linked = {
+        url for row in rows.values() for url in re.findall(r'<a class="full" href="([^"]+)', row)
+    }
+    assert linked == {addresses(kind, entry)[0] for entry in entries}
+    html = await text_of(await client_as("admin").get(sorted(linked)[0]))
+    up = re.search(r'href="([^"]+)" data-up', html)
+    assert up is not None
+    assert up[1].startswith(url_of(kind))
+    assert (await client_as("admin").get(up[1])).status_code == 200
+
+
+async def test_page_fragment_and_frames_are_the_same(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    for entry in entries_of(runtime, kind):
+        for url in addresses(kind, entry):
+            page = await text_of(await client_as("admin").get(url))
+            part = await fragment(client_as, url)
+            assert settled(part).strip() in settled(page)
+            place = find_place(url)
+            assert isinstance(place, DetailPlace)
+            assert place.url == url
+            view = DetailView(
+                place, "en", runtime.informer(kind.gvr), informers_for(place, admin())
+            )
+            assert view.update(Mail(), admin(), anew=True) == []
+            assert view.known().rows == parts_of(page)
+            # A browser that has nothing gets all of it, as it stands on the page.
+            [frame] = view.catch_up(Known("old", {}), admin()) or []
+            shown = settled(page)
+            for piece in re.split(
+                r"(?=<(?:div|header|section) id=\"[^\"]+\"[^>]*data-part)", frame
+            ):
+                assert settled(piece).strip() in shown
+
+
+async def test_those_who_may_not_see_learn_nothing(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    there = entries_of(runtime, kind)[0]
+    missing = there.key._replace(name="no-such-thing")
+    for tab in ("", *(tab.id for tab in tabs_of(kind))):
+        for query in ("", "?format=json", "?format=yaml"):
+            answers = []
+            for key in (there.key, missing):
+                url = detail_url("host", kind.segment, key, tab)
+                response = await client_as("charlie").get(url + query)
+                assert response.status_code == 403
+                answers.append(_OWN.sub("", await text_of(response)))
+            assert answers[0] == answers[1]
+
+
+async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceKind) -> None:
+    namespace = fixture_of(kind)[0]["metadata"].get("namespace", "")
+    base = f"/projects/{namespace}" if namespace else ""
+    for url in (
+        f"/clusters/host{base}/{kind.segment}/no-such-thing",
+        f"/clusters/host{base}/{kind.segment}/no-such-thing/yaml",
+        f"/clusters/host{base}/{kind.segment}/no-such-thing?format=json",
+        f"/clusters/host{base}/{kind.segment}/no-such-thing?format=yaml",
+        f"/clusters/other{base}/{kind.segment}/no-such-thing",
+    ):
+        response = await client_as("admin").get(url)
+        assert response.status_code == 404, url
+    entry_name = fixture_of(kind)[0]["metadata"]["name"]
+    response = await client_as("admin").get(
+        f"/clusters/host{base}/{kind.segment}/{entry_name}/nope"
+    )
+    assert response.status_code == 404
+    wrong = f"/clusters/host{'' if namespace else '/projects/shop'}/{kind.segment}/{entry_name}"
+    assert (await client_as("admin").get(wrong)).status_code == 404
+
+
+async def test_strangers_are_sent_to_the_login(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    url = addresses(kind, entries_of(runtime, kind)[0])[0]
+    response = await client_as("").get(url)
+    assert response.status_code == 302
+    assert response["Location"].startswith(reverse("accounts:login"))
+    assert (await client_as("").get(f"{url}?format=json")).status_code == 401
+    assert (await client_as("").get(f"{url}?format=yaml")).status_code == 401
+
+
+async def test_as_data_it_is_the_lists_item_and_the_whole_object(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    listed = json.loads(await text_of(await client_as("admin").get(url_of(kind, "format=json"))))
+    by_key = {(item["namespace"], item["name"]): item for item in listed["items"]}
+    for entry in entries_of(runtime, kind):
+        url = addresses(kind, entry)[0]
+        found = json.loads(await text_of(await client_as("admin").get(f"{url}?format=json")))
+        manifest, version = found.pop("manifest"), found.pop("resourceVersion")
+        assert version == entry.resource_version
+        assert found == by_key[entry.key.namespace, entry.key.name]
+        assert manifest["metadata"]["name"] == entry.key.name
+        response = await client_as("admin").get(f"{url}?format=yaml")
+        assert response["Content-Type"].startswith("application/yaml")
+        text = await text_of(response)
+        written = yaml.safe_load(text)
+        assert text.replace("\n", "").isprintable()
+        assert written.pop("kind") == manifest.pop("kind", kind.api_kind)
+        assert written.pop("apiVersion") == manifest.pop("apiVersion", kind.gvr.group_version)
+        assert written == manifest
+
+
+async def test_what_tenants_write_is_shown_and_is_no_markup(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    worst = next(entry for entry in entries_of(runtime, kind) if entry.key.name == LONG_NAME)
+    html = await text_of(await client_as("admin").get(addresses(kind, worst)[-1]))
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert "\\u202E" in html
+
+
+async def test_unknown_formats_are_refused(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    url = addresses(kind, entries_of(runtime, kind)[0])[0]
+    for query in ("format=csv", "format=", "format=json&format=yaml", "format=%00"):
+        assert (await client_as("admin").get(f"{url}?{query}")).status_code == 400, query

@@ -1,0 +1,63 @@
+"""What a kind masks is in no form of its pages."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from console.kube.gvr import NAMESPACES, USERS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.links import detail_url
+from console.ui.masking import MASK, masked
+from console.ui.panels.standard import tabs_of
+from console.ui.registry import kinds
+from tests.kinds.world import Obj
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+CANARY = "$2a$10$canary-of-a-hash"
+USER: Obj = {
+    "metadata": {
+        "name": "eve",
+        "uid": "u-eve",
+        "resourceVersion": "1",
+        "annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"password": CANARY})
+        },
+    },
+    "spec": {"email": "eve@example.com", "password": CANARY},
+}
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    informers = {
+        USERS: Informer.preloaded(USERS, [USER]),
+        NAMESPACES: Informer.preloaded(NAMESPACES),
+    }
+    found = StaticRuntime(informers)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def test_a_password_is_nowhere(client_as: ClientAs) -> None:
+    [kind] = [kind for kind in kinds if kind.gvr == USERS]
+    key = Key("", "eve")
+    urls = [detail_url("host", kind.segment, key, tab.id) for tab in tabs_of(kind)]
+    urls += [detail_url("host", kind.segment, key) + f"?format={fmt}" for fmt in ("json", "yaml")]
+    for url in urls:
+        response = await client_as("admin").get(url)
+        assert response.status_code == 200
+        assert CANARY not in await text_of(response), url
+
+
+def test_of_a_mapping_the_keys_stay() -> None:
+    found = masked(
+        {"data": {"a": "1", "b": "2"}, "spec": None}, (("data",), ("spec", "x"), ("y", "z"))
+    )
+    assert found == {"data": {"a": MASK, "b": MASK}, "spec": None}
+    assert masked({"metadata": {"annotations": {"a": "1"}}}, ()) == {
+        "metadata": {"annotations": {"a": "1"}}
+    }

@@ -1,0 +1,210 @@
+"""An open detail: what its sockets get, and when."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import EVENTS, GLOBAL_ROLE_BINDINGS, PODS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.live.detailview import DetailView
+from console.live.mailbox import Mail
+from console.live.screens import get_screens
+from console.live.view import Known
+from console.ui.decisions import Denied
+from console.ui.detail import informers_for
+from console.ui.places import DetailPlace, find_place
+from tests.live.conftest import Browser, Browsers
+from tests.ui.support import FakeAccess, admin, alice, charlie, pod
+from tests.views.test_detail import event
+
+URL = "/clusters/host/projects/shop/pods/web-1"
+OWN = Mail(keys=frozenset({Key("shop", "web-1")}))
+OTHER = Mail(keys=frozenset({Key("shop", "web-2")}))
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def events() -> Informer[Any]:
+    return Informer.preloaded(EVENTS)
+
+
+@pytest.fixture(autouse=True)
+def runtime(pods: Informer[Any], bindings: Informer[Any], events: Informer[Any]) -> Any:
+    found = StaticRuntime({PODS: pods, EVENTS: events, GLOBAL_ROLE_BINDINGS: bindings})
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+def place_of(url: str = URL) -> DetailPlace:
+    place = find_place(url)
+    assert isinstance(place, DetailPlace)
+    return place
+
+
+def opened(pods: Informer[Any], url: str = URL) -> DetailView:
+    """With browsers that have what the page shows now."""
+    place = place_of(url)
+    view = DetailView(place, "en", pods, informers_for(place, admin()), now=lambda: NOON)
+    assert view.update(Mail(), admin(), anew=True) == []
+    return view
+
+
+def ids(frames: list[str]) -> set[str]:
+    return {
+        part
+        for frame in frames
+        for part in ("detail-gone", "detail-head", "panel-summary", "panel-latest", "panel-containers",
+                     "panel-conditions", "panel-metadata", "panel-events", "panel-yaml")
+        if f'id="{part}"' in frame
+    }  # fmt: skip
+
+
+def test_only_parts_that_look_different_are_sent(pods: Informer[Any]) -> None:
+    view = opened(pods)
+    assert view.update(OWN, admin()) == []
+    pods.apply(pod("web-1", restarts=9, labels={"app": "web", "tier": "front"}))
+    assert ids(view.update(OWN, admin())) == {"panel-summary", "panel-containers"}
+    assert view.update(Mail(state=True), admin()) == []
+
+
+def test_others_of_its_kind_do_not_matter(
+    pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = opened(pods)
+    monkeypatch.setattr("console.live.detailview.detail", lambda *args, **kwargs: 1 / 0)
+    pods.apply(pod("web-2", restarts=9))
+    assert view.update(OTHER, admin()) == []
+
+
+def test_panels_follow_what_they_need(pods: Informer[Any], events: Informer[Any]) -> None:
+    view = opened(pods)
+    events.apply(event("e-1", "Pod/web-1", "uid-shop-web-1"))
+    [frame] = view.update(Mail(types=frozenset({EVENTS})), admin())
+    assert ids([frame]) == {"panel-latest"}
+    assert "told by e-1" in frame
+    events.apply(event("e-2", "Pod/web-2", "uid-shop-web-2"))
+    assert view.update(Mail(types=frozenset({EVENTS})), admin()) == []
+
+
+def test_the_last_state_stays_under_a_notice(pods: Informer[Any]) -> None:
+    view = opened(pods)
+    pods.remove(pod("web-1"))
+    [frame] = view.update(OWN, admin())
+    assert ids([frame]) == {"detail-gone"}
+    assert 'datetime="2026-11-20T12:00:00+00:00"' in frame
+    assert 'href="/clusters/host/pods?namespace=shop"' in frame
+    assert " hidden>" not in frame
+    # It is said once, with the time it was first seen.
+    assert view.update(OWN, admin()) == []
+    pods.apply(pod("web-1", uid="another", labels={"app": "web", "tier": "front"}, restarts=3))
+    [frame] = view.update(OWN, admin())
+    assert ids([frame]) == {"detail-gone", "panel-metadata"}
+
+
+def test_who_comes_back_is_told_that_it_is_gone(pods: Informer[Any]) -> None:
+    had = opened(pods).known()
+    pods.remove(pod("web-1"))
+    view = opened(pods)
+    [frame] = view.catch_up(had, admin()) or []
+    assert ids([frame]) == {"detail-gone"}
+    assert "Deleted; this is its last state." in frame
+    assert view.catch_up(Known("old"), admin()) is None
+
+
+def test_who_comes_back_gets_what_changed(pods: Informer[Any]) -> None:
+    had = opened(pods).known()
+    pods.apply(pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
+    view = opened(pods)
+    found = ids(view.catch_up(had, admin()) or [])
+    assert found == {"detail-head", "panel-summary", "panel-containers", "panel-conditions"}
+    assert view.catch_up(view.known(), admin()) == []
+
+
+def test_ages_alone_send_nothing(pods: Informer[Any]) -> None:
+    view = opened(pods, f"{URL}/yaml")
+    assert view.update(Mail(state=True, overflow=True), admin()) == []
+
+
+def test_nothing_is_worked_out_for_those_without_a_right(pods: Informer[Any]) -> None:
+    view = opened(pods)
+    for access in (charlie(), alice()):
+        with pytest.raises(Denied):
+            view.update(OWN, access)
+
+
+# Through the socket.
+
+
+async def follower(browsers: Browsers, access: FakeAccess, url: str = URL) -> Browser:
+    """A browser that has nothing yet, and got all of it."""
+    browser = await browsers(access)
+    await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))
+    assert 'id="freshness"' in await browser.html()
+    assert 'id="detail-head"' in await browser.html()
+    return browser
+
+
+async def test_sockets_with_the_same_rights_share_one_drawing(
+    browsers: Browsers, pods: Informer[Any], events: Informer[Any]
+) -> None:
+    several = [await follower(browsers, admin()) for _ in range(3)]
+    await follower(browsers, FakeAccess("bob", delete_in=()))
+    assert len(get_screens()) == 2
+    events.apply(event("e-1", "Pod/web-1", "uid-shop-web-1"))
+    frames = [await browser.html() for browser in several]
+    assert "told by e-1" in frames[0]
+    assert all(frame is frames[0] for frame in frames)
+    assert events.listeners == 1
+    for browser in browsers.open:
+        await browser.say('{"pause": true}')
+    for browser in browsers.open:
+        # Answered after the pause was read.
+        await browser.say("{}")
+    while len(get_screens()):
+        await browsers.open[-1].frame()
+    assert events.listeners == 0
+
+
+async def test_an_object_that_goes_leaves_its_last_state(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await follower(browsers, admin())
+    pods.remove(pod("web-1"))
+    frame = await browser.html()
+    assert 'id="detail-gone"' in frame and "last state" in frame
+
+
+@pytest.mark.parametrize("name", ["web-1", "no-such-pod"])
+async def test_a_right_that_goes_closes_it(
+    browsers: Browsers, pods: Informer[Any], bindings: Informer[Any], name: str
+) -> None:
+    access = FakeAccess("eve")
+    browser = await browsers(access)
+    url = f"/clusters/host/projects/shop/pods/{name}"
+    await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))
+    await browser.frame()
+    await browser.frame()
+    access.list_in = ()
+    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+@pytest.mark.parametrize("name", ["web-1", "no-such-pod"])
+async def test_no_right_is_no_subscription(browsers: Browsers, name: str) -> None:
+    browser = await browsers(charlie())
+    await browser.say(
+        json.dumps({"subscribe": f"/clusters/host/projects/shop/pods/{name}/yaml", "lang": "en"})
+    )
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+async def test_nobody_starts_what_they_may_not_list(runtime: StaticRuntime) -> None:
+    nothing = FakeAccess("eve", list_in=())
+    assert informers_for(place_of(), nothing) == {}
+    assert set(informers_for(place_of(), admin())) == {EVENTS}

@@ -1,0 +1,148 @@
+"""Causes and conditions in plain words."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.status import Severity
+from console.ui.causes import cause_of
+from console.ui.conditions import conditions_of
+from console.ui.podspecs import containers_of, probes_of, resources_of
+
+CRASHED = {
+    "terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-20T10:00:00Z"}
+}
+
+
+def a_pod(
+    state: dict[str, Any], *, last: Any = None, restarts: int = 0, **spec: Any
+) -> dict[str, Any]:
+    status = {"name": "app", "state": state, "lastState": last or {}, "restartCount": restarts}
+    return {
+        "spec": {"containers": [{"name": "app", "image": "shop/app:1", **spec}]},
+        "status": {"containerStatuses": [{**status, "ready": False}]},
+    }
+
+
+def waiting(reason: str, message: str = "") -> dict[str, Any]:
+    return {"waiting": {"reason": reason, "message": message}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "text", "reason"),
+    [
+        (
+            a_pod(
+                waiting("CrashLoopBackOff"),
+                last=CRASHED,
+                restarts=1400,
+                resources={"limits": {"memory": "512Mi"}},
+            ),
+            "Container app keeps ending: it used more memory than its limit of 512Mi and was killed. "
+            "It was restarted 1,400 times, and is started again after a pause.",
+            "exit 137, OOMKilled",
+        ),
+        (
+            a_pod(waiting("ImagePullBackOff", "not found")),
+            "The image of container app cannot be fetched: shop/app:1",
+            "ImagePullBackOff: not found",
+        ),
+        (
+            a_pod(waiting("CreateContainerConfigError", 'secret "db" not found')),
+            "Container app cannot be set up: something that it refers to is wrong or missing.",
+            'CreateContainerConfigError: secret "db" not found',
+        ),
+        (
+            a_pod({"terminated": {"exitCode": 127, "reason": "Error"}}),
+            "Container app failed: its command was not found.",
+            "exit 127, Error",
+        ),
+        (
+            a_pod({"running": {}}, readinessProbe={"tcpSocket": {"port": 80}}),
+            "Container app runs, but its readiness check does not pass.",
+            "",
+        ),
+        (
+            {
+                "status": {
+                    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "R"}]
+                }
+            },
+            "No node was found.",
+            "R",
+        ),
+        (
+            {"metadata": {"deletionTimestamp": "2026-11-20T10:00:00Z", "finalizers": ["a/b"]}},
+            "It is being deleted, and waits for its finalizers.",
+            "a/b",
+        ),
+        (
+            {"status": {"reason": "Evicted", "message": "low on memory"}},
+            "Its node ran short of something and evicted it.",
+            "low on memory",
+        ),
+    ],
+)
+def test_the_cause(manifest: dict[str, Any], text: str, reason: str) -> None:
+    found = cause_of(manifest)
+    assert found is not None
+    assert (found.text, found.reason) == (text, reason)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {},
+        {"spec": None, "status": []},
+        {"spec": {"containers": "x"}, "status": {"conditions": [None, 1, {"type": 1}]}},
+        a_pod({"running": None, "waiting": None}),
+        {"status": {"conditions": [{"type": "Odd", "status": "False"}]}},
+    ],
+)
+def test_where_nothing_is_told_nothing_is_said(manifest: dict[str, Any]) -> None:
+    assert cause_of(manifest) is None
+
+
+def test_conditions_are_judged_by_their_type_the_worst_first() -> None:
+    told = [("Ready", "True"), ("DiskPressure", "True"), ("MemoryPressure", "False")]
+    told += [("Odd", "True"), ("Failed", "True"), ("Available", "Unknown")]
+    items = [{"type": kind, "status": status} for kind, status in told]
+    found = conditions_of({"status": {"conditions": items}})
+    assert [(one.severity, one.state) for one in found] == [
+        (Severity.ERROR, "Failed=True"),
+        (Severity.WARN, "DiskPressure=True"),
+        (Severity.UNKNOWN, "Available=Unknown"),
+        (Severity.OK, "Ready=True"),
+        (Severity.OK, "MemoryPressure=False"),
+        ("", "Odd=True"),
+    ]
+
+
+def test_a_completed_pod_need_not_be_ready() -> None:
+    item = {"type": "Ready", "status": "False", "reason": "PodCompleted"}
+    [found] = conditions_of({"status": {"conditions": [item]}})
+    assert not found.troubled
+
+
+def test_templates_have_containers_without_a_state() -> None:
+    spec = {
+        "initContainers": [{"name": "net", "restartPolicy": "Always"}],
+        "containers": [
+            {
+                "name": "app",
+                "resources": {"requests": {"cpu": "250m"}, "limits": {"cpu": 1, "memory": "1Gi"}},
+                "livenessProbe": {"exec": {"command": ["sh", "-c", "true"]}, "periodSeconds": 5},
+                "readinessProbe": {"httpGet": {"port": "web", "path": "/ok"}},
+            }
+        ],
+    }
+    sidecar, app = containers_of({"spec": {"jobTemplate": {"spec": {"template": {"spec": spec}}}}})
+    assert (sidecar.role, sidecar.word, sidecar.restarts) == ("Sidecar", "", None)
+    assert resources_of(app.spec) == [
+        ("cpu", "requests 250m, at most 1"),
+        ("memory", "at most 1Gi"),
+    ]
+    assert [text for _label, text in probes_of(app.spec)] == [
+        "HTTP GET :web/ok · every 10s, 3 failures count",
+        "sh -c true · every 5s, 3 failures count",
+    ]

@@ -1,0 +1,73 @@
+"""Nothing of a detail is drawn from a right that was not compared."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import EVENTS, PODS, SERVICES, Key
+from console.ui.access import Access
+from console.ui.declared import DeclaredAccess
+from console.ui.places import DetailPlace, find_place
+from console.ui.registry import kinds
+from tests.ui.support import FakeAccess, admin
+
+
+def narrowed() -> DeclaredAccess:
+    kind = kinds.find("pods")
+    assert kind is not None
+    return DeclaredAccess(admin(), kind, frozenset({EVENTS}))
+
+
+@pytest.mark.parametrize(
+    ("verb", "gvr", "allowed"),
+    [
+        ("list", PODS, True),
+        ("delete", PODS, True),
+        ("update", PODS, False),
+        ("list", EVENTS, True),
+        ("delete", EVENTS, False),
+        ("list", SERVICES, False),
+    ],
+)
+def test_only_what_was_declared_is_answered(verb: str, gvr: Any, allowed: bool) -> None:
+    access = narrowed()
+    assert isinstance(access, Access)
+    assert access.can(verb, gvr, namespace="shop", name="web-1") is allowed
+    assert not access.can(verb, gvr, namespace="shop", name="web-1", subresource="log")
+    assert access.namespaces_where(verb, gvr) == (None if allowed else frozenset())
+    assert access.names_where(verb, gvr) == frozenset()
+
+
+def test_rights_differ_where_those_to_what_is_needed_do() -> None:
+    place = find_place("/clusters/host/projects/shop/pods/web-1")
+    assert isinstance(place, DetailPlace)
+    assert EVENTS in place.needs
+    assert place.rights(admin()) == place.rights(FakeAccess("eve"))
+
+    class NoEvents(FakeAccess):
+        def names_where(self, verb: str, gvr: Any) -> frozenset[Key]:
+            return frozenset({Key("shop", "one")}) if gvr == EVENTS else frozenset()
+
+    assert place.rights(admin()) != place.rights(NoEvents("eve"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/clusters/host/projects/shop/pods/web-1/nope",
+        "/clusters/host/projects/shop/pods/web-1/delete",
+        "/clusters/host/projects/shop/nodes/n-1",
+        "/clusters/host/pods/web-1",
+        "/clusters/other/nodes/n-1",
+        "/clusters/host/nowhere/n-1",
+        "//evil/clusters/host/nodes/n-1",
+    ],
+)
+def test_what_is_no_detail_is_none(url: str) -> None:
+    assert find_place(url) is None
+
+
+def test_a_first_tab_has_one_address() -> None:
+    place = find_place("/clusters/host/nodes/n-1/overview?x=y")
+    assert isinstance(place, DetailPlace)
+    assert place.url == "/clusters/host/nodes/n-1"

@@ -1,0 +1,60 @@
+"""YAML that reads back as what it was made from, and shows what cannot be seen."""
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.ui.registry import kinds
+from console.ui.yamltext import yaml_text
+
+KIND = kinds.find("pods")
+assert KIND is not None
+
+_texts = st.text(st.characters(exclude_categories=["Cs"]))
+_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_texts, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def written(value: Any) -> str:
+    assert KIND is not None
+    return yaml_text(KIND, {"spec": value})
+
+
+@settings(max_examples=150, deadline=None)
+@given(_values)
+def test_it_reads_back_as_it_was(value: Any) -> None:
+    text = written(value)
+    assert yaml.safe_load(text) == {"apiVersion": "v1", "kind": "Pod", "spec": value}
+    assert text.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "text", ["no", "y", "0777", "0o17", "1e3", "1:30", "null", "~", "2026-01-01"]
+)
+def test_texts_that_look_like_something_else_are_quoted(text: str) -> None:
+    assert f"spec: {text}\n" not in written(text)
+    assert yaml.safe_load(written(text))["spec"] == text
+
+
+def test_lines_stay_lines() -> None:
+    assert "spec: |\n  one\n    two\n" in written("one\n  two\n")
+
+
+def test_what_deceives_is_an_escape() -> None:
+    assert 'spec: "a\\u202Eb' in written("a\u202eb")
+
+
+def test_type_comes_first_and_the_objects_own_wins() -> None:
+    assert KIND is not None
+    text = yaml_text(KIND, {"spec": 1, "kind": "Own", "metadata": {"name": "x"}})
+    assert text == "apiVersion: v1\nkind: Own\nmetadata:\n  name: x\nspec: 1\n"

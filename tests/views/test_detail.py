@@ -1,0 +1,182 @@
+"""The page of one object over the small world of pods."""
+
+import re
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.store import Store
+from tests.ui.support import namespace, pod, small_world
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+WEB_2 = "/clusters/host/projects/shop/pods/web-2"
+
+
+def event(name: str, about: str, uid: str, space: str = "shop") -> dict[str, Any]:
+    kind, _, of = about.partition("/")
+    return {
+        "metadata": {"name": name, "namespace": space, "uid": name, "resourceVersion": "1"},
+        "involvedObject": {"kind": kind, "name": of, "namespace": space, "uid": uid},
+        "type": "Warning",
+        "reason": "BackOff",
+        "message": f"told by {name}",
+        "lastTimestamp": "2026-11-20T12:00:00Z",
+    }
+
+
+def with_events(*events: dict[str, Any]) -> StaticRuntime:
+    sets = {
+        "metadata": {
+            "name": "web",
+            "namespace": "shop",
+            "uid": "rs",
+            "resourceVersion": "1",
+            "ownerReferences": [{"kind": "Deployment", "name": "shop-web", "controller": True}],
+        }
+    }
+    owned = pod("owned", owner=("ReplicaSet", "web"))
+    found = StaticRuntime(
+        {
+            PODS: Informer.preloaded(PODS, [*small_world(), owned]),
+            NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop")]),
+            EVENTS: Informer.preloaded(EVENTS, events),
+            REPLICA_SETS: Informer.preloaded(REPLICA_SETS, [sets]),
+        }
+    )
+    set_runtime(found)
+    return found
+
+
+async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:
+    response = await client_as(who).get(url)
+    assert response.status_code == 200
+    return await text_of(response)
+
+
+async def test_the_cause_comes_first_in_plain_words(client_as: ClientAs) -> None:
+    html = await page(client_as, WEB_2)
+    assert "Container app keeps ending" in html
+    assert html.index("Container app keeps ending") < html.index('id="panel-containers"')
+    assert "CrashLoopBackOff: as told by the kubelet" in html
+
+
+async def test_events_are_those_of_this_very_object(client_as: ClientAs) -> None:
+    with_events(
+        event("own", "Pod/web-2", "uid-shop-web-2"),
+        event("before", "Pod/web-2", "another-uid"),
+        event("unsaid", "Pod/web-2", ""),
+        event("other", "Pod/web-1", "uid-shop-web-1"),
+        event("elsewhere", "Pod/web-2", "", "team-a"),
+    )
+    html = await page(client_as, f"{WEB_2}/events")
+    assert set(re.findall(r"told by (\w+)", html)) == {"own", "unsaid"}
+    assert 'href="/clusters/host/projects/shop/events/own"' in html
+
+
+async def test_events_need_a_right_of_their_own(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_events(event("own", "Pod/web-2", "uid-shop-web-2"))
+    access = CAST["admin"]()
+    real = access.namespaces_where
+    access.namespaces_where = lambda verb, gvr: (  # type: ignore[method-assign]
+        frozenset() if gvr == EVENTS else real(verb, gvr)
+    )
+    monkeypatch.setitem(CAST, "admin", lambda: access)
+    html = await page(client_as, f"{WEB_2}/events")
+    assert "told by own" not in html
+    assert "You may not list events here." in html
+    assert "told by own" not in await page(client_as, WEB_2)
+
+
+async def test_owners_lead_up_to_the_last_one(client_as: ClientAs) -> None:
+    with_events()
+    html = await page(client_as, "/clusters/host/projects/shop/pods/owned")
+    links = re.findall(r'<li>(\w+) <a class="link" href="([^"]+)"', html)
+    assert links == [
+        ("ReplicaSet", "/clusters/host/projects/shop/replicasets/web"),
+        ("Deployment", "/clusters/host/projects/shop/deployments/shop-web"),
+    ]
+
+
+async def test_labels_lead_to_lists_by_them(client_as: ClientAs) -> None:
+    html = await page(client_as, "/clusters/host/projects/shop/pods/web-1")
+    assert 'href="/clusters/host/pods?namespace=shop&amp;label=tier%3Dfront"' in html
+
+
+async def test_a_right_to_one_name_shows_that_one_alone(client_as: ClientAs) -> None:
+    base = "/clusters/host/projects/shop/pods"
+    assert (await client_as("dora").get(f"{base}/web-1")).status_code == 200
+    assert (await client_as("dora").get(f"{base}/nobody")).status_code == 404
+    for name in ("web-2", "no-such-pod"):
+        assert (await client_as("dora").get(f"{base}/{name}")).status_code == 403
+
+
+async def test_a_refusal_looks_nothing_up(
+    client_as: ClientAs, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked(_store: Store[Any], key: Key) -> None:
+        raise AssertionError(f"{key} was looked up")
+
+    monkeypatch.setattr(Store, "get", looked)
+    for url in (WEB_2, f"{WEB_2}-not", f"{WEB_2}?format=json", f"{WEB_2}/yaml"):
+        assert (await client_as("charlie").get(url)).status_code == 403
+    for url in (WEB_2, f"{WEB_2}-not"):
+        assert (await client_as("alice").get(url)).status_code == 403
+
+
+async def test_what_may_not_be_done_is_not_offered(client_as: ClientAs) -> None:
+    assert f'href="{WEB_2}/delete"' in await page(client_as, WEB_2)
+    assert f'href="{WEB_2}/delete"' not in await page(client_as, WEB_2, "bob")
+
+
+async def test_before_the_first_list_it_says_so(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    cold = runtime.informer(PODS)
+    cold.freshness = type(cold.freshness)()
+    for query in ("", "?format=json", "?format=yaml"):
+        response = await client_as("admin").get(WEB_2 + query)
+        assert response.status_code == 503
+        assert response["Retry-After"]
+    assert (await client_as("charlie").get(WEB_2)).status_code == 403
+
+
+async def test_a_panel_that_fails_takes_no_other_with_it(
+    client_as: ClientAs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.ui.panels.conditions.conditions_of", lambda manifest: 1 / 0)
+    html = await page(client_as, WEB_2)
+    assert "The console made a mistake; this part cannot be shown." in html
+    assert 'id="panel-metadata"' in html
+
+
+async def test_what_is_nested_too_deeply_is_no_fault(
+    client_as: ClientAs, pods: Informer[Any]
+) -> None:
+    deep: Any = "x"
+    for _ in range(400):
+        deep = {"a": deep}
+    pods.apply({**pod("deep"), "extra": deep})
+    url = "/clusters/host/projects/shop/pods/deep"
+    assert 'id="panel-metadata"' in await page(client_as, url)
+    assert "nested too deeply" in await page(client_as, f"{url}/yaml")
+    response = await client_as("admin").get(f"{url}?format=yaml")
+    assert (response.status_code, "nested too deeply" in await text_of(response)) == (500, True)
+
+
+async def test_what_is_too_large_is_there_to_download(
+    client_as: ClientAs, pods: Informer[Any]
+) -> None:
+    pods.apply({**pod("large"), "extra": {f"k{n}": "v" * 20 for n in range(20_000)}})
+    url = "/clusters/host/projects/shop/pods/large"
+    html = await page(client_as, f"{url}/yaml")
+    assert "too large to be shown here" in html
+    assert len(html) < 100_000
+    response = await client_as("admin").get(f"{url}?format=yaml")
+    assert "  k19999: vvvv" in await text_of(response)
