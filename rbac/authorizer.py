@@ -18,6 +18,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Lock
 from typing import Any, TypeVar
 
 from console.kube.clock import Clock, SystemClock
@@ -36,7 +37,7 @@ from console.kube.informer import Freshness, Informer
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
 from rbac.explanation import Explanation, explain
-from rbac.index import Index
+from rbac.index import Index, Who
 from rbac.resolver import Rights
 from rbac.rules import Question
 
@@ -71,6 +72,8 @@ class _Sources:
         #: Up to here `rights` is true.
         self.versions: tuple[int, ...] = ()
         self.rights: dict[Identity, Rights] = {}
+        #: Held by whoever changes `versions` or `rights`: nobody keeps what was true before.
+        self.lock = Lock()
 
 
 class Authorizer:
@@ -128,8 +131,7 @@ class Authorizer:
         gvr = GVR(asked.group, "", asked.resource)
 
         def work_out(rights: Rights) -> Explanation:
-            holders = self._sources().index.holders
-            return explain(rights, as_requested(asked), holders)
+            return explain(rights, as_requested(asked), self._sources().index, _who(identity))
 
         return self._ask(identity, asked.verb, gvr, Explanation(asked), work_out, asked.subresource)
 
@@ -185,22 +187,21 @@ class Authorizer:
         return not live and self._clock.now() - min(doubtful) < STALE_READS
 
     def _catch_up(self, known: _Sources, versions: tuple[int, ...]) -> None:
-        known.index.catch_up()
-        if versions[:1] != known.versions[:1]:
-            # Somebody may have been locked, deleted, or made.
-            known.rights = {}
-        else:
-            known.rights = {who: rights for who, rights in known.rights.items() if not rights.stale}
-        known.versions = versions
+        with known.lock:
+            known.index.catch_up()
+            # After a change of users somebody may have been locked, deleted, or made.
+            kept = known.rights if versions[:1] == known.versions[:1] else {}
+            known.rights = {who: rights for who, rights in kept.items() if not rights.stale}
+            known.versions = versions
 
     def _look_up(self, known: _Sources, identity: Identity) -> Rights | None:
-        entry = known.users.get(Key("", identity.name))
-        if entry is None or not is_usable(entry.projection):
-            return None
-        groups = tuple(group for group in identity.groups if not is_reserved(group))
-        rights = known.index.rights_of((identity.name, (*groups, AUTHENTICATED_GROUP)))
-        known.rights[identity] = rights
-        return rights
+        with known.lock:
+            entry = known.users.get(Key("", identity.name))
+            if entry is None or not is_usable(entry.projection):
+                return None
+            rights = known.index.rights_of(_who(identity))
+            known.rights[identity] = rights
+            return rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,12 @@ def _needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
         or subresource in _LIVE_SUBRESOURCES
         or (gvr.group == "" and gvr.resource in _LIVE_RESOURCES)
     )
+
+
+def _who(identity: Identity) -> Who:
+    """As kube-apiserver sees somebody who is impersonated."""
+    groups = (group for group in identity.groups if not is_reserved(group))
+    return (identity.name, (*groups, AUTHENTICATED_GROUP))
 
 
 def _failed(identity: Identity, nothing: T) -> T:

@@ -1,15 +1,12 @@
 """Why somebody may or may not do something, for people to read."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rbac.index import Index, Who
 from rbac.resolver import Grant, Rights
-from rbac.rules import Question, Rules, any_allows
+from rbac.rules import Question, any_allows
 
 _RBAC = "rbac.authorization.k8s.io"
-
-#: Every subject with rights in a namespace, "" for the cluster, and the rules, as `Index.holders`.
-Holders = Callable[[str], Iterator[tuple[str, Rules]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +35,17 @@ class Explanation:
         return f"{asked.verb} {resource}{name} {where}"
 
 
-def explain(rights: Rights, asked: Question, holders: Holders) -> Explanation:
-    because = rights.because(asked)
+def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanation:
+    because = tuple(
+        grant
+        for grant in index.grants_of(who)
+        if grant.namespace in ("", asked.namespace) and any_allows(grant.rules, asked)
+    )
     if because:
         return Explanation(asked, because)
     bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
     if not rights.allows(Question("list", _RBAC, bindings, namespace=asked.namespace)):
         return Explanation(asked)
     granting = Question("create", _RBAC, bindings, namespace=asked.namespace)
-    found = {who for who, rules in holders(asked.namespace) if any_allows(rules, granting)}
+    found = {who for who, rules in index.holders(asked.namespace) if any_allows(rules, granting)}
     return Explanation(asked, granters=tuple(sorted(found)))

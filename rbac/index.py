@@ -139,6 +139,12 @@ class Index:
                 found = self._known[who] = self._work_out(who)
             return found.rights
 
+    def grants_of(self, who: Who) -> tuple[Grant, ...]:
+        """Everything that the subject has, and from where."""
+        with self._lock:
+            self._catch_up()
+            return tuple(self._grants(who))
+
     def catch_up(self) -> None:
         """Afterwards rights that were given out before and are not true any more are `stale`."""
         with self._lock:

@@ -42,22 +42,22 @@ class Grant:
 class Rights:
     """Of one subject. `stale` is set by whoever made them once they may be other ones."""
 
-    def __init__(self, grants: tuple[Grant, ...] = ()) -> None:
-        self.grants = grants
+    def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self.stale = False
         self.answers: dict[tuple[str, ...], bool] = {}
         self._namespaces: dict[tuple[str, str, str], frozenset[str] | None] = {}
         self._names: dict[tuple[str, str, str], frozenset[Key]] = {}
-        self._everywhere: Rules = tuple(
-            rule for grant in grants if not grant.namespace for rule in grant.rules
-        )
-        self._in: dict[str, list[Rules]] = {}
-        # The same role in hundreds of namespaces is looked at once.
-        self._where: dict[Rules, set[str]] = {}
+        everywhere: list[Rule] = []
+        # The same rules in hundreds of namespaces are looked at once. Equal ones are the same object
+        # where roles come from an index; else nothing but time is lost.
+        inside: dict[int, tuple[Rules, set[str]]] = {}
         for grant in grants:
             if grant.namespace:
-                self._in.setdefault(grant.namespace, []).append(grant.rules)
-                self._where.setdefault(grant.rules, set()).add(grant.namespace)
+                inside.setdefault(id(grant.rules), (grant.rules, set()))[1].add(grant.namespace)
+            else:
+                everywhere += grant.rules
+        self._everywhere = tuple(everywhere)
+        self._inside = tuple((rules, frozenset(spaces)) for rules, spaces in inside.values())
 
     def allows(self, asked: Question) -> bool:
         found = self.answers.get(asked)
@@ -65,7 +65,8 @@ class Rights:
             if len(self.answers) >= REMEMBERED:
                 self.answers = {}
             found = self.answers[asked] = any_allows(self._everywhere, asked) or any(
-                any_allows(rules, asked) for rules in self._in.get(asked.namespace, ())
+                asked.namespace in spaces and any_allows(rules, asked)
+                for rules, spaces in self._inside
             )
         return found
 
@@ -84,7 +85,7 @@ class Rights:
         asked = (verb, group, resource)
         if asked not in self._names:
             found = {Key("", name) for name in _names(self._everywhere, asked)}
-            for rules, namespaces in self._where.items():
+            for rules, namespaces in self._inside:
                 names = _names(rules, asked)
                 found |= {Key(space, name) for name in names for space in namespaces}
             self._names[asked] = frozenset(found)
@@ -93,16 +94,8 @@ class Rights:
     def _find_namespaces(self, asked: Question) -> frozenset[str] | None:
         if any_allows(self._everywhere, asked):
             return None
-        allowed = [spaces for rules, spaces in self._where.items() if any_allows(rules, asked)]
+        allowed = [spaces for rules, spaces in self._inside if any_allows(rules, asked)]
         return frozenset().union(*allowed)
-
-    def because(self, asked: Question) -> tuple[Grant, ...]:
-        """The grants that allow it; none if it is not allowed."""
-        return tuple(
-            grant
-            for grant in self.grants
-            if grant.namespace in ("", asked.namespace) and any_allows(grant.rules, asked)
-        )
 
 
 def _names(rules: Iterable[Rule], asked: tuple[str, str, str]) -> set[str]:
