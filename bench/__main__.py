@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", choices=[*ALONE, *MEASUREMENTS], action="append",
                         metavar="NAME",
-                        help=f"only this ({', '.join((*ALONE, *MEASUREMENTS))}); writes no files")  # fmt: skip
+                        help=f"only this ({', '.join((*ALONE, *MEASUREMENTS))}); no files")  # fmt: skip
     only = parser.parse_args(arguments).only
     sizes = [int(size) for size in os.environ.get("BENCH_PODS", "10000").split(",")]
     rounds = int(os.environ.get("BENCH_ROUNDS", "3"))

@@ -114,13 +114,11 @@ class Authorizer:
         )
 
     def namespaces_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[str] | None:
-        return self._ask(
-            identity,
-            verb,
-            gvr,
-            frozenset[str](),
-            lambda rights: rights.namespaces_where(verb, gvr.group, gvr.resource),
-        )
+        def work_out(rights: Rights) -> frozenset[str] | None:
+            return rights.namespaces_where(verb, gvr.group, gvr.resource)
+
+        nothing: frozenset[str] | None = frozenset()
+        return self._ask(identity, verb, gvr, nothing, work_out)
 
     def names_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[Key]:
         nothing = frozenset[Key]()
