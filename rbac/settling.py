@@ -1,11 +1,15 @@
 """Makes one native object what it should be: created, repaired, or removed."""
 
+import logging
 from typing import Any
 
 from console.kube.client import ConsoleClient
+from console.kube.errors import Conflict
 from console.kube.gvr import GVR
 from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
+
+log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
@@ -42,7 +46,11 @@ def differs(found: Manifest, wanted: Manifest) -> bool:
 
 
 async def _create(client: ConsoleClient, gvr: GVR, wanted: Manifest) -> None:
-    await client.create(gvr, wanted, namespace=wanted["metadata"].get("namespace", ""))
+    try:
+        await client.create(gvr, wanted, namespace=wanted["metadata"].get("namespace", ""))
+    except Conflict:
+        # Another reconciler was first. The watch brings what it made, and that is looked at then.
+        log.debug("%s %s is there already", gvr.resource, wanted["metadata"]["name"])
 
 
 async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Manifest) -> None:
