@@ -70,7 +70,7 @@ async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
     for manifest in manifests("identities.yaml"):
         await client.apply(_TYPES[manifest["kind"]], manifest)
     for manifest in manifests("roles.yaml"):
-        await _create_missing(client, _TYPES[manifest["kind"]], manifest)
+        await create_missing(client, _TYPES[manifest["kind"]], manifest)
     await _limit_console(client)
     await _make_admin(client, admin_password)
 
@@ -113,14 +113,14 @@ async def _make_admin(client: AdminClient, password: str) -> None:
     """
     found = await _find(client, USERS, ADMIN)
     if found is None:
-        found = await _create_missing(client, USERS, admin_user(await hash_password(password)))
+        found = await create_missing(client, USERS, admin_user(await hash_password(password)))
     if _is_ours(found):
-        binding = await _create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
+        binding = await create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
         # As the controllers would, so that the first page does not have to wait for them.
         source, _version, _fields = decode_binding(msgspec.json.encode(binding))
         native = project_global_binding(source, has_role=True)
         if native is not None:
-            await _create_missing(client, CLUSTER_ROLE_BINDINGS, native)
+            await create_missing(client, CLUSTER_ROLE_BINDINGS, native)
 
 
 def admin_user(hashed: str) -> Manifest:
@@ -157,7 +157,7 @@ async def _find(client: AdminClient, gvr: GVR, name: str) -> Manifest | None:
         return None
 
 
-async def _create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
+async def create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
     """The object that is there in the end, whoever made it.
 
     An established type may still be unknown to the server that answers, so 404 is tried again.
