@@ -5,10 +5,12 @@ else's stays as it is, and an administrator who exists keeps the password.
 """
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import yaml
 
 from accounts.passwords import hash_password, password_problem
@@ -23,7 +25,11 @@ from console.kube.gvr import (
     NAMESPACES,
     USERS,
 )
+from console.kube.projections.iam import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
+from rbac.projection import project_global_binding
+
+log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
@@ -33,6 +39,7 @@ ADMIN = "admin"
 SERVED_WITHIN, LOOK_EVERY = 30.0, 0.1
 
 _OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
+_ADMISSION = "admissionregistration.k8s.io"
 _TYPES = {
     "Namespace": NAMESPACES,
     "ServiceAccount": GVR("", "v1", "serviceaccounts"),
@@ -41,6 +48,8 @@ _TYPES = {
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
     "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,
     "GlobalRole": GLOBAL_ROLES,
+    "ValidatingAdmissionPolicy": GVR(_ADMISSION, "v1", "validatingadmissionpolicies"),
+    "ValidatingAdmissionPolicyBinding": GVR(_ADMISSION, "v1", "validatingadmissionpolicybindings"),
 }
 
 
@@ -61,7 +70,8 @@ async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
     for manifest in manifests("identities.yaml"):
         await client.apply(_TYPES[manifest["kind"]], manifest)
     for manifest in manifests("roles.yaml"):
-        await _create_missing(client, _TYPES[manifest["kind"]], manifest)
+        await create_missing(client, _TYPES[manifest["kind"]], manifest)
+    await _limit_console(client)
     await _make_admin(client, admin_password)
 
 
@@ -81,6 +91,15 @@ async def _define_types(client: AdminClient) -> None:
                 await asyncio.sleep(LOOK_EVERY)
 
 
+async def _limit_console(client: AdminClient) -> None:
+    """A server that is too old for admission policies knows none of their types."""
+    for manifest in manifests("admission.yaml"):
+        try:
+            await client.apply(_TYPES[manifest["kind"]], manifest)
+        except NotFound:
+            log.warning("This server has no %s", manifest["kind"])
+
+
 async def _is_served(client: AdminClient, name: str) -> bool:
     definition = await client.get(CUSTOM_RESOURCE_DEFINITIONS, name=name)
     conditions = (definition.get("status") or {}).get("conditions") or ()
@@ -94,9 +113,14 @@ async def _make_admin(client: AdminClient, password: str) -> None:
     """
     found = await _find(client, USERS, ADMIN)
     if found is None:
-        found = await _create_missing(client, USERS, admin_user(await hash_password(password)))
+        found = await create_missing(client, USERS, admin_user(await hash_password(password)))
     if _is_ours(found):
-        await _create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
+        binding = await create_missing(client, GLOBAL_ROLE_BINDINGS, admin_binding())
+        # As the controllers would, so that the first page does not have to wait for them.
+        source, _version, _fields = decode_binding(msgspec.json.encode(binding))
+        native = project_global_binding(source, has_role=True)
+        if native is not None:
+            await create_missing(client, CLUSTER_ROLE_BINDINGS, native)
 
 
 def admin_user(hashed: str) -> Manifest:
@@ -133,7 +157,7 @@ async def _find(client: AdminClient, gvr: GVR, name: str) -> Manifest | None:
         return None
 
 
-async def _create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
+async def create_missing(client: AdminClient, gvr: GVR, manifest: Manifest) -> Manifest:
     """The object that is there in the end, whoever made it.
 
     An established type may still be unknown to the server that answers, so 404 is tried again.

@@ -37,6 +37,10 @@ TARGETS = (
     Target("page_tenant_ratio", "Tenant's page, beside the first", 1),
     Target("page_p99_during_relist_ms", "First page during a relist, p99", 100),
     Target("page_p95_growth", "First page with 50,000 pods, beside 10,000", 1.5),
+    Target("rights_repeated_us", "A right that was asked before", 3),
+    Target("rights_first_ms", "A user's first right, p95", 5),
+    Target("rights_changed_ms", "A right after a changed binding, p95", 5),
+    Target("rights_mb", "Rights of 2,000 users", 150),
     Target("frame_p95_ms", "Change to websocket, p95", 350),
     Target("frame_p95_ms_mixed", "Change to websocket, many lists, p95", 350),
 )

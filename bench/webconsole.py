@@ -15,13 +15,13 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from accounts.bootstrap import admin_binding, admin_user, bootstrap
+from accounts.bootstrap import admin_user, bootstrap
 from accounts.passwords import hash_password
 from bench import tenant
 from bench.cluster import LoadedControlPlane
 from bench.timing import VARIABLE, Timing
 from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 
 _ROOT = Path(__file__).resolve().parents[1]
 _READY_SECONDS = 120.0
@@ -121,7 +121,7 @@ class WebConsole:
             hashed = await hash_password(self._password)
             for name in self.accounts:
                 await client.apply(USERS, _named(admin_user(hashed), name))
-                await client.apply(GLOBAL_ROLE_BINDINGS, _bound(name))
+                await client.apply(CLUSTER_ROLE_BINDINGS, _bound(name))
             await client.apply(USERS, _named(admin_user(hashed), self.tenant))
         finally:
             await transport.close()
@@ -155,9 +155,15 @@ def _named(manifest: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _bound(name: str) -> dict[str, Any]:
-    binding = admin_binding()
-    subjects = [{**subject, "name": name} for subject in binding["subjects"]]
-    return {**binding, "metadata": {"name": f"bench-{name}"}, "subjects": subjects}
+    """No controllers run here that would make it of a platform role."""
+    group = CLUSTER_ROLES.group
+    return {
+        "apiVersion": CLUSTER_ROLES.group_version,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": f"bench-{name}"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": name}],
+    }
 
 
 def _free_port() -> int:

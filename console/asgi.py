@@ -18,10 +18,11 @@ from console.edge import harden  # noqa: E402
 from console.kube import gvr  # noqa: E402
 from console.kube.runtime import Runtime, set_runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
+from rbac.authorizer import SOURCES  # noqa: E402
 
 #: Followed from the start: without these nobody can sign in, or the first page would wait.
 REQUIRED = (
-    gvr.USERS,
+    *SOURCES,
     gvr.GLOBAL_ROLES,
     gvr.GLOBAL_ROLE_BINDINGS,
     gvr.NAMESPACES,

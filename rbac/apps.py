@@ -1,12 +1,12 @@
 from django.apps import AppConfig
 
 from console.kube.controller import register
-from rbac.controllers import GlobalRoleBindingReconciler, ProjectedBindingReconciler
+from rbac.controllers import FACTORIES
 
 
 class RbacConfig(AppConfig):
     name = "rbac"
 
     def ready(self) -> None:
-        register(GlobalRoleBindingReconciler)
-        register(ProjectedBindingReconciler)
+        for factory in FACTORIES:
+            register(factory)

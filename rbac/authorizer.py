@@ -1,10 +1,12 @@
-"""Who may do what, answered from the cache.
+"""Who may do what, answered from the cache as kube-apiserver would answer.
 
-First cut: holders of the GlobalRole `platform-admin` may do everything, everybody else nothing.
+Native roles and bindings decide, and nothing beside them: KubeSphere's levels count through what the
+controllers make of them (`rbac.projection`), so that kube-apiserver says the same (ADR 8).
 
 Promises:
 - Fails closed. No proof is a no: an informer that has not synced, an exception, an unknown user.
-- A right that was removed ends with the watch event that says so: nothing is remembered but the cache.
+- A right that was removed ends with the watch event that says so: whatever is remembered is compared
+  with the versions of the stores at each question.
 - While the cache may differ from the server, reading goes on for `STALE_READS` and nothing else does.
 - The user must exist and be able to sign in; groups are those of the `Identity`, which no user can
   edit. `User.spec.groups` grants nothing.
@@ -13,22 +15,39 @@ Answers are in memory and quick; any thread may ask.
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Lock
+from typing import Any, TypeVar
 
 from console.kube.clock import Clock, SystemClock
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GVR, USERS, Key
-from console.kube.identity import Identity
-from console.kube.informer import Freshness
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+    Key,
+)
+from console.kube.identity import AUTHENTICATED_GROUP, Identity
+from console.kube.informer import Freshness, Informer
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
-from console.kube.store import Snapshot, Store
+from rbac.explanation import Explanation, explain
+from rbac.index import Index, Who
+from rbac.resolver import Rights
+from rbac.rules import Question
 
 log = logging.getLogger(__name__)
 
 PLATFORM_ADMIN = "platform-admin"
 #: How long reading is allowed without proof of life from kube-apiserver.
 STALE_READS = timedelta(minutes=5)
+#: What the answers come from, and what a process that answers must follow.
+SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 
 _READS = frozenset({"get", "list", "watch"})
 #: Reading these is acting, or reveals what must not be shown on old rights.
@@ -37,57 +56,150 @@ _LIVE_RESOURCES = frozenset({"secrets"})
 #: `status.state` of a User that may sign in; "" is one whom no controller has seen yet.
 USABLE_STATES = frozenset({"Active", ""})
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class _Admins:
-    """Subjects of the bindings to platform-admin, in one version of the store."""
 
-    version: int
-    users: frozenset[str]
-    groups: frozenset[str]
+class _Sources:
+    """The informers that are followed now, and what was worked out from them."""
+
+    def __init__(self, informers: tuple[Informer[Any], ...]) -> None:
+        self.informers = informers
+        self.stores = tuple(informer.store for informer in informers)
+        self.users = self.stores[0]
+        self.index = Index(*self.stores[1:])
+        #: All of them were fresh when these were.
+        self.fresh: tuple[Freshness, ...] | None = None
+        #: Up to here `rights` is true.
+        self.versions: tuple[int, ...] = ()
+        self.rights: dict[Identity, Rights] = {}
+        #: Held by whoever changes `versions` or `rights`: nobody keeps what was true before.
+        self.lock = Lock()
 
 
 class Authorizer:
     def __init__(self, source: Reads, *, clock: Clock | None = None) -> None:
         self._source = source
         self._clock = clock or SystemClock()
-        self._admins: _Admins | None = None
+        self._known: _Sources | None = None
 
     def access_for(self, identity: Identity) -> "RoleAccess":
         return RoleAccess(identity, self)
 
-    def allows(self, identity: Identity, verb: str, gvr: GVR, subresource: str = "") -> bool:
+    def allows(
+        self,
+        identity: Identity,
+        verb: str,
+        gvr: GVR,
+        subresource: str = "",
+        namespace: str = "",
+        name: str = "",
+    ) -> bool:
         """Never raises."""
         try:
-            return self._decide(identity, _needs_live(verb, gvr, subresource))
+            rights = self._rights(identity, verb, gvr, subresource)
+            if rights is None:
+                return False
+            if name and gvr.resource == "namespaces" and not gvr.group:
+                namespace = name
+            asked = (verb, gvr.group, gvr.resource, subresource, namespace, name)
+            found = rights.answers.get(asked)
+            return found if found is not None else rights.allows(Question(*asked))
         except Exception:  # noqa: BLE001  whatever went wrong, nobody has shown a right
-            log.exception("Refused %s, because the decision failed", identity.name)
-            return False
+            return _failed(identity, False)
 
-    def _decide(self, identity: Identity, live: bool) -> bool:
-        users = self._source.informer(USERS)
-        bindings = self._source.informer(GLOBAL_ROLE_BINDINGS)
-        if not all(self._fresh(item.freshness, live) for item in (users, bindings)):
-            return False
-        entry = users.store.get(Key("", identity.name))
-        if entry is None or not is_usable(entry.projection):
-            return False
-        admins = self._admins_of(bindings.store)
-        return identity.name in admins.users or not admins.groups.isdisjoint(identity.groups)
+    def allows_path(self, identity: Identity, verb: str, path: str) -> bool:
+        """For a request to kube-apiserver that is about no resource. Never raises."""
+        return self._ask(
+            identity, verb, NAMESPACES, False, lambda rights: rights.allows_path(verb, path)
+        )
 
-    def _fresh(self, freshness: Freshness, live: bool) -> bool:
-        if not freshness.synced:
+    def namespaces_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[str] | None:
+        def work_out(rights: Rights) -> frozenset[str] | None:
+            return rights.namespaces_where(verb, gvr.group, gvr.resource)
+
+        nothing: frozenset[str] | None = frozenset()
+        return self._ask(identity, verb, gvr, nothing, work_out)
+
+    def names_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[Key]:
+        nothing = frozenset[Key]()
+        return self._ask(identity, verb, gvr, nothing, lambda rights: _names(rights, verb, gvr))
+
+    def explain(self, identity: Identity, asked: Question) -> Explanation:
+        """Why, as far as `identity` may know it. Never raises."""
+        gvr = GVR(asked.group, "", asked.resource)
+
+        def work_out(rights: Rights) -> Explanation:
+            return explain(rights, as_requested(asked), self._sources().index, _who(identity))
+
+        return self._ask(identity, asked.verb, gvr, Explanation(asked), work_out, asked.subresource)
+
+    def _ask(
+        self,
+        identity: Identity,
+        verb: str,
+        gvr: GVR,
+        nothing: T,
+        work_out: Callable[[Rights], T],
+        subresource: str = "",
+    ) -> T:
+        try:
+            rights = self._rights(identity, verb, gvr, subresource)
+            return nothing if rights is None else work_out(rights)
+        except Exception:  # noqa: BLE001  as above
+            return _failed(identity, nothing)
+
+    def _rights(self, identity: Identity, verb: str, gvr: GVR, subresource: str) -> Rights | None:
+        """Those that count for such a question; None if nothing does."""
+        known = self._known
+        if known is None or known.fresh is None or not _same(known):
+            known = self._sources()
+            if not self._may_answer(known, _needs_live(verb, gvr, subresource)):
+                return None
+        a, b, c, d, e = known.stores
+        versions = (a.version, b.version, c.version, d.version, e.version)
+        if versions != known.versions:
+            self._catch_up(known, versions)
+        rights = known.rights.get(identity)
+        if rights is None or rights.stale:
+            rights = self._look_up(known, identity)
+        return rights
+
+    def _sources(self) -> _Sources:
+        """An informer may have been replaced: a type of KubeSphere's can go and come back."""
+        informers = tuple(self._source.informer(gvr) for gvr in SOURCES)
+        known = self._known
+        if known is None or known.informers != informers:
+            known = self._known = _Sources(informers)
+        return known
+
+    def _may_answer(self, known: _Sources, live: bool) -> bool:
+        found = tuple(informer.freshness for informer in known.informers)
+        known.fresh = None
+        if not found[0].synced:
             return False
-        if freshness.stale_since is None:
+        # One without a list yet has no objects, which grants nothing.
+        doubtful = [one.stale_since for one in found if one.synced and one.stale_since is not None]
+        if not doubtful:
+            known.fresh = found
             return True
-        return not live and self._clock.now() - freshness.stale_since < STALE_READS
+        return not live and self._clock.now() - min(doubtful) < STALE_READS
 
-    def _admins_of(self, bindings: Store[GlobalRoleBinding]) -> _Admins:
-        """Worked out once per version; a race between threads works it out twice."""
-        admins = self._admins
-        if admins is None or admins.version != bindings.version:
-            admins = self._admins = _admins_in(bindings.snapshot())
-        return admins
+    def _catch_up(self, known: _Sources, versions: tuple[int, ...]) -> None:
+        with known.lock:
+            known.index.catch_up()
+            # After a change of users somebody may have been locked, deleted, or made.
+            kept = known.rights if versions[:1] == known.versions[:1] else {}
+            known.rights = {who: rights for who, rights in kept.items() if not rights.stale}
+            known.versions = versions
+
+    def _look_up(self, known: _Sources, identity: Identity) -> Rights | None:
+        with known.lock:
+            entry = known.users.get(Key("", identity.name))
+            if entry is None or not is_usable(entry.projection):
+                return None
+            rights = known.index.rights_of(_who(identity))
+            known.rights[identity] = rights
+            return rights
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +212,35 @@ class RoleAccess:
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
-        return self.authorizer.allows(self.identity, verb, gvr, subresource)
+        return self.authorizer.allows(self.identity, verb, gvr, subresource, namespace, name)
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        return None if self.authorizer.allows(self.identity, verb, gvr) else frozenset()
+        return self.authorizer.namespaces_where(self.identity, verb, gvr)
 
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
-        """None: an administrator needs no rules for single objects, and others have no rules yet."""
-        return frozenset()
+        return self.authorizer.names_where(self.identity, verb, gvr)
+
+
+def as_requested(asked: Question) -> Question:
+    """A namespace is in itself, as far as rights go: `GET /api/v1/namespaces/shop` is a request in
+    `shop` (RequestInfoFactory of k8s.io/apiserver)."""
+    if asked.name and asked.resource == "namespaces" and not asked.group:
+        return asked._replace(namespace=asked.name)
+    return asked
+
+
+def _names(rights: Rights, verb: str, gvr: GVR) -> frozenset[Key]:
+    names = rights.names_where(verb, gvr.group, gvr.resource)
+    if gvr.resource != "namespaces" or gvr.group:
+        return names
+    # No right of a project lets its holder list projects. The console's list has those that they may
+    # read one by one.
+    single = "get" if verb in _READS else verb
+    inside = rights.namespaces_where(single, gvr.group, gvr.resource) or ()
+    named = rights.names_where(single, gvr.group, gvr.resource)
+    within = {key.name for key in named if key.namespace == key.name}
+    outside = {key.name for key in (*names, *named) if not key.namespace}
+    return frozenset(Key("", name) for name in (*inside, *within, *outside))
 
 
 def is_admin_binding(binding: GlobalRoleBinding) -> bool:
@@ -125,14 +258,17 @@ def is_reserved(name: str) -> bool:
     return not name or name.startswith("system:")
 
 
-def _admins_in(snapshot: Snapshot[GlobalRoleBinding]) -> _Admins:
-    names: dict[str, set[str]] = {"User": set(), "Group": set()}
-    for entry in snapshot.entries.values():
-        if is_admin_binding(entry.projection):
-            for subject in entry.projection.subjects:
-                if subject.kind in names and not is_reserved(subject.name):
-                    names[subject.kind].add(subject.name)
-    return _Admins(snapshot.version, frozenset(names["User"]), frozenset(names["Group"]))
+def _same(known: _Sources) -> bool:
+    """The informers' freshness is the very one that was looked at."""
+    a, b, c, d, e = known.informers
+    fresh = known.fresh
+    return fresh is not None and (
+        a.freshness is fresh[0]
+        and b.freshness is fresh[1]
+        and c.freshness is fresh[2]
+        and d.freshness is fresh[3]
+        and e.freshness is fresh[4]
+    )
 
 
 def _needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
@@ -141,3 +277,14 @@ def _needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
         or subresource in _LIVE_SUBRESOURCES
         or (gvr.group == "" and gvr.resource in _LIVE_RESOURCES)
     )
+
+
+def _who(identity: Identity) -> Who:
+    """As kube-apiserver sees somebody who is impersonated."""
+    groups = (group for group in identity.groups if not is_reserved(group))
+    return (identity.name, (*groups, AUTHENTICATED_GROUP))
+
+
+def _failed(identity: Identity, nothing: T) -> T:
+    log.exception("Refused %s, because the decision failed", identity.name)
+    return nothing

@@ -11,8 +11,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GLOBAL_ROLES, USERS
+from console.kube.gvr import USERS
 from console.kube.informer import Informer
+from console.kube.runtime import RIGHTS as NATIVE_RIGHTS
 from console.kube.runtime import get_runtime
 from console.live.counters import counters
 from console.live.hub import get_hub
@@ -21,7 +22,7 @@ from console.live.perloop import PerLoop
 from console.live.screens import get_screens
 
 #: Types whose objects say who may do what: a change of one asks for a new decision.
-RIGHTS = (USERS, GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS)
+RIGHTS = (USERS, *NATIVE_RIGHTS)
 #: Sessions that are looked up at the same time.
 AT_ONCE = 8
 

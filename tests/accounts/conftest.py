@@ -9,11 +9,21 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from accounts import middleware, views
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, USERS
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+)
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
 from tests.rbac.fakes import MovableClock
-from tests.rbac.objects import binding, user
+from tests.rbac.objects import admin_role, admins, binding, user
 
 PASSWORD = "P@88w0rd"
 ORIGIN = "https://console.example.com"
@@ -79,6 +89,10 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
             GLOBAL_ROLE_BINDINGS: Informer.preloaded(
                 GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
             ),
+            ROLES: Informer.preloaded(ROLES),
+            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
+            ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
+            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
             PODS: Informer.preloaded(PODS),
             NAMESPACES: Informer.preloaded(NAMESPACES),
             NODES: Informer.preloaded(NODES),

@@ -6,6 +6,7 @@ import bcrypt
 import pytest
 
 from accounts.bootstrap import bootstrap, manifests
+from console.kube.errors import NotFound
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -48,11 +49,17 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "users.iam.kubesphere.io",
         "globalroles.iam.kubesphere.io",
         "globalrolebindings.iam.kubesphere.io",
+        "workspaceroles.iam.kubesphere.io",
+        "workspacerolebindings.iam.kubesphere.io",
+        "workspaces.tenant.kubesphere.io",
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
     service_accounts = GVR("", "v1", "serviceaccounts")
-    for gvr in (service_accounts, GVR("", "v1", "secrets"), CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
-        assert set(cluster.of(gvr)) == names
+    for gvr in (service_accounts, GVR("", "v1", "secrets"), CLUSTER_ROLES):
+        assert {place.rpartition("/")[2] for place in cluster.of(gvr)} == names
+    native = "quarterdeck:globalrolebinding:admin-platform-admin"
+    assert set(cluster.of(CLUSTER_ROLE_BINDINGS)) == {*names, native}
+    assert cluster.of(CLUSTER_ROLE_BINDINGS)[native]["roleRef"]["name"] == "cluster-admin"
     assert "platform-admin" in cluster.of(GLOBAL_ROLES)
     hashed = cluster.of(USERS)["admin"]["spec"]["password"]
     assert bcrypt.checkpw(PASSWORD.encode(), hashed.encode())
@@ -77,6 +84,21 @@ async def test_an_administrator_of_others_gets_no_rights_from_here() -> None:
     await bootstrap(cluster, admin_password=PASSWORD)
     assert cluster.of(USERS)["admin"]["spec"]["password"] == "x"
     assert cluster.of(GLOBAL_ROLE_BINDINGS) == {}
+    assert "quarterdeck:globalrolebinding:admin-platform-admin" not in cluster.of(
+        CLUSTER_ROLE_BINDINGS
+    )
+
+
+async def test_a_server_without_admission_policies_will_do() -> None:
+    class Old(FakeCluster):
+        async def apply(self, gvr: GVR, body: Manifest, *, audit_id: str = "") -> Manifest:
+            if gvr.resource.startswith("validatingadmission"):
+                raise NotFound(404, "the server could not find the requested resource")
+            return await super().apply(gvr, body)
+
+    cluster = Old()
+    await bootstrap(cluster, admin_password=PASSWORD)
+    assert "admin" in cluster.of(USERS)
 
 
 async def test_definitions_and_roles_of_others_stay_as_they_are() -> None:
@@ -132,14 +154,13 @@ def test_the_console_has_its_named_uses() -> None:
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
-            "resources": ["clusterrolebindings"],
+            "resources": ["clusterrolebindings", "rolebindings"],
             "verbs": ["create", "delete", "get", "update"],
         },
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
             "resources": ["clusterroles"],
-            "resourceNames": ["cluster-admin"],
-            "verbs": ["bind"],
+            "verbs": ["bind", "create", "delete", "escalate", "get", "update"],
         },
     ]
 
@@ -153,6 +174,6 @@ def test_each_identity_is_bound_to_its_own_role_alone() -> None:
 
 
 def test_everything_says_who_looks_after_it() -> None:
-    for file in ("crds.yaml", "identities.yaml", "roles.yaml"):
+    for file in ("admission.yaml", "crds.yaml", "identities.yaml", "roles.yaml"):
         for manifest in manifests(file):
             assert manifest["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "quarterdeck"

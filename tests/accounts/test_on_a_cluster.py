@@ -14,16 +14,25 @@ from accounts.controllers import UserReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
 from console.kube.errors import ApiError, Forbidden, Invalid
-from console.kube.gvr import CLUSTER_ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS, GVR, PODS, USERS, Key
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GVR,
+    PODS,
+    ROLE_BINDINGS,
+    USERS,
+    Key,
+)
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
-from rbac.controllers import GlobalRoleBindingReconciler, ProjectedBindingReconciler
+from rbac.controllers import FACTORIES
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
-from tests.rbac.objects import binding, user
+from tests.rbac.objects import binding, native_binding, native_role, rule, user
 
 SECRETS = GVR("", "v1", "secrets")
 PROJECTED = "quarterdeck:globalrolebinding:admin-platform-admin"
@@ -57,7 +66,7 @@ def runtime(kubeconfig: Path) -> Iterator[Runtime]:
     """With the controllers at work, as the identities that the manifests give them."""
     runtime = Runtime(kubeconfig=str(kubeconfig))
     runtime.start()
-    for factory in (UserReconciler, GlobalRoleBindingReconciler, ProjectedBindingReconciler):
+    for factory in (UserReconciler, *FACTORIES):
         runtime.spawn(controller.run(runtime, factory(runtime)))
     yield runtime
     runtime.stop()
@@ -83,8 +92,7 @@ def get(cluster: ControlPlane, *what: str) -> dict[str, Any]:
 
 def put(cluster: ControlPlane, item: dict[str, Any]) -> None:
     """As people write manifests: without what the server adds."""
-    meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
-    kubectl(cluster, "apply", "-f", "-", input=json.dumps({**item, "metadata": meta}))
+    kubectl(cluster, "apply", "-f", "-", input=json.dumps(written(item)))
 
 
 # The identities.
@@ -117,27 +125,55 @@ async def test_the_writer_without_a_person_may_nothing(kubeconfig: Path) -> None
     await transport.close()
 
 
-async def test_the_console_cannot_make_itself_more(kubeconfig: Path) -> None:
+async def test_the_console_cannot_make_itself_more(cluster: ControlPlane, kubeconfig: Path) -> None:
     transport = Transport(Credentials("console", str(kubeconfig)))
     console = ConsoleClient(transport)
-    for role in ("admin", "edit", "quarterdeck-writer"):
-        grab = {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": f"grab-{role}"},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": role,
-            },
-            "subjects": [],
-        }
+    await policies_are_in_force(console)
+    ours, itself = "quarterdeck:globalrolebinding:grab", "quarterdeck-console"
+    for item in (
+        *(native_binding(f"grab-{role}", role, "User bob") for role in ("admin", "cluster-admin")),
+        native_binding("quarterdeck:x", "cluster-admin", "User bob"),
+        *(native_binding(ours, role, "User bob") for role in ("edit", "quarterdeck-writer")),
+        native_binding(ours, "cluster-admin", f"ServiceAccount quarterdeck-system/{itself}"),
+        native_binding(ours, "cluster-admin", "Group system:serviceaccounts"),
+        native_binding(
+            ours, "cluster-admin", f"User system:serviceaccount:quarterdeck-system:{itself}"
+        ),
+    ):
         with pytest.raises(Forbidden):
-            await console.create(CLUSTER_ROLE_BINDINGS, grab)
+            await console.create(CLUSTER_ROLE_BINDINGS, written(item))
+    item = native_binding(ours, "cluster-admin", "User bob", namespace="default")
+    with pytest.raises(Forbidden):
+        await console.create(ROLE_BINDINGS, written(item), namespace="default")
+    with pytest.raises(Forbidden):
+        await console.create(CLUSTER_ROLES, written(native_role("grab", rule("*", "*", "*"))))
+    role = get(cluster, "clusterrole", itself)
+    with pytest.raises(Forbidden):
+        await console.replace(CLUSTER_ROLES, {**role, "rules": [rule("*", "*", "*")]}, name=itself)
+    assert await code_of(console.delete(CLUSTER_ROLES, name="cluster-admin")) == 403
+    assert await code_of(console.delete(CLUSTER_ROLE_BINDINGS, name="cluster-admin")) == 403
     assert await code_of(console.get(SECRETS, namespace="quarterdeck-system", name="x")) == 403
     assert await code_of(console.create(USERS, user("eve"))) == 403
     assert await code_of(console.delete(USERS, name="admin")) == 403
     await transport.close()
+
+
+def written(item: dict[str, Any]) -> dict[str, Any]:
+    """Without what the server adds."""
+    meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
+    return {**item, "metadata": meta}
+
+
+async def policies_are_in_force(console: ConsoleClient) -> None:
+    """kube-apiserver takes note of a new admission policy within seconds."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                item = written(native_binding("probe", "cluster-admin"))
+                await console.create(CLUSTER_ROLE_BINDINGS, item)
+                await console.delete(CLUSTER_ROLE_BINDINGS, name="probe")
+            except Forbidden:
+                return
 
 
 # The projection.

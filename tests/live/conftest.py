@@ -8,7 +8,7 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from pytest_django import Settings
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, PODS
+from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
 from console.live.consumer import LiveConsumer
@@ -49,13 +49,13 @@ def pods() -> Informer[Any]:
 
 @pytest.fixture
 def bindings() -> Informer[Any]:
-    return Informer.preloaded(GLOBAL_ROLE_BINDINGS)
+    return Informer.preloaded(ROLE_BINDINGS)
 
 
 @pytest.fixture(autouse=True)
 def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRuntime]:
     namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
-    found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, GLOBAL_ROLE_BINDINGS: bindings})
+    found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings})
     set_runtime(found)
     yield found
     set_runtime(None)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from console.kube.errors import ApiError, Conflict, NotFound
-from console.kube.gvr import EVENTS, GVR
+from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 
@@ -32,8 +32,8 @@ class MovableClock:
 
 
 class FakeConsole:
-    """Objects by type and name. What is written reaches the informer of that type at once, unless
-    `delayed`. `calls` are (verb, resource, name, subresource)."""
+    """Objects by type and name, `namespace/name` where there is one. What is written reaches the informer
+    of that type at once, unless `delayed`. `calls` are (verb, resource, name, subresource)."""
 
     def __init__(self, informers: dict[GVR, Informer[Any]]) -> None:
         self.informers = informers
@@ -46,17 +46,17 @@ class FakeConsole:
         self.objects: dict[tuple[GVR, str], Manifest] = {}
         for gvr, informer in informers.items():
             for key, entry in informer.store.snapshot().entries.items():
-                self.objects[gvr, key.name] = entry.original()
+                self.objects[gvr, str(key)] = entry.original()
 
     async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
-        return copy.deepcopy(self._found(gvr, name))
+        return copy.deepcopy(self._found(gvr, str(Key(namespace, name))))
 
     async def create(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
     ) -> Manifest:
         name = body["metadata"]["name"]
         self.calls.append(("create", gvr.resource, name, ""))
-        if (gvr, name) in self.objects:
+        if (gvr, place_of(body)) in self.objects:
             raise Conflict(409, f"{name} exists")
         if gvr == EVENTS:
             if self.fail_events:
@@ -70,14 +70,14 @@ class FakeConsole:
     async def apply(self, gvr: GVR, body: Manifest, *, audit_id: str = "") -> Manifest:
         name = body["metadata"]["name"]
         self.calls.append(("apply", gvr.resource, name, ""))
-        known = self.objects.get((gvr, name), {"metadata": {"uid": f"uid-of-{name}"}})
+        known = self.objects.get((gvr, place_of(body)), {"metadata": {"uid": f"uid-of-{name}"}})
         return self._store(gvr, merged(known, body))
 
     async def replace(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> Manifest:
         self.calls.append(("replace", gvr.resource, name, ""))
-        found = self._found(gvr, name)
+        found = self._found(gvr, str(Key(namespace, name)))
         self._check_version(found, body)
         if found.get("roleRef") != body.get("roleRef"):
             raise ApiError(422, "cannot change roleRef")
@@ -97,7 +97,7 @@ class FakeConsole:
         self.calls.append(("patch", gvr.resource, name, subresource))
         if subresource and not self.status_subresource:
             raise NotFound(404, "the server could not find the requested resource")
-        found = self._found(gvr, name)
+        found = self._found(gvr, str(Key(namespace, name)))
         self._check_version(found, body)
         body = copy.deepcopy(body)
         if self.status_subresource:
@@ -117,11 +117,12 @@ class FakeConsole:
         audit_id: str = "",
     ) -> Manifest:
         self.calls.append(("delete", gvr.resource, name, ""))
-        found = self._found(gvr, name)
+        place = str(Key(namespace, name))
+        found = self._found(gvr, place)
         meta = found["metadata"]
         if uid != meta["uid"] or resource_version != meta["resourceVersion"]:
             raise Conflict(409, "precondition failed")
-        del self.objects[gvr, name]
+        del self.objects[gvr, place]
         if gvr in self.informers:
             self.informers[gvr].remove(found)
         return found
@@ -133,11 +134,11 @@ class FakeConsole:
     def of(self, gvr: GVR) -> dict[str, Manifest]:
         return {name: item for (kind, name), item in self.objects.items() if kind == gvr}
 
-    def _found(self, gvr: GVR, name: str) -> Manifest:
+    def _found(self, gvr: GVR, place: str) -> Manifest:
         try:
-            return self.objects[gvr, name]
+            return self.objects[gvr, place]
         except KeyError:
-            raise NotFound(404, f"{name} not found") from None
+            raise NotFound(404, f"{place} not found") from None
 
     @staticmethod
     def _check_version(found: Manifest, body: Manifest) -> None:
@@ -145,15 +146,15 @@ class FakeConsole:
             raise Conflict(409, "the object has been modified")
 
     def _store(self, gvr: GVR, item: Manifest) -> Manifest:
-        name = item["metadata"]["name"]
-        before = self.objects.get((gvr, name), {})
+        place = place_of(item)
+        before = self.objects.get((gvr, place), {})
         if without_version(before) != without_version(item):
             self.version += 1
             item["metadata"]["resourceVersion"] = str(self.version)
-            self.objects[gvr, name] = item
+            self.objects[gvr, place] = item
             if gvr in self.informers and not self.delayed:
                 self.informers[gvr].apply(item)
-        return copy.deepcopy(self.objects[gvr, name])
+        return copy.deepcopy(self.objects[gvr, place])
 
 
 class FakeRuntime(StaticRuntime):
@@ -166,6 +167,11 @@ class FakeRuntime(StaticRuntime):
         super().__init__(informers)
         self.clock = MovableClock()
         self.console = FakeConsole(informers)
+
+
+def place_of(item: Manifest) -> str:
+    meta = item["metadata"]
+    return str(Key(meta.get("namespace", ""), meta["name"]))
 
 
 def merged(target: Manifest, patch: Manifest) -> Manifest:

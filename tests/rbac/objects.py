@@ -51,3 +51,108 @@ def binding(
             for subject, who in subjects
         ],
     }
+
+
+GROUP = "rbac.authorization.k8s.io"
+IAM, TENANT = "iam.kubesphere.io", "tenant.kubesphere.io"
+
+
+def rule(
+    verbs: str, resources: str, groups: str = "core", names: str = "", paths: str = ""
+) -> Manifest:
+    """Words are separated by spaces; the group `core` is the one that has no name."""
+    if paths:
+        return {"verbs": verbs.split(), "nonResourceURLs": paths.split()}
+    found: Manifest = {
+        "verbs": verbs.split(),
+        "apiGroups": ["" if group == "core" else group for group in groups.split()],
+        "resources": resources.split(),
+    }
+    return {**found, "resourceNames": names.split()} if names else found
+
+
+def native_role(name: str, *rules: Manifest, namespace: str = "", **more: Any) -> Manifest:
+    """A Role, or without a namespace a ClusterRole."""
+    kind = "Role" if namespace else "ClusterRole"
+    meta = _metadata(name, namespace)
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": meta, "rules": [*rules], **more}
+
+
+def native_binding(
+    name: str, role: str, *subjects: str, namespace: str = "", kind: str = ""
+) -> Manifest:
+    """A RoleBinding, or without a namespace a ClusterRoleBinding. `subjects` are `User ann`, `Group ops`
+    or `ServiceAccount shop/default`; `kind`: of the role, unless it is a ClusterRole."""
+    ref = {"apiGroup": GROUP, "kind": kind or "ClusterRole", "name": role}
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+        "metadata": _metadata(name, namespace),
+        "roleRef": ref,
+        "subjects": [_subject(text) for text in subjects],
+    }
+
+
+def admins(*names: str) -> list[Manifest]:
+    """What makes these users administrators of the cluster."""
+    return [native_binding("admins", "cluster-admin", *(f"User {name}" for name in names))]
+
+
+def admin_role() -> Manifest:
+    return native_role("cluster-admin", rule("*", "*", "*"), rule("*", "", paths="*"))
+
+
+def global_role(name: str, *rules: Manifest, **metadata: Any) -> Manifest:
+    return _iam("GlobalRole", name, metadata, rules=[*rules])
+
+
+def workspace_role(name: str, workspace: str, *rules: Manifest, **metadata: Any) -> Manifest:
+    labels = {"kubesphere.io/workspace": workspace} if workspace else {}
+    return _iam("WorkspaceRole", name, {"labels": labels, **metadata}, rules=[*rules])
+
+
+def workspace_binding(name: str, workspace: str, role: str, *subjects: str) -> Manifest:
+    labels = {"labels": {"kubesphere.io/workspace": workspace}}
+    ref = {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role}
+    who = [_subject(text) for text in subjects]
+    return _iam("WorkspaceRoleBinding", name, labels, roleRef=ref, subjects=who)
+
+
+def workspace(name: str, uid: str = "") -> Manifest:
+    meta = {**_metadata(name), "uid": uid or f"uid-{name}"}
+    return {"apiVersion": f"{TENANT}/v1alpha1", "kind": "Workspace", "metadata": meta, "spec": {}}
+
+
+def project(name: str, workspace: str = "", *, uid: str = "", **metadata: Any) -> Manifest:
+    """A namespace. `uid`: that of the Workspace which is its owner, if not the usual one."""
+    owner = {
+        "apiVersion": f"{TENANT}/v1alpha1",
+        "kind": "Workspace",
+        "name": workspace,
+        "uid": uid or f"uid-{workspace}",
+        "controller": True,
+    }
+    of_workspace: Manifest = {
+        "labels": {"kubesphere.io/workspace": workspace},
+        "ownerReferences": [owner],
+    }
+    meta = {**_metadata(name), **(of_workspace if workspace else {}), **metadata}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+
+
+def _iam(kind: str, name: str, metadata: Manifest, **more: Any) -> Manifest:
+    meta = {**_metadata(name), **metadata}
+    return {"apiVersion": f"{IAM}/v1alpha2", "kind": kind, "metadata": meta, **more}
+
+
+def _metadata(name: str, namespace: str = "") -> Manifest:
+    place = {"namespace": namespace} if namespace else {}
+    return {"name": name, **place, "uid": f"uid-{name}", "resourceVersion": "30"}
+
+
+def _subject(text: str) -> Manifest:
+    kind, _, name = text.partition(" ")
+    if kind != "ServiceAccount":
+        return {"kind": kind, "name": name, "apiGroup": GROUP}
+    namespace, _, account = name.partition("/")
+    return {"kind": kind, "name": account, **({"namespace": namespace} if namespace else {})}

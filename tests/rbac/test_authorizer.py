@@ -7,36 +7,82 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, GVR, NAMESPACES, PODS, USERS
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    DEPLOYMENTS,
+    GVR,
+    NAMESPACES,
+    NODES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    SECRETS,
+    USERS,
+    WORKSPACES,
+    Key,
+)
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.ui.access import Access
-from rbac.authorizer import Authorizer
+from rbac.authorizer import SOURCES, Authorizer
+from rbac.rules import Question
 from tests.rbac.fakes import START, MovableClock
-from tests.rbac.objects import binding, user
+from tests.rbac.objects import (
+    Manifest,
+    admin_role,
+    admins,
+    native_binding,
+    native_role,
+    rule,
+    user,
+)
 
-SECRETS = GVR("", "v1", "secrets")
-ADMIN, ALICE = Identity("admin"), Identity("alice")
+ADMIN, ALICE, BOB = Identity("admin"), Identity("alice"), Identity("bob")
 
 
 class World:
+    """Admin has everything, alice edits in `shop`, bob has nothing."""
+
     def __init__(self) -> None:
-        self.users = Informer.preloaded(USERS, [user("admin"), user("alice"), user("system-x")])
-        self.bindings = Informer.preloaded(
-            GLOBAL_ROLE_BINDINGS,
-            [
-                binding("admins", ("User", "admin")),
-                binding("viewers", ("User", "alice"), role="platform-regular"),
-            ],
-        )
+        people = [user(name) for name in ("admin", "alice", "bob", "system-x")]
+        edit = native_role("edit", rule("*", "*", "*"))
+        self.informers: dict[GVR, Informer[Any]] = {
+            USERS: Informer.preloaded(USERS, people),
+            ROLES: Informer.preloaded(ROLES),
+            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role(), edit]),
+            ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
+            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+        }
+        self.bind("alice-edits", "edit", "User alice", namespace="shop")
         self.clock = MovableClock()
-        source = StaticRuntime({USERS: self.users, GLOBAL_ROLE_BINDINGS: self.bindings})
-        self.authorizer = Authorizer(source, clock=self.clock)
+        self.authorizer = Authorizer(StaticRuntime(self.informers), clock=self.clock)
 
     def can(self, identity: Identity, verb: str = "list", gvr: GVR = PODS, **of: Any) -> bool:
-        return self.authorizer.access_for(identity).can(verb, gvr, **of)
+        return self.access(identity).can(verb, gvr, **of)
+
+    def access(self, identity: Identity) -> Access:
+        return self.authorizer.access_for(identity)
+
+    def bind(self, name: str, role: str, *subjects: str, **more: Any) -> Manifest:
+        item = native_binding(name, role, *subjects, **more)
+        self.of_bindings(item).apply(item)
+        return item
+
+    def unbind(self, item: Manifest) -> None:
+        self.of_bindings(item).remove(item)
+
+    def of_bindings(self, item: Manifest) -> Informer[Any]:
+        return self.informers[
+            ROLE_BINDINGS if item["metadata"].get("namespace") else CLUSTER_ROLE_BINDINGS
+        ]
+
+    def role(self, name: str, *rules: Manifest, namespace: str = "") -> Manifest:
+        item = native_role(name, *rules, namespace=namespace)
+        self.informers[ROLES if namespace else CLUSTER_ROLES].apply(item)
+        return item
 
 
 @pytest.fixture
@@ -45,119 +91,218 @@ def world() -> World:
 
 
 def test_an_admin_may_do_everything(world: World) -> None:
-    access = world.authorizer.access_for(ADMIN)
+    access = world.access(ADMIN)
     assert isinstance(access, Access)
     assert access.identity == ADMIN
     for verb in ("get", "list", "watch", "create", "delete", "impersonate"):
         assert access.can(verb, PODS, namespace="shop", name="web")
     assert access.can("create", PODS, namespace="shop", subresource="exec")
     assert access.namespaces_where("list", PODS) is None
+    assert world.authorizer.allows_path(ADMIN, "get", "/metrics")
 
 
-def test_everybody_else_may_do_nothing(world: World) -> None:
-    for identity in (ALICE, Identity("nobody"), Identity("Admin"), Identity("admin2")):
+def test_a_role_in_a_project_ends_at_its_borders(world: World) -> None:
+    access = world.access(ALICE)
+    assert access.can("delete", PODS, namespace="shop", name="web")
+    assert access.can("list", SECRETS, namespace="shop")
+    for namespace in ("", "team-a", "Shop", "shop "):
+        assert not access.can("list", PODS, namespace=namespace)
+    assert access.namespaces_where("list", PODS) == {"shop"}
+    assert not access.can("list", NODES)
+    assert not world.authorizer.allows_path(ALICE, "get", "/metrics")
+
+
+def test_others_may_do_nothing(world: World) -> None:
+    for identity in (BOB, Identity("nobody"), Identity("Admin"), Identity("admin2")):
         assert not world.can(identity)
         assert not world.can(identity, "get", NAMESPACES, name="default")
-        assert world.authorizer.access_for(identity).namespaces_where("list", PODS) == frozenset()
+        assert world.access(identity).namespaces_where("list", PODS) == frozenset()
+        assert world.access(identity).names_where("list", PODS) == frozenset()
+
+
+def test_a_role_of_the_project_is_not_one_of_another(world: World) -> None:
+    world.role("reader", rule("get", "pods"), namespace="shop")
+    world.bind("in-shop", "reader", "User bob", namespace="shop", kind="Role")
+    world.bind("in-team", "reader", "User bob", namespace="team-a", kind="Role")
+    world.bind("in-all", "reader", "User bob", kind="Role")
+    assert world.can(BOB, "get", namespace="shop")
+    assert not world.can(BOB, "get", namespace="team-a")
+    assert not world.can(BOB, "get")
 
 
 def test_a_binding_counts_as_soon_as_the_cache_has_it_and_no_longer(world: World) -> None:
-    access = world.authorizer.access_for(ALICE)
-    world.bindings.apply(binding("more", ("User", "alice")))
+    access = world.access(BOB)
+    assert not access.can("delete", PODS)
+    item = world.bind("more", "cluster-admin", "User bob")
     assert access.can("delete", PODS)
-    world.bindings.remove(binding("more", ("User", "alice")))
-    assert not access.can("list", PODS)
+    world.unbind(item)
+    assert not access.can("delete", PODS)
+
+
+def test_a_binding_that_names_others_afterwards_counts_for_those(world: World) -> None:
+    world.bind("more", "cluster-admin", "User bob")
+    assert world.can(BOB)
+    world.bind("more", "cluster-admin", "User alice")
+    assert not world.can(BOB)
+    assert world.can(ALICE)
+
+
+def test_a_role_that_changes_or_goes_or_comes_changes_its_holders(world: World) -> None:
+    world.bind("some", "some", "User bob", namespace="shop")
+    assert not world.can(BOB, namespace="shop")
+    world.role("some", rule("list", "pods"))
+    assert world.can(BOB, namespace="shop")
+    role = world.role("some", rule("list", "services"))
+    assert not world.can(BOB, namespace="shop")
+    assert world.can(BOB, gvr=GVR("", "v1", "services"), namespace="shop")
+    world.informers[CLUSTER_ROLES].remove(role)
+    assert not world.can(BOB, gvr=GVR("", "v1", "services"), namespace="shop")
+
+
+def test_rights_survive_a_relist_and_follow_what_it_brought(world: World) -> None:
+    assert world.can(ALICE, namespace="shop")
+    world.informers[ROLE_BINDINGS].replace([], "5000")
+    assert not world.can(ALICE, namespace="shop")
 
 
 @pytest.mark.parametrize("state", ["Disabled", "AuthLimitExceeded", "Whatever"])
 def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> None:
-    world.users.apply(user("admin", state=state))
+    assert world.can(ADMIN)
+    world.informers[USERS].apply(user("admin", state=state))
     assert not world.can(ADMIN)
 
 
 def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:
-    world.users.apply(user("admin", deletionTimestamp="2026-03-01T12:00:00Z"))
+    users = world.informers[USERS]
+    users.apply(user("admin", deletionTimestamp="2026-03-01T12:00:00Z"))
     assert not world.can(ADMIN)
-    world.users.apply(user("admin"))
+    users.apply(user("admin"))
     assert world.can(ADMIN)
-    world.users.remove(user("admin"))
+    users.remove(user("admin"))
     assert not world.can(ADMIN)
 
 
 def test_groups_count_if_they_are_the_identitys(world: World) -> None:
-    world.bindings.apply(binding("ops", ("Group", "ops")))
-    assert world.can(Identity("alice", ("ops",)))
-    assert not world.can(ALICE)
+    world.bind("ops", "cluster-admin", "Group ops")
+    assert world.can(Identity("bob", ("ops",)))
+    assert not world.can(BOB)
     assert not world.can(Identity("ops"))
 
 
+def test_everybody_who_is_signed_in_is_authenticated(world: World) -> None:
+    world.role("read", rule("get", "nodes"))
+    world.bind("all", "read", "Group system:authenticated")
+    assert world.can(BOB, "get", NODES)
+    assert not world.can(Identity("nobody"), "get", NODES)
+
+
 def test_groups_that_a_user_object_claims_grant_nothing(world: World) -> None:
-    world.bindings.apply(binding("ops", ("Group", "ops")))
-    claimed = user("alice")
+    world.bind("ops", "cluster-admin", "Group ops", "Group system:masters")
+    claimed = user("bob")
     claimed["spec"]["groups"] = ["ops", "system:masters"]
-    world.users.apply(claimed)
-    assert not world.can(ALICE)
+    world.informers[USERS].apply(claimed)
+    assert not world.can(BOB)
 
 
 @pytest.mark.parametrize(
     "subject",
-    [
-        ("Group", "system:authenticated"),
-        ("Group", "system:masters"),
-        ("User", "system:admin"),
-        ("ServiceAccount", "alice"),
-        ("user", "alice"),
-        ("User", ""),
-    ],
+    ["Group system:masters", "User system:admin", "ServiceAccount shop/bob", "user bob", "User "],
 )
-def test_reserved_names_and_other_kinds_match_nobody(
-    world: World, subject: tuple[str, str]
-) -> None:
-    world.bindings.apply(binding("odd", subject))
-    assert not world.can(ALICE)
+def test_reserved_names_and_other_kinds_match_nobody(world: World, subject: str) -> None:
+    world.bind("odd", "cluster-admin", subject)
+    assert not world.can(BOB)
     # An Identity holds no such group; the authorizer does not rely on that.
     identity = object.__new__(Identity)
-    object.__setattr__(identity, "name", "alice")
-    object.__setattr__(identity, "groups", ("system:authenticated", "system:masters"))
+    object.__setattr__(identity, "name", "bob")
+    object.__setattr__(identity, "groups", ("system:masters",))
     assert not world.can(identity)
 
 
-def test_only_the_role_of_that_name_and_kind_counts(world: World) -> None:
-    world.bindings.apply(binding("odd", ("User", "alice"), kind="WorkspaceRole"))
-    assert not world.can(ALICE)
-    world.bindings.apply(binding("odd", ("User", "alice"), role="platform-admins"))
-    assert not world.can(ALICE)
+def test_single_objects(world: World) -> None:
+    world.role("one", rule("get list", "deployments", "apps", names="web db"))
+    world.bind("one-in-shop", "one", "User bob", namespace="shop")
+    access = world.access(BOB)
+    assert access.can("list", DEPLOYMENTS, namespace="shop", name="web")
+    assert not access.can("list", DEPLOYMENTS, namespace="shop")
+    assert access.namespaces_where("list", DEPLOYMENTS) == frozenset()
+    assert access.names_where("list", DEPLOYMENTS) == {Key("shop", "web"), Key("shop", "db")}
+    assert access.names_where("delete", DEPLOYMENTS) == frozenset()
+    world.role("workspace", rule("get list", "workspaces", "tenant.kubesphere.io", names="acme"))
+    world.bind("acme", "workspace", "User bob")
+    assert access.names_where("list", WORKSPACES) == {Key("", "acme")}
 
 
-@pytest.mark.parametrize("missing", [USERS, GLOBAL_ROLE_BINDINGS])
+def test_projects_are_those_that_one_may_read(world: World) -> None:
+    """The request for a namespace is one within it."""
+    world.role("see", rule("get", "namespaces", names="team-a"))
+    world.bind("see", "see", "User alice")
+    world.bind("no", "see", "User alice", namespace="team-b")
+    access = world.access(ALICE)
+    assert access.can("get", NAMESPACES, name="shop")
+    assert access.can("delete", NAMESPACES, name="shop")
+    assert not access.can("get", NAMESPACES, name="team-b")
+    assert not access.can("list", NAMESPACES)
+    assert access.names_where("list", NAMESPACES) == {Key("", "shop"), Key("", "team-a")}
+    assert access.names_where("delete", NAMESPACES) == {Key("", "shop")}
+    assert world.access(BOB).names_where("list", NAMESPACES) == frozenset()
+
+
+@pytest.mark.parametrize("missing", SOURCES)
 def test_nothing_is_allowed_before_the_first_list(world: World, missing: GVR) -> None:
-    informers = {USERS: world.users, GLOBAL_ROLE_BINDINGS: world.bindings}
-    informers[missing] = Informer(missing, DECODERS[missing])
-    access = Authorizer(StaticRuntime(informers)).access_for(ADMIN)
-    assert not access.can("list", PODS)
-    assert access.namespaces_where("list", PODS) == frozenset()
+    world.role("reader", rule("list", "pods"), namespace="shop")
+    world.bind("in-shop", "reader", "User bob", namespace="shop", kind="Role")
+    world.informers[missing] = Informer(missing, DECODERS[missing])
+    authorizer = Authorizer(StaticRuntime(world.informers))
+    admin, bob = authorizer.access_for(ADMIN), authorizer.access_for(BOB)
+    needs = {
+        ADMIN: (USERS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS),
+        BOB: (USERS, ROLES, ROLE_BINDINGS),
+    }
+    assert admin.can("list", PODS) is (missing not in needs[ADMIN])
+    assert bob.can("list", PODS, namespace="shop") is (missing not in needs[BOB])
+    world.informers[missing].replace([], "1")
+    assert admin.can("list", PODS) is (missing not in needs[ADMIN])
 
 
 def test_a_failing_source_allows_nothing_and_raises_nothing() -> None:
-    access = Authorizer(StaticRuntime({})).access_for(ADMIN)
+    authorizer = Authorizer(StaticRuntime({}))
+    access = authorizer.access_for(ADMIN)
     assert not access.can("list", PODS)
     assert access.namespaces_where("list", PODS) == frozenset()
+    assert access.names_where("list", PODS) == frozenset()
+    assert not authorizer.allows_path(ADMIN, "get", "/")
+    assert not authorizer.explain(ADMIN, Question("list", "", "pods")).allowed
 
 
-@pytest.mark.parametrize("stale", ["users", "bindings"])
-def test_reading_goes_on_for_five_minutes_without_the_server(world: World, stale: str) -> None:
-    getattr(world, stale).set_stale(START, "connection refused")
+def test_a_type_that_comes_back_counts_again(world: World) -> None:
+    """With an informer of its own, while the old one says that nobody follows it."""
+    source = StaticRuntime(world.informers)
+    access = Authorizer(source, clock=world.clock).access_for(ADMIN)
+    assert access.can("list", PODS)
+    world.informers[USERS].replace([], "50")
+    world.informers[USERS].disconnected("The cluster does not have this type any more")
+    assert not access.can("list", PODS)
+    source._informers[USERS] = Informer.preloaded(USERS, [user("admin")])
+    assert access.can("list", PODS)
+
+
+@pytest.mark.parametrize("stale", SOURCES)
+def test_reading_goes_on_for_five_minutes_without_the_server(world: World, stale: GVR) -> None:
+    assert world.can(ADMIN)
+    informer = world.informers[stale]
+    informer.set_stale(START, "connection refused")
     world.clock.move(seconds=299)
     for verb in ("get", "list", "watch"):
         assert world.can(ADMIN, verb)
     world.clock.move(seconds=1)
     assert not world.can(ADMIN)
-    getattr(world, stale).set_stale(None)
+    assert world.access(ADMIN).namespaces_where("list", PODS) == frozenset()
+    informer.set_stale(None)
     assert world.can(ADMIN)
 
 
 def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
-    world.bindings.set_stale(START - timedelta(seconds=1))
+    world.informers[ROLE_BINDINGS].set_stale(START - timedelta(seconds=1))
     for verb in ("create", "update", "patch", "delete", "deletecollection", "impersonate", "bind"):
         assert not world.can(ADMIN, verb)
     for subresource in ("exec", "log", "attach", "portforward", "proxy"):
@@ -171,4 +316,29 @@ def test_no_question_raises(verb: str, resource: str, namespace: str) -> None:
     world = World()
     gvr = GVR("", "v1", resource)
     assert world.can(ADMIN, verb, gvr, namespace=namespace) is True
-    assert world.can(ALICE, verb, gvr, namespace=namespace) is False
+    assert world.can(BOB, verb, gvr, namespace=namespace) is False
+
+
+# Why.
+
+
+def test_what_granted_it_is_told(world: World) -> None:
+    found = world.authorizer.explain(ALICE, Question("list", "", "pods", namespace="shop"))
+    assert found.allowed
+    (grant,) = found.because
+    assert (grant.binding, grant.namespace, grant.subject) == ("alice-edits", "shop", "User alice")
+    assert grant.role == ("ClusterRole", "", "edit")
+    assert found.missing == ""
+
+
+def test_what_is_missing_is_told_and_who_could_give_it_only_to_those_who_may_know(
+    world: World,
+) -> None:
+    asked = Question("get", "apps", "deployments", "scale", "shop", "web")
+    found = world.authorizer.explain(BOB, asked)
+    assert not found.allowed
+    assert found.missing == "get deployments/scale.apps web in the namespace shop"
+    assert found.granters == ()
+    world.role("look", rule("list", "rolebindings", "rbac.authorization.k8s.io"))
+    world.bind("look", "look", "User bob", namespace="shop")
+    assert world.authorizer.explain(BOB, asked).granters == ("User admin", "User alice")

@@ -1,34 +1,44 @@
 """Platform administrators are cluster administrators, and nobody else becomes one that way."""
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from console.kube.controller import Request, Result
+from console.kube.controller import Result
 from console.kube.errors import Conflict, Forbidden
-from console.kube.gvr import CLUSTER_ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+)
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import Runtime
-from rbac.controllers import GlobalRoleBindingReconciler, ProjectedBindingReconciler
 from tests.rbac.fakes import FakeRuntime, Manifest
-from tests.rbac.objects import binding
+from tests.rbac.objects import binding, global_role, rule
+from tests.rbac.projecting import make_runtime, reconcile
 
 NAME = "quarterdeck:globalrolebinding:admins"
 
 
-def make(*bindings: Manifest, projected: tuple[Manifest, ...] = ()) -> FakeRuntime:
-    return FakeRuntime({GLOBAL_ROLE_BINDINGS: [*bindings], CLUSTER_ROLE_BINDINGS: [*projected]})
+def make(
+    *bindings: Manifest, projected: tuple[Manifest, ...] = (), roles: tuple[Manifest, ...] = ()
+) -> FakeRuntime:
+    return make_runtime(
+        {
+            GLOBAL_ROLE_BINDINGS: [*bindings],
+            CLUSTER_ROLE_BINDINGS: [*projected],
+            GLOBAL_ROLES: [*roles],
+        }
+    )
 
 
 async def sync(runtime: FakeRuntime, name: str = "admins") -> Result:
-    reconciler = GlobalRoleBindingReconciler(cast(Runtime, runtime))
-    return await reconciler.reconcile(Request("", name))
+    return await reconcile(runtime, GLOBAL_ROLE_BINDINGS, name)
 
 
 async def sync_other_side(runtime: FakeRuntime, name: str = NAME) -> Result:
-    reconciler = ProjectedBindingReconciler(cast(Runtime, runtime))
-    return await reconciler.reconcile(Request("", name))
+    return await reconcile(runtime, CLUSTER_ROLE_BINDINGS, name)
 
 
 def projected(runtime: FakeRuntime) -> dict[str, Any]:
@@ -174,10 +184,11 @@ async def test_bindings_of_others_are_left_alone() -> None:
     assert runtime.console.calls == []
 
 
-@pytest.mark.parametrize("missing", [GLOBAL_ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS])
+@pytest.mark.parametrize(
+    "missing", [GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS]
+)
 async def test_nothing_is_done_before_both_sides_are_known(missing: Any) -> None:
     runtime = make(binding("admins", ("User", "admin")))
-    await sync(runtime)
     before = list(runtime.console.calls)
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
     assert (await sync(runtime)).requeue_after
@@ -201,3 +212,113 @@ async def test_an_event_that_cannot_be_written_stops_nothing() -> None:
     runtime.console.fail_events = Forbidden(403, "no")
     await sync(runtime)
     assert NAME in projected(runtime)
+
+
+# Other platform roles.
+
+AUDITOR = "quarterdeck:globalrole:auditor"
+
+
+async def given(*rules: Manifest, runtime: FakeRuntime | None = None) -> list[Manifest] | None:
+    """The rules of the ClusterRole that a platform role of these becomes."""
+    runtime = runtime or make(roles=(global_role("auditor", *rules),))
+    await reconcile(runtime, GLOBAL_ROLES, "auditor")
+    found = runtime.console.of(CLUSTER_ROLES).get(AUDITOR)
+    return None if found is None else list(found["rules"])
+
+
+async def test_a_platform_role_and_its_bindings_become_native_ones() -> None:
+    look = rule("get list", "pods deployments", "core apps")
+    runtime = make(
+        binding("bob-auditor", ("User", "bob"), role="auditor"),
+        roles=(global_role("auditor", look),),
+    )
+    assert await given(runtime=runtime) == [look]
+    found = projected(runtime)["quarterdeck:globalrolebinding:bob-auditor"]
+    assert found["roleRef"]["name"] == AUDITOR
+    assert [subject["name"] for subject in found["subjects"]] == ["bob"]
+    (owner,) = runtime.console.of(CLUSTER_ROLES)[AUDITOR]["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("GlobalRole", "auditor")
+
+
+@pytest.mark.parametrize("role", ["missing", "empty", "system:x"])
+async def test_a_role_that_is_not_there_or_says_nothing_gives_nothing(role: str) -> None:
+    source = binding("b", ("User", "bob"), role=role)
+    runtime = make(source, roles=(global_role("empty"),))
+    await reconcile(runtime, GLOBAL_ROLE_BINDINGS, "b")
+    await reconcile(runtime, GLOBAL_ROLES, role)
+    assert projected(runtime) == {}
+    assert runtime.console.of(CLUSTER_ROLES) == {}
+
+
+async def test_a_role_that_goes_takes_its_native_ones_along() -> None:
+    role = global_role("auditor", rule("get", "pods"))
+    runtime = make(binding("b", ("User", "bob"), role="auditor"), roles=(role,))
+    await given(runtime=runtime)
+    assert projected(runtime)
+    runtime.informer(GLOBAL_ROLES).remove(role)
+    await reconcile(runtime, GLOBAL_ROLES, "auditor")
+    assert projected(runtime) == {}
+    assert runtime.console.of(CLUSTER_ROLES) == {}
+
+
+async def test_rules_changed_by_hand_are_repaired() -> None:
+    runtime = make(roles=(global_role("auditor", rule("get", "pods")),))
+    await given(runtime=runtime)
+    from_hand = {**runtime.console.of(CLUSTER_ROLES)[AUDITOR], "rules": [rule("*", "*", "*")]}
+    runtime.console.put(CLUSTER_ROLES, from_hand)
+    await reconcile(runtime, CLUSTER_ROLES, AUDITOR)
+    assert runtime.console.of(CLUSTER_ROLES)[AUDITOR]["rules"] == [rule("get", "pods")]
+
+
+VERBS = "create delete deletecollection get list patch update watch"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        # KubeSphere knows no verbs but these.
+        (rule("*", "nodes"), [rule(VERBS, "nodes")]),
+        (
+            rule("get impersonate bind escalate", "serviceaccounts"),
+            [rule("get", "serviceaccounts")],
+        ),
+        (rule("impersonate", "users"), []),
+        # Its paths are not kube-apiserver's.
+        (rule("*", "", paths="*"), []),
+        # Nobody else gives rights.
+        (
+            rule("*", "users", "iam.kubesphere.io"),
+            [rule("get list watch", "users", "iam.kubesphere.io")],
+        ),
+        (rule("create", "globalrolebindings", "*"), []),
+        (
+            rule("get create", "globalroles pods", "core iam.kubesphere.io"),
+            [
+                rule("get create", "pods", "core iam.kubesphere.io"),
+                rule("get create", "globalroles"),
+                rule("get", "globalroles", "iam.kubesphere.io"),
+            ],
+        ),
+        (rule("*", "*", "*"), [rule("get list watch", "*", "*")]),
+        (rule("update", "*/status", "*"), []),
+        (rule("update", "users/status", "iam.kubesphere.io"), []),
+        (rule("delete", "*", "apps"), [rule("delete", "*", "apps")]),
+        (rule("get", "pods", names="web"), [rule("get", "pods", names="web")]),
+        ({"verbs": ["get"]}, []),
+        ({"verbs": [], "apiGroups": [""], "resources": ["pods"]}, []),
+        ({"verbs": "get"}, []),
+    ],
+)
+async def test_no_more_than_the_role_means(said: Manifest, meant: list[Manifest]) -> None:
+    assert _sorted(await given(said) or []) == _sorted(meant)
+
+
+def _sorted(rules: list[Manifest]) -> list[Manifest]:
+    return [{key: sorted(value) for key, value in found.items()} for found in rules]
+
+
+async def test_that_something_was_left_out_is_said() -> None:
+    runtime = make(roles=(global_role("auditor", rule("*", "users pods", "*")),))
+    await given(runtime=runtime)
+    assert [event["reason"] for event in runtime.console.events] == ["RulesLeftOut"]

@@ -16,6 +16,7 @@ from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.management.commands._cast import bring_cast
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
 from devcluster.server import DevCluster, DevClusterError
@@ -54,7 +55,10 @@ class Command(BaseCommand):
 
         async def run() -> dict[str, str]:
             try:
-                return await install_into(ConsoleClient(admin), admin_password=PASSWORD)
+                client = ConsoleClient(admin)
+                tokens = await install_into(client, admin_password=PASSWORD)
+                await bring_cast(client, PASSWORD)
+                return tokens
             finally:
                 await admin.close()
 

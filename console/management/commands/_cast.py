@@ -1,0 +1,29 @@
+"""Brings the people of the sample world into the demo."""
+
+from accounts.bootstrap import create_missing
+from accounts.passwords import hash_password
+from console.kube.client import ConsoleClient
+from console.kube.gvr import (
+    NAMESPACES,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACES,
+)
+from devcluster.sample import cast
+
+
+async def bring_cast(client: ConsoleClient, password: str) -> None:
+    """What is there already stays as it is. Raises `ApiError`."""
+    for manifest in cast.workspaces():
+        workspace = (await create_missing(client, WORKSPACES, manifest))["metadata"]
+        for project in cast.WORKSPACES[workspace["name"]]:
+            membership = cast.membership(workspace["name"], workspace["uid"])
+            await client.patch(NAMESPACES, membership, name=project)
+    for gvr, manifests in (
+        (USERS, cast.users(await hash_password(password))),
+        (WORKSPACE_ROLES, cast.roles()),
+        (WORKSPACE_ROLE_BINDINGS, cast.bindings()),
+    ):
+        for manifest in manifests:
+            await create_missing(client, gvr, manifest)

@@ -1,0 +1,57 @@
+"""`manage.py doctor`: does the console decide as the cluster does?"""
+
+import argparse
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+
+from console.kube.client import NoCluster
+from console.kube.errors import ApiError
+from console.kube.gvr import NAMESPACES
+from console.kube.runtime import Runtime
+from console.ui.registry import kinds
+from rbac.authorizer import SOURCES
+from rbac.comparing import Disagreement, compare, questions
+
+#: Seconds for the lists that the answers come from.
+SYNC_TIMEOUT = 60.0
+
+
+class Command(BaseCommand):
+    help = "Compare the console's permissions with kube-apiserver's, and print what differs."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--questions", type=int, default=1000, help="how many (1000)")
+        parser.add_argument("--seed", type=int, default=0, help="which ones (0)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            runtime = Runtime()
+        except NoCluster as error:
+            raise CommandError(str(error)) from error
+        runtime.start()
+        try:
+            asked, found = runtime.spawn(_examine(runtime, **_chosen(options))).result()
+        except ApiError as error:
+            raise CommandError(f"The cluster cannot be asked: {error}") from error
+        finally:
+            runtime.stop()
+        for one in found:
+            self.stdout.write(str(one))
+        if found:
+            raise CommandError(f"{len(found)} of {asked} answers differ")
+        self.stdout.write(f"{asked} answers are the same")
+
+
+def _chosen(options: dict[str, Any]) -> dict[str, int]:
+    return {"count": max(0, options["questions"]), "seed": options["seed"]}
+
+
+async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
+    """How many questions there were, and what differed."""
+    for gvr in (*SOURCES, NAMESPACES):
+        if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
+            raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")
+    asked = questions(runtime, (kind.gvr for kind in kinds), count, seed)
+    return len(asked), await compare(runtime, asked)

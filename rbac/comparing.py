@@ -1,0 +1,105 @@
+"""Compares the console's answers with kube-apiserver's own, as the people whom they are about.
+
+kube-apiserver may have authorizers beside RBAC, and roles may change under one's hands: what differs is
+asked a second time before it counts.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from console.kube.gvr import GVR, NAMESPACES, USERS
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.runtime import CurrentRuntime
+from rbac.authorizer import Authorizer, as_requested, is_usable
+from rbac.rules import Question
+
+#: Anybody may ask this about himself: `system:basic-user`.
+REVIEWS = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete")
+#: Reviews at the same time, and seconds until what differs is asked again.
+AT_ONCE, SECOND_LOOK = 8, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    who: str
+    asked: Question
+    here: bool
+
+    def __str__(self) -> str:
+        asked = self.asked
+        resource = GVR(asked.group, "", asked.resource).qualified
+        name = f" {asked.name}" if asked.name else ""
+        where = f"in {asked.namespace}" if asked.namespace else "in the whole cluster"
+        here, there = ("yes", "no") if self.here else ("no", "yes")
+        what = f"{self.who}: {asked.verb} {resource}{name} {where}"
+        return f"{what}: the console says {here}, kube-apiserver {there}"
+
+
+def people(runtime: CurrentRuntime) -> list[Identity]:
+    """Everybody who may sign in."""
+    found = []
+    for entry in runtime.informer(USERS).store.snapshot().entries.values():
+        try:
+            if is_usable(entry.projection):
+                found.append(Identity(entry.projection.name))
+        except InvalidIdentity:
+            continue
+    return sorted(found, key=lambda identity: identity.name)
+
+
+def questions(
+    runtime: CurrentRuntime, types: Iterable[GVR], count: int, seed: int
+) -> list[tuple[Identity, Question]]:
+    """So many at random, about all people, types and projects; the same for the same seed."""
+    chance = random.Random(seed)  # noqa: S311  no secret
+    who, known = people(runtime), sorted(types)
+    places = sorted(key.name for key in runtime.informer(NAMESPACES).store.snapshot().entries)
+    if not who or not known:
+        return []
+    found = []
+    for _ in range(count):
+        gvr = chance.choice(known)
+        place = chance.choice(["", *places])
+        asked = Question(chance.choice(VERBS), gvr.group, gvr.resource, namespace=place)
+        if gvr == NAMESPACES:
+            asked = as_requested(asked._replace(name=place))
+        found.append((chance.choice(who), asked))
+    return found
+
+
+async def compare(
+    runtime: CurrentRuntime, asked: Sequence[tuple[Identity, Question]]
+) -> list[Disagreement]:
+    """What differs. Raises `ApiError` if kube-apiserver gives no answer."""
+    authorizer = Authorizer(runtime)
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def look(identity: Identity, question: Question) -> Disagreement | None:
+        async with slots:
+            there = await _review(runtime, identity, question)
+        here = authorizer.access_for(identity).can(
+            question.verb,
+            GVR(question.group, "", question.resource),
+            namespace=question.namespace,
+            name=question.name,
+        )
+        return Disagreement(identity.name, question, here) if here is not there else None
+
+    first = await asyncio.gather(*(look(*one) for one in asked))
+    again = [one for one, differs in zip(asked, first, strict=True) if differs]
+    if again:
+        await asyncio.sleep(SECOND_LOOK)
+    return [found for found in await asyncio.gather(*(look(*one) for one in again)) if found]
+
+
+async def _review(runtime: CurrentRuntime, identity: Identity, asked: Question) -> bool:
+    body = {
+        "apiVersion": REVIEWS.group_version,
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked._asdict()},
+    }
+    answer = await runtime.as_user(identity).create(REVIEWS, body)
+    return bool(answer["status"]["allowed"])

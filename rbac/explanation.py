@@ -1,0 +1,51 @@
+"""Why somebody may or may not do something, for people to read."""
+
+from dataclasses import dataclass
+
+from rbac.index import Index, Who
+from rbac.resolver import Grant, Rights
+from rbac.rules import Question, any_allows
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`because`: the grants that allow it. Of what is refused, `granters` are the subjects (`User ann`)
+    who could allow it; only for those who may see who has which role there."""
+
+    asked: Question
+    because: tuple[Grant, ...] = ()
+    granters: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        return bool(self.because)
+
+    @property
+    def missing(self) -> str:
+        """The rule that would be needed, `delete pods/log in the namespace shop`; "" if it is allowed."""
+        if self.allowed:
+            return ""
+        asked = self.asked
+        resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+        resource += f".{asked.group}" if asked.group else ""
+        name = f" {asked.name}" if asked.name else ""
+        where = f"in the namespace {asked.namespace}" if asked.namespace else "in the whole cluster"
+        return f"{asked.verb} {resource}{name} {where}"
+
+
+def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanation:
+    because = tuple(
+        grant
+        for grant in index.grants_of(who)
+        if grant.namespace in ("", asked.namespace) and any_allows(grant.rules, asked)
+    )
+    if because:
+        return Explanation(asked, because)
+    bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
+    if not rights.allows(Question("list", _RBAC, bindings, namespace=asked.namespace)):
+        return Explanation(asked)
+    granting = Question("create", _RBAC, bindings, namespace=asked.namespace)
+    found = {who for who, rules in index.holders(asked.namespace) if any_allows(rules, granting)}
+    return Explanation(asked, granters=tuple(sorted(found)))

@@ -1,0 +1,243 @@
+"""Who was granted what, found by subject, and kept up to date change by change.
+
+Promises:
+- `rights_of` is the state of the four stores at a moment after the call began: a binding or a role
+  that was removed before does not count.
+- A change costs what it touches: the rights of the subjects that a binding names, and of those who
+  have a role. Everything is worked out anew only when the stores have forgotten what changed.
+- Stores without a list yet grant nothing.
+
+Any thread may ask; one at a time works something out.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from threading import Lock
+from typing import NamedTuple
+
+from console.kube.derived import Derived
+from console.kube.gvr import Key
+from console.kube.projections.roles import Binding, Role
+from console.kube.store import Entry, Store
+from rbac.resolver import Grant, Rights, RoleRef
+from rbac.rules import Rules, parse_rules
+
+#: A subject: the user's name and the groups.
+Who = tuple[str, tuple[str, ...]]
+#: Subjects whose rights are kept; many times as many as look at the console at the same time.
+KEPT = 20_000
+
+_USER, _GROUP = "User ", "Group "
+
+
+class _Known(NamedTuple):
+    """`rests_on`: subjects and roles; without a change of one of them the rights are the same."""
+
+    rights: Rights
+    rests_on: frozenset[Hashable]
+
+
+class _Bindings(Derived[Binding]):
+    """Bindings by whom they name, as `User alice` or `Group ops`. A service account is the user that it
+    signs in as. `touched`: the subjects of what changed, None if that may be all."""
+
+    def __init__(self, store: Store[Binding]) -> None:
+        super().__init__(store)
+        self._names: dict[Key, Binding] = {}
+        self._found: dict[str, dict[Key, Binding]] = {}
+        self.touched: set[Hashable] | None = None
+
+    def of(self, subject: str) -> Mapping[Key, Binding]:
+        return self._found.get(subject, {})
+
+    def all(self) -> Iterable[Binding]:
+        return self._names.values()
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Binding]]) -> None:
+        self._names, self._found = {}, {}
+        for key, entry in entries.items():
+            self._apply(key, entry)
+        self.touched = None
+
+    def _apply(self, key: Key, entry: Entry[Binding] | None) -> None:
+        old = self._names.pop(key, None)
+        for subject in subjects_of(old) if old is not None else ():
+            found = self._found.get(subject, {})
+            found.pop(key, None)
+            if not found:
+                self._found.pop(subject, None)
+            self._touch(subject)
+        if entry is None:
+            return
+        self._names[key] = entry.projection
+        for subject in subjects_of(entry.projection):
+            self._found.setdefault(subject, {})[key] = entry.projection
+            self._touch(subject)
+
+    def _touch(self, subject: str) -> None:
+        if self.touched is not None:
+            self.touched.add(subject)
+
+
+class _Roles(Derived[Role]):
+    """The rules of roles, read when they are first asked for. `touched` as for bindings, of RoleRefs."""
+
+    def __init__(self, kind: str, store: Store[Role], shared: dict[Rules, Rules]) -> None:
+        super().__init__(store)
+        self._kind = kind
+        self._rules: dict[Key, Rules] = {}
+        self._shared = shared
+        self.touched: set[Hashable] | None = None
+
+    def of(self, key: Key) -> Rules:
+        """None of them if there is no such role."""
+        if key not in self._rules:
+            entry = self._store.get(key)
+            if entry is None:
+                return ()
+            rules = parse_rules(entry.original().get("rules"))
+            # Thousands of namespaces have roles of the same words.
+            self._rules[key] = self._shared.setdefault(rules, rules)
+        return self._rules[key]
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Role]]) -> None:
+        self._rules = {}
+        self.touched = None
+
+    def _apply(self, key: Key, entry: Entry[Role] | None) -> None:
+        self._rules.pop(key, None)
+        if self.touched is not None:
+            self.touched.add(RoleRef(self._kind, key.namespace, key.name))
+
+
+class Index:
+    """Over the stores of Roles, ClusterRoles, RoleBindings and ClusterRoleBindings."""
+
+    def __init__(
+        self,
+        roles: Store[Role],
+        cluster_roles: Store[Role],
+        bindings: Store[Binding],
+        cluster_bindings: Store[Binding],
+    ) -> None:
+        shared: dict[Rules, Rules] = {}
+        self._roles = {
+            kind: _Roles(kind, store, shared)
+            for kind, store in (("Role", roles), ("ClusterRole", cluster_roles))
+        }
+        self._bindings = _Bindings(bindings)
+        self._cluster_bindings = _Bindings(cluster_bindings)
+        self._known: dict[Who, _Known] = {}
+        self._lock = Lock()
+
+    def rights_of(self, who: Who) -> Rights:
+        with self._lock:
+            self._catch_up()
+            found = self._known.get(who)
+            if found is None:
+                if len(self._known) >= KEPT:
+                    self._forget(None)
+                found = self._known[who] = self._work_out(who)
+            return found.rights
+
+    def grants_of(self, who: Who) -> tuple[Grant, ...]:
+        """Everything that the subject has, and from where."""
+        with self._lock:
+            self._catch_up()
+            return tuple(self._grants(who))
+
+    def catch_up(self) -> None:
+        """Afterwards rights that were given out before and are not true any more are `stale`."""
+        with self._lock:
+            self._catch_up()
+
+    def holders(self, namespace: str) -> Iterator[tuple[str, Rules]]:
+        """Every subject to whom something was granted that counts there, with the rules."""
+        with self._lock:
+            self._catch_up()
+            bindings = [("", binding) for binding in self._cluster_bindings.all()]
+            if namespace:
+                bindings += [
+                    (namespace, binding)
+                    for binding in self._bindings.all()
+                    if binding.namespace == namespace
+                ]
+            found = [
+                (subject, self._rules(role_of(binding, place)))
+                for place, binding in bindings
+                for subject in subjects_of(binding)
+            ]
+        yield from found
+
+    # With the lock held.
+
+    def _catch_up(self) -> None:
+        parts: list[_Bindings | _Roles] = [self._bindings, self._cluster_bindings]
+        taken = [_take(part) for part in (*parts, *self._roles.values())]
+        if None in taken:
+            self._forget(None)
+        elif touched := {one for some in taken for one in some or ()}:
+            self._forget(touched)
+
+    def _forget(self, touched: set[Hashable] | None) -> None:
+        """The rights that rest on any of these; None: all."""
+        found = [
+            who
+            for who, known in self._known.items()
+            if touched is None or not known.rests_on.isdisjoint(touched)
+        ]
+        for who in found:
+            self._known.pop(who).rights.stale = True
+
+    def _work_out(self, who: Who) -> "_Known":
+        grants = tuple(self._grants(who))
+        rests_on = frozenset({*subjects_for(who), *(grant.role for grant in grants)})
+        return _Known(Rights(grants), rests_on)
+
+    def _grants(self, who: Who) -> Iterator[Grant]:
+        for subject in subjects_for(who):
+            for binding in self._cluster_bindings.of(subject).values():
+                yield self._grant("", subject, binding)
+            for binding in self._bindings.of(subject).values():
+                yield self._grant(binding.namespace, subject, binding)
+
+    def _grant(self, namespace: str, subject: str, binding: Binding) -> Grant:
+        role = role_of(binding, namespace)
+        return Grant(namespace, binding.name, subject, role, self._rules(role))
+
+    def _rules(self, role: RoleRef) -> Rules:
+        found = self._roles.get(role.kind)
+        return found.of(Key(role.namespace, role.name)) if found is not None else ()
+
+
+def _take(part: _Bindings | _Roles) -> set[Hashable] | None:
+    """What changed since the last time; None if that may be everything."""
+    with part.current():
+        touched, part.touched = part.touched, set()
+    return touched
+
+
+def role_of(binding: Binding, namespace: str) -> RoleRef:
+    return RoleRef(
+        binding.role_kind, "" if binding.role_kind == "ClusterRole" else namespace, binding.role
+    )
+
+
+def subjects_of(binding: Binding) -> Iterator[str]:
+    """Whom a binding names. A service account without a namespace is of the binding's own."""
+    for user in binding.users:
+        yield _USER + user
+    for group in binding.groups:
+        yield _GROUP + group
+    for account in binding.service_accounts:
+        namespace, _, name = account.partition("/")
+        place = namespace or binding.namespace
+        if place:
+            yield f"{_USER}system:serviceaccount:{place}:{name}"
+
+
+def subjects_for(who: Who) -> Iterator[str]:
+    """As what a binding can name the subject."""
+    user, groups = who
+    yield _USER + user
+    for group in dict.fromkeys(groups):
+        yield _GROUP + group

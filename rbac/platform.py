@@ -1,0 +1,104 @@
+"""Keeps native roles and bindings equal to GlobalRoles and GlobalRoleBindings."""
+
+from console.kube.controller import Result
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    Key,
+)
+from console.kube.indexes import Index
+from console.kube.projections import GlobalRoleBinding
+from console.kube.projections.roles import Role
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.authorizer import is_admin_binding
+from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, projected_name
+from rbac.projection import (
+    Manifest,
+    leaves_out,
+    project_global_binding,
+    project_global_role,
+    refused_subjects,
+)
+from rbac.recorder import NORMAL, WARNING, Recorder
+from rbac.rules import Rules, parse_rules
+from rbac.settling import settle
+
+#: Seconds until another look at a cache that has no list yet.
+UNSYNCED_RETRY = 1.0
+
+
+class PlatformProjector:
+    """The rule."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._client = runtime.console
+        self._roles = runtime.informer(GLOBAL_ROLES)
+        self._bindings = runtime.informer(GLOBAL_ROLE_BINDINGS)
+        self._native_roles = runtime.informer(CLUSTER_ROLES)
+        self._native_bindings = runtime.informer(CLUSTER_ROLE_BINDINGS)
+        self._recorder = Recorder(runtime.console, "quarterdeck-globalrolebinding-controller")
+        self._by_role = Index(self._bindings.store, _role_of)
+
+    async def sync_role(self, name: str) -> Result:
+        """Makes what the GlobalRole `name` gives what it should be, bindings included."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        await self._settle_role(name)
+        for binding in self._by_role.get(name):
+            await self.sync_binding(binding.key.name)
+        return Result()
+
+    async def sync_binding(self, name: str) -> Result:
+        """Makes the ClusterRoleBinding of the GlobalRoleBinding `name` what it should be."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        source = self._bindings.store.get(Key("", name))
+        entry = self._native_bindings.store.get(Key("", projected_name(GLOBAL_BINDING, name)))
+        wanted = self._wanted_binding(source.projection) if source else None
+        changed = await settle(self._client, CLUSTER_ROLE_BINDINGS, entry, wanted)
+        if source is not None and (wanted is not None or is_admin_binding(source.projection)):
+            await self._report(source, changed)
+        return Result()
+
+    async def _settle_role(self, name: str) -> None:
+        source = self._roles.store.get(Key("", name))
+        entry = self._native_roles.store.get(Key("", projected_name(GLOBAL_ROLE, name)))
+        wanted = self._wanted_role(name)
+        await settle(self._client, CLUSTER_ROLES, entry, wanted)
+        if source is not None and wanted is not None and leaves_out(_rules_of(source)):
+            message = "In Kubernetes itself this role lets nobody write what gives rights"
+            await self._recorder.record(source.original(), WARNING, "RulesLeftOut", message)
+
+    def _known(self) -> bool:
+        """An empty cache would read as "the source is gone"."""
+        needed = (self._roles, self._bindings, self._native_roles, self._native_bindings)
+        return all(informer.freshness.synced for informer in needed)
+
+    def _wanted_role(self, name: str) -> Manifest | None:
+        entry = self._roles.store.get(Key("", name))
+        return project_global_role(entry.projection, _rules_of(entry)) if entry else None
+
+    def _wanted_binding(self, binding: GlobalRoleBinding) -> Manifest | None:
+        return project_global_binding(binding, self._wanted_role(binding.role) is not None)
+
+    async def _report(self, source: Entry[GlobalRoleBinding], changed: bool) -> None:
+        about, binding = source.original(), source.projection
+        refused = refused_subjects(binding.subjects)
+        if refused:
+            names = ", ".join(f"{subject.kind} {subject.name!r}" for subject in refused)
+            message = f"These subjects get nothing from a platform role: {names}"
+            await self._recorder.record(about, WARNING, "SubjectsRefused", message)
+        if changed:
+            message = "The cluster role binding of this binding was brought up to date"
+            await self._recorder.record(about, NORMAL, "Synced", message)
+
+
+def _rules_of(entry: Entry[Role]) -> Rules:
+    return parse_rules(entry.original().get("rules"))
+
+
+def _role_of(entry: Entry[GlobalRoleBinding]) -> tuple[str, ...]:
+    return (entry.projection.role,)

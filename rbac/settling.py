@@ -1,0 +1,80 @@
+"""Makes one native object what it should be: created, repaired, or removed."""
+
+import logging
+from typing import Any
+
+from console.kube.client import ConsoleClient
+from console.kube.errors import Conflict
+from console.kube.gvr import GVR
+from console.kube.projections.roles import Binding, Role
+from console.kube.store import Entry
+
+log = logging.getLogger(__name__)
+
+Manifest = dict[str, Any]
+
+_MEANING = ("rules", "aggregationRule", "roleRef", "subjects")
+
+
+async def settle(
+    client: ConsoleClient,
+    gvr: GVR,
+    entry: Entry[Role] | Entry[Binding] | None,
+    wanted: Manifest | None,
+) -> bool:
+    """True if something had to be done. Raises `ApiError`, `Conflict` if `entry` is not the latest."""
+    found = entry.original() if entry is not None else None
+    if found is None and wanted is not None:
+        await _create(client, gvr, wanted)
+    elif found is not None and wanted is None:
+        await _delete(client, gvr, found)
+    elif found is not None and wanted is not None and differs(found, wanted):
+        await _repair(client, gvr, found, wanted)
+    else:
+        return False
+    return True
+
+
+def differs(found: Manifest, wanted: Manifest) -> bool:
+    """True if somebody changed what matters. Further labels and annotations do not."""
+    theirs, ours = found["metadata"], wanted["metadata"]
+    return (
+        not ours["labels"].items() <= (theirs.get("labels") or {}).items()
+        or theirs.get("ownerReferences") != ours["ownerReferences"]
+        or any(found.get(field) != wanted.get(field) for field in _MEANING)
+    )
+
+
+async def _create(client: ConsoleClient, gvr: GVR, wanted: Manifest) -> None:
+    try:
+        await client.create(gvr, wanted, namespace=wanted["metadata"].get("namespace", ""))
+    except Conflict:
+        # Another reconciler was first. The watch brings what it made, and that is looked at then.
+        log.debug("%s %s is there already", gvr.resource, wanted["metadata"]["name"])
+
+
+async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Manifest) -> None:
+    if found.get("roleRef") != wanted.get("roleRef"):
+        # Kubernetes lets nobody change a binding's role.
+        await _delete(client, gvr, found)
+        await _create(client, gvr, wanted)
+        return
+    meta = {
+        **found["metadata"],
+        "labels": {**(found["metadata"].get("labels") or {}), **wanted["metadata"]["labels"]},
+        "ownerReferences": wanted["metadata"]["ownerReferences"],
+    }
+    await client.replace(
+        gvr, {**wanted, "metadata": meta}, namespace=meta.get("namespace", ""), name=meta["name"]
+    )
+
+
+async def _delete(client: ConsoleClient, gvr: GVR, found: Manifest) -> None:
+    meta = found["metadata"]
+    await client.delete(
+        gvr,
+        namespace=meta.get("namespace", ""),
+        name=meta["name"],
+        uid=meta["uid"],
+        resource_version=meta["resourceVersion"],
+    )

@@ -1,0 +1,229 @@
+"""Keeps native roles and bindings equal to WorkspaceRoles and WorkspaceRoleBindings.
+
+A project belongs to a workspace if its label says so and the Workspace of that name, by its uid, is its
+controlling owner: a label alone is written by whoever may change the project. A binding counts in its
+own workspace alone, with a role of the same.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from console.kube.controller import Result
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.indexes import Index
+from console.kube.projections import Subject
+from console.kube.projections.namespace import Namespace
+from console.kube.projections.roles import Binding, Role
+from console.kube.projections.tenancy import Workspace
+from console.kube.runtime import Runtime
+from console.kube.store import Entry, Store
+from rbac.names import ITSELF, WORKSPACE_ROLE, projected_name, source_of
+from rbac.projection import (
+    Manifest,
+    bind_workspace_role,
+    native_subjects,
+    project_workspace_itself,
+    project_workspace_role,
+    refused_subjects,
+)
+from rbac.recorder import WARNING, Recorder
+from rbac.rules import Rules, parse_rules
+from rbac.settling import settle
+
+#: Seconds until another look at a cache that has no list yet.
+UNSYNCED_RETRY = 1.0
+
+
+class TenantProjector:
+    """The rule."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._client = runtime.console
+        informers = {
+            gvr: runtime.informer(gvr)
+            for gvr in (
+                WORKSPACE_ROLES,
+                WORKSPACE_ROLE_BINDINGS,
+                WORKSPACES,
+                NAMESPACES,
+                CLUSTER_ROLES,
+                CLUSTER_ROLE_BINDINGS,
+                ROLE_BINDINGS,
+            )
+        }
+        self._informers = tuple(informers.values())
+        self._stores: dict[object, Store[Any]] = {
+            gvr: informer.store for gvr, informer in informers.items()
+        }
+        self._recorder = Recorder(runtime.console, "quarterdeck-workspacerolebinding-controller")
+        self._bindings = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _role_of)
+        self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
+        self._projects = Index(self._stores[NAMESPACES], _workspace_of)
+        self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
+        # Which role a binding gave when it was last seen: that role must forget it.
+        self._gave: dict[str, str] = {}
+
+    async def sync_role(self, name: str) -> Result:
+        """Makes everything that the WorkspaceRole `name` gives what it should be."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        role, rules, subjects = self._world_of(name)
+        native = projected_name(WORKSPACE_ROLE, name)
+        inside = project_workspace_role(role, rules) if role else None
+        itself = project_workspace_itself(role, rules) if role else None
+        bound = bind_workspace_role(role, subjects) if role and itself else None
+        for wanted, suffix in ((inside, ""), (itself, ITSELF)):
+            entry = self._stores[CLUSTER_ROLES].get(Key("", native + suffix))
+            await settle(self._client, CLUSTER_ROLES, entry, wanted)
+        entry = self._stores[CLUSTER_ROLE_BINDINGS].get(Key("", native))
+        await settle(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
+        places = {found.key.namespace for found in self._ours.get(("role", name))}
+        if role is not None:
+            places |= {found.key.name for found in self._projects.get(role.workspace)}
+        for place in sorted(places):
+            await self.sync_in(name, place)
+        return Result()
+
+    async def sync_in(self, name: str, namespace: str) -> Result:
+        """The same for one project."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
+        if project is None or project.projection.deleted is not None:
+            # What is in it goes with it.
+            return Result()
+        role, rules, subjects = self._world_of(name)
+        wanted = None
+        if role and project_workspace_role(role, rules) and self._holds(role, project.projection):
+            wanted = bind_workspace_role(role, subjects, namespace)
+        key = Key(namespace, projected_name(WORKSPACE_ROLE, name))
+        await settle(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
+        return Result()
+
+    async def sync_project(self, namespace: str) -> Result:
+        """Every role that counts, or counted, in a project."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
+        workspace = project.projection.workspace if project else ""
+        names = {found.key.name for found in self._roles.get(workspace)} if workspace else set()
+        for found in self._ours.get(("in", namespace)):
+            source = source_of(found.key.name)
+            names |= {source.name} if source else set()
+        for name in sorted(names):
+            await self.sync_in(name, namespace)
+        return Result()
+
+    async def sync_workspace(self, name: str) -> Result:
+        """Every role of a workspace."""
+        for found in self._roles.get(name):
+            result = await self.sync_role(found.key.name)
+            if result.requeue_after is not None:
+                return result
+        return Result()
+
+    async def sync_binding(self, name: str) -> Result:
+        """The role that a WorkspaceRoleBinding gives, and the one that it gave before."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        entry = self._stores[WORKSPACE_ROLE_BINDINGS].get(Key("", name))
+        before = self._gave.pop(name, "")
+        now = entry.projection.role if entry is not None else ""
+        if now:
+            self._gave[name] = now
+        try:
+            for role in sorted({before, now} - {""}):
+                await self.sync_role(role)
+        except BaseException:
+            # Both again, at the next attempt.
+            self._gave[name] = before or now
+            raise
+        if entry is not None:
+            await self._report(entry)
+        return Result()
+
+    def _known(self) -> bool:
+        """An empty cache would read as "the source is gone"."""
+        return all(informer.freshness.synced for informer in self._informers)
+
+    def _world_of(self, name: str) -> tuple[Role | None, Rules, list[Manifest]]:
+        """The role, its rules, and everybody who has it."""
+        entry: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", name))
+        if entry is None or not entry.projection.workspace:
+            return None, (), []
+        role = entry.projection
+        subjects = {
+            (subject.kind, subject.name): subject
+            for found in self._bindings.get(name)
+            if _counts(found.projection, role)
+            for subject in _subjects(found.projection)
+        }
+        ordered = [subjects[key] for key in sorted(subjects)]
+        return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
+
+    def _holds(self, role: Role, project: Namespace) -> bool:
+        """True if the project is the workspace's."""
+        name = role.workspace
+        entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))
+        return (
+            entry is not None
+            and project.workspace == name
+            and project.owner == f"Workspace/{name}"
+            and project.owner_uid == entry.projection.uid
+        )
+
+    async def _report(self, entry: Entry[Binding]) -> None:
+        binding, about = entry.projection, entry.original()
+        refused = refused_subjects(_subjects(binding))
+        if refused:
+            names = ", ".join(f"{subject.kind} {subject.name!r}" for subject in refused)
+            message = f"These subjects get nothing from a workspace's role: {names}"
+            await self._recorder.record(about, WARNING, "SubjectsRefused", message)
+        role: Entry[Role] | None = self._stores[WORKSPACE_ROLES].get(Key("", binding.role))
+        if role is not None and not _counts(binding, role.projection):
+            message = (
+                f"The role {binding.role!r} is not of this binding's workspace: it gives nothing"
+            )
+            await self._recorder.record(about, WARNING, "RoleRefused", message)
+
+
+def _counts(binding: Binding, role: Role) -> bool:
+    return binding.role_kind in ("WorkspaceRole", "") and bool(
+        role.workspace and binding.workspace == role.workspace
+    )
+
+
+def _subjects(binding: Binding) -> Iterator[Subject]:
+    for kind, names in (
+        ("User", binding.users),
+        ("Group", binding.groups),
+        ("ServiceAccount", binding.service_accounts),
+    ):
+        for name in names:
+            yield Subject(kind, name)
+
+
+def _role_of(entry: Entry[Binding]) -> tuple[str, ...]:
+    return (entry.projection.role,)
+
+
+def _workspace_of(entry: Entry[Any]) -> tuple[str, ...]:
+    workspace: str = entry.projection.workspace
+    return (workspace,) if workspace else ()
+
+
+def _places_of(entry: Entry[Binding]) -> tuple[tuple[str, str], ...]:
+    """Of bindings of ours: by their role, and by where they are."""
+    source = source_of(entry.key.name)
+    if source is None or source.level != WORKSPACE_ROLE:
+        return ()
+    return (("role", source.name), ("in", entry.key.namespace))

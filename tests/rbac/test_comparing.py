@@ -1,0 +1,91 @@
+"""The doctor sees what differs, and says nothing of what does not."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from console.kube.client import UserClient
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    NAMESPACES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+)
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from rbac import comparing
+from rbac.comparing import compare, people, questions
+from rbac.rules import Question
+from tests.rbac.objects import admin_role, admins, project, user
+
+ADMIN, BOB = Identity("admin"), Identity("bob")
+ASKED = Question("delete", "", "pods", namespace="shop")
+
+
+class Server:
+    """Answers reviews by a function of who asks."""
+
+    def __init__(self, allows: Callable[[str], bool]) -> None:
+        self.allows = allows
+
+    def client(self, identity: Identity) -> UserClient:
+        allows = self.allows
+
+        class Reviewing:
+            async def create(self, gvr: Any, body: dict[str, Any]) -> dict[str, Any]:
+                assert gvr == comparing.REVIEWS
+                attributes = body["spec"]["resourceAttributes"]
+                assert attributes["verb"] and attributes["resource"]
+                return {"status": {"allowed": allows(identity.name)}}
+
+        return cast(UserClient, Reviewing())
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "SECOND_LOOK", 0)
+
+
+def runtime(allows: Callable[[str], bool]) -> StaticRuntime:
+    informers = {
+        USERS: [user("admin"), user("bob"), user("locked", state="Disabled"), user("system:x")],
+        ROLES: [],
+        CLUSTER_ROLES: [admin_role()],
+        ROLE_BINDINGS: [],
+        CLUSTER_ROLE_BINDINGS: admins("admin"),
+        NAMESPACES: [project("shop")],
+    }
+    made = {gvr: Informer.preloaded(gvr, items) for gvr, items in informers.items()}
+    return StaticRuntime(made, user_client=Server(allows).client)
+
+
+async def test_it_is_quiet_where_both_agree() -> None:
+    found = runtime(lambda who: who == "admin")
+    assert people(found) == [ADMIN, BOB]
+    asked = questions(found, [PODS, NAMESPACES], 50, 1)
+    assert len(asked) == 50
+    assert {who.name for who, _ in asked} == {"admin", "bob"}
+    assert asked == questions(found, [PODS, NAMESPACES], 50, 1)
+    assert await compare(found, asked) == []
+
+
+async def test_it_tells_each_difference() -> None:
+    found = await compare(runtime(lambda who: who == "bob"), [(ADMIN, ASKED), (BOB, ASKED)])
+    assert [str(one) for one in found] == [
+        "admin: delete pods in shop: the console says yes, kube-apiserver no",
+        "bob: delete pods in shop: the console says no, kube-apiserver yes",
+    ]
+
+
+async def test_a_difference_that_passes_is_none() -> None:
+    answers = iter([False, True])
+    assert await compare(runtime(lambda _who: next(answers)), [(ADMIN, ASKED)]) == []
+
+
+def test_without_people_there_is_nothing_to_ask() -> None:
+    assert questions(runtime(lambda _who: True), [], 10, 1) == []

@@ -1,0 +1,148 @@
+"""Rights that are kept up to date change by change are those that one would work out anew."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    ROLE_BINDINGS,
+    ROLES,
+    Key,
+)
+from console.kube.informer import Informer
+from rbac.index import Index, Who
+from rbac.rules import Question, parse_rules
+from tests.rbac.chance import PEOPLE, PROJECTS, TEAMS, Chance
+from tests.rbac.objects import Manifest
+
+TYPES = {
+    "Role": ROLES,
+    "ClusterRole": CLUSTER_ROLES,
+    "RoleBinding": ROLE_BINDINGS,
+    "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
+}
+#: Verbs and types that the lists of namespaces and names are compared for.
+ASKED = [
+    (verb, group, resource)
+    for verb in ("get", "list", "delete")
+    for group, resource in (("", "pods"), ("apps", "deployments"), ("", "namespaces"))
+]
+
+
+class World:
+    """The objects by themselves, beside the informers that are told of them."""
+
+    def __init__(self) -> None:
+        self.informers: dict[GVR, Informer[Any]] = {
+            gvr: Informer.preloaded(gvr) for gvr in TYPES.values()
+        }
+        self.objects: dict[tuple[str, Key], Manifest] = {}
+        self.index = Index(*(self.informers[gvr].store for gvr in TYPES.values()))
+
+    def put(self, item: Manifest) -> None:
+        self.objects[item["kind"], key_of(item)] = item
+        self.informers[TYPES[item["kind"]]].apply(item)
+
+    def remove(self, item: Manifest) -> None:
+        del self.objects[item["kind"], key_of(item)]
+        self.informers[TYPES[item["kind"]]].remove(item)
+
+    def allows(self, who: Who, asked: Question) -> bool:
+        """Looks at everything, as the rules are told in Kubernetes' documentation."""
+        return any(
+            rule.allows(asked)
+            for (kind, key), item in self.objects.items()
+            if kind.endswith("Binding") and key.namespace in ("", asked.namespace)
+            if any(names(subject, who, key.namespace) for subject in item["subjects"])
+            for rule in parse_rules(self.role(item["roleRef"], key.namespace).get("rules"))
+        )
+
+    def role(self, ref: Manifest, namespace: str) -> Manifest:
+        place = "" if ref["kind"] == "ClusterRole" else namespace
+        return self.objects.get((ref["kind"], Key(place, ref["name"])), {})
+
+
+def key_of(item: Manifest) -> Key:
+    return Key(item["metadata"].get("namespace", ""), item["metadata"]["name"])
+
+
+def names(subject: Manifest, who: Who, namespace: str) -> bool:
+    match subject["kind"]:
+        case "User":
+            return bool(subject["name"] == who[0])
+        case "Group":
+            return subject["name"] in who[1]
+    place = subject.get("namespace") or namespace
+    return who[0] == f"system:serviceaccount:{place}:{subject['name']}"
+
+
+def everybody() -> Iterable[Who]:
+    for person in PEOPLE:
+        yield person, ("system:authenticated",)
+        yield person, (TEAMS[0], "system:authenticated")
+    yield "system:serviceaccount:acme-one:one", ("system:serviceaccounts", "system:authenticated")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_each_change(seed: int) -> None:
+    chance, world = Chance(seed), World()
+    seen = set()
+    for _ in range(40):
+        if world.objects and chance.likely(0.35):
+            item = chance.one(world.objects.values())
+            if item["kind"].endswith("Role") and chance.likely(0.5):
+                world.put({**item, "rules": [chance.rule()]})
+            else:
+                world.remove(item)
+        else:
+            for item in chance.native():
+                world.put(item)
+        for who in everybody():
+            rights = world.index.rights_of(who)
+            for _ in range(4):
+                asked = chance.question()
+                assert rights.allows(asked) is world.allows(who, asked), (who, asked)
+                seen.add(rights.allows(asked))
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -> None:
+    chance, world = Chance(seed), World()
+    for _ in range(12):
+        for item in chance.native():
+            world.put(item)
+    for who in everybody():
+        rights = world.index.rights_of(who)
+        for verb, group, resource in ASKED:
+            spaces = rights.namespaces_where(verb, group, resource)
+            names = rights.names_where(verb, group, resource)
+            for place in (*PROJECTS, "elsewhere"):
+                asked = Question(verb, group, resource, namespace=place)
+                assert rights.allows(asked) is (spaces is None or place in spaces), asked
+                for name in ("one", "two", "three"):
+                    single = {Key(place, name), Key("", name)} & names
+                    expected = spaces is None or place in spaces or bool(single)
+                    assert rights.allows(asked._replace(name=name)) is expected, (asked, name)
+
+
+def test_rights_that_were_given_out_say_when_they_are_old() -> None:
+    world, chance = World(), Chance(1)
+    who = ("ann", ())
+    rights = world.index.rights_of(who)
+    assert world.index.rights_of(who) is rights
+    other = chance.native()
+    other[1]["subjects"] = [{"kind": "User", "name": "bob"}]
+    for item in other:
+        world.put(item)
+    assert world.index.rights_of(who) is rights
+    assert not rights.stale
+    other[1]["subjects"].append({"kind": "User", "name": "ann"})
+    world.put({**other[1], "metadata": {**other[1]["metadata"], "resourceVersion": "31"}})
+    world.index.catch_up()
+    assert rights.stale
+    assert world.index.rights_of(who) is not rights
