@@ -177,12 +177,12 @@ class LiveList(ScopedInformer[P]):
         with ChangeSignal(self, asyncio.get_running_loop()) as changed:
             try:
                 async with asyncio.timeout(timeout):
-                    while not self.freshness.synced and self._refusal() is None:
+                    while not self.freshness.synced and self.refusal is None:
                         await changed.wait()
                         changed.clear()
             except TimeoutError:
                 return False
-        refusal = self._refusal()
+        refusal = self.refusal
         if refusal is not None:
             raise refusal
         return True
@@ -194,7 +194,9 @@ class LiveList(ScopedInformer[P]):
                 self._changed(key)
         return version
 
-    def _refusal(self) -> Forbidden | None:
+    @property
+    def refusal(self) -> Forbidden | None:
+        """kube-apiserver's last word, if that was that the viewer may not."""
         return next((source.refused for source in self._sources.values() if source.refused), None)
 
     async def _run(self) -> None:

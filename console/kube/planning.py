@@ -11,7 +11,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
 from console.kube.private import PRIVATE
-from console.kube.projections import DECODERS, generic
+from console.kube.projections import DECODERS, custom
 from console.kube.scoped import EVERYWHERE, ScopedInformer
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
@@ -41,6 +41,9 @@ class ClusterPlanner:
     async def follow(self, informer: Informer[Any]) -> None:
         assert isinstance(informer, ScopedInformer)  # noqa: S101  `make` makes no other
         gvr = informer.gvr
+        if gvr not in DECODERS and self.types.get(gvr) is not None:
+            # What is kept of its objects may be something else than when it was last followed.
+            informer.store.decode_with(self._decoder(gvr))
         namespaces = self.namespaces_of(gvr)
         await informer.follow({name: ListWatch(self._reader, gvr, name) for name in namespaces})
 
@@ -52,8 +55,9 @@ class ClusterPlanner:
 
     def _decoder(self, gvr: GVR) -> Decode[Any]:
         decode = DECODERS.get(gvr)
-        if decode is None:
-            if self.types.get(gvr) is None:
-                raise UnknownKind(gvr.qualified)
-            decode = generic.decode
-        return decode
+        if decode is not None:
+            return decode
+        found = self.types.get(gvr)
+        if found is None:
+            raise UnknownKind(gvr.qualified)
+        return custom.decoder_of(found.columns, conditions=found.conditions)

@@ -25,6 +25,8 @@ from console.live.view import Known, LiveView
 from console.ui.access import Access
 from console.ui.decisions import Denied, readable
 from console.ui.places import ListPlace
+from console.ui.reading import check_not_refused
+from console.ui.registry import kinds
 from console.ui.rights import rights_key
 
 log = logging.getLogger(__name__)
@@ -74,6 +76,7 @@ class Screen:
         move: Move,
     ) -> None:
         self._place = place
+        self._informer = informer
         self._lang = lang
         self._rights = rights
         self._pacer = pacer
@@ -165,6 +168,7 @@ class Screen:
 
     def _rights_of(self, access: Access) -> Hashable:
         """Raises `Denied` for whoever may not see what this list's address names."""
+        check_not_refused(self._place.kind, self._informer)
         readable(self._place.kind, access, self._place.spec.namespaces)
         return rights_key(self._place.kind, access)
 
@@ -176,6 +180,9 @@ class Screen:
     def _work_out(self, mail: Mail) -> _Post:
         """What to send to whom. Whoever joins follows, or waits, from here on."""
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
+        if kinds.find(self._place.kind.segment) not in (None, self._place.kind):
+            # The type has other columns now. Whoever fetches the list comes to another screen.
+            return [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         joining = dict(self._joining) if view.synced else {}
         access, known = viewers[0].access, view.known()
         try:

@@ -52,4 +52,7 @@ async def brought_up(followed: Followed) -> None:
 def _view(spec: ViewSpec, access: Access, informer: Informer[Any]) -> OrderedView:
     store = informer.store
     question = Question.of(spec, readable(spec.kind, access, spec.namespaces))
+    if spec.kind.private:
+        # The store is one viewer's and ends with the page: nothing of it stays behind.
+        return OrderedView(store, question)
     return _shelf.get((store, question), lambda: OrderedView(store, question))

@@ -88,12 +88,15 @@ async function load(force) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const fresh = page.getElementById("results");
   if (!fresh || table()?.dataset.url !== url) return;
-  if (!force && held()) merge(fresh);
+  if (!force && held() && heads(fresh) === heads($("results"))) merge(fresh);
   else replace(fresh);
   settle();
   mirror();
   subscribe();
 }
+
+// A type of the cluster's own may have other columns now.
+const heads = (part) => [...part.querySelectorAll("th[scope=col]")].map(({ dataset }) => dataset.col).join();
 
 function replace(fresh) {
   const before = new Map(rows().map((row) => [row.id, row.dataset.status]));
