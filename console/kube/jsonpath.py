@@ -1,7 +1,7 @@
 """The JSONPath of printer columns, as kube-apiserver reads it: client-go's dialect, of which a column
 may use whatever starts with a dot.
 
-`.spec.a`, `.spec.a\\.b`, `.spec['a']`, `.list[0]`, `.list[-1]`, `.list[1:3]`, `.list[*].name`,
+`.spec.a`, `.spec.a\\.b`, `.spec['a\\.b']`, `.list[0]`, `.list[-1]`, `.list[1:3]`, `.list[*].name`,
 `.map.*` and `.status.conditions[?(@.type=="Ready")].status`; of several matches the first one counts,
 as in kube-apiserver's own tables (apiextensions-apiserver, pkg/registry/customresource/tableconvertor).
 
@@ -86,7 +86,9 @@ class _Reader:
         while self._at < len(self._text) and (char := self._text[self._at]) not in _ENDS:
             if char == "\\":
                 self._at += 1
-                char = self._text[self._at : self._at + 1]
+                if self._at == len(self._text):
+                    raise BadPath("nothing is escaped")
+                char = self._text[self._at]
             name += char
             self._at += 1
         if not name:
@@ -108,7 +110,9 @@ class _Reader:
             return _every
         quoted = _quoted(inner)
         if quoted is not None:
-            return _member(quoted)
+            # Quotes change nothing but where a name may stand: dots in them are escaped, too.
+            within = tuple(_Reader(f".{quoted}", inner=True).steps())
+            return lambda value: _walk(value, within)
         return _slice(inner)
 
     def _take(self, char: str) -> None:
@@ -240,4 +244,4 @@ def _quoted(text: str) -> str | None:
     """What is between quotes, None for a text without."""
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return None
-    return text[1:-1].replace("\\" + text[0], text[0]).replace("\\.", ".")
+    return text[1:-1]
