@@ -36,14 +36,14 @@ class ClusterPlanner:
         if gvr in PRIVATE:
             raise NeverCached(gvr.qualified)
         kind = Window if gvr == EVENTS else ScopedInformer
-        return kind(gvr, self._decoder(gvr), clock=self._clock)
+        return kind(gvr, self.decoder(gvr), clock=self._clock)
 
     async def follow(self, informer: Informer[Any]) -> None:
         assert isinstance(informer, ScopedInformer)  # noqa: S101  `make` makes no other
         gvr = informer.gvr
         if gvr not in DECODERS and self.types.get(gvr) is not None:
             # What is kept of its objects may be something else than when it was last followed.
-            informer.store.decode_with(self._decoder(gvr))
+            informer.store.decode_with(self.decoder(gvr))
         namespaces = self.namespaces_of(gvr)
         await informer.follow({name: ListWatch(self._reader, gvr, name) for name in namespaces})
 
@@ -53,7 +53,8 @@ class ClusterPlanner:
             return self._namespaces
         return (EVERYWHERE,)
 
-    def _decoder(self, gvr: GVR) -> Decode[Any]:
+    def decoder(self, gvr: GVR) -> Decode[Any]:
+        """What is made of a type's objects. Raises `UnknownKind`."""
         decode = DECODERS.get(gvr)
         if decode is not None:
             return decode

@@ -1,11 +1,12 @@
 """Where the objects of a kind come from: the shared cache, or what is read as one viewer alone.
 
-Whoever shows a kind asks here and need not know which. What is read as a viewer lasts as long as the
-`with` block that asked for it, and nobody else is shown any of it.
+As a viewer is read what the cache must never hold, and custom resources that its own identity may not
+list. Whoever shows a kind asks here and need not know which. What is read as a viewer lasts as long as
+the `with` block that asked for it, and nobody else is shown any of it.
 """
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,6 +19,7 @@ from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, readable_namespaces
+from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 
 #: Projects that are read as a viewer at a time: each is a request, and a watch while the page is open.
@@ -31,7 +33,16 @@ class TooManyProjects(Exception):
 def source_of(kind: ResourceKind, access: Access) -> Hashable:
     """Equal for viewers who read the kind together. Raises `UnknownKind` for a type that is gone."""
     # An informer that begins anew is another source.
-    return access.identity if kind.private else get_runtime().informer(kind.gvr)
+    return _shared(kind) or access.identity
+
+
+def _shared(kind: ResourceKind) -> Informer[Any] | None:
+    """The cache's informer, None for what is read as the viewer. Raises `UnknownKind`."""
+    if kind.private:
+        return None
+    informer = get_runtime().informer(kind.gvr)
+    refused = not informer.freshness.synced and informer.refusal is not None
+    return None if refused and isinstance(kind, GenericKind) else informer
 
 
 @contextmanager
@@ -40,32 +51,39 @@ def objects_of(
 ) -> Iterator[Informer[Any]]:
     """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
 
-    Raises `UnknownKind` for a type that is gone and, of a private kind, `Denied` and `TooManyProjects`.
+    Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
+    `TooManyProjects`.
     """
-    runtime = get_runtime()
-    if not kind.private:
-        yield runtime.informer(kind.gvr)
+    shared = _shared(kind)
+    if shared is not None:
+        yield shared
         return
     allowed = readable_namespaces(kind, access, namespaces)
     wanted = namespaces or (("",) if allowed is None else tuple(sorted(allowed)))
     if len(wanted) > MOST_PROJECTS:
         text = _("These are read in at most %(count)s projects at a time. Choose some.")
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
-    with runtime.live_list(kind.gvr, access.identity, wanted) as found:
+    with get_runtime().live_list(kind.gvr, access.identity, wanted) as found:
         yield found
 
 
-async def first_list(kind: ResourceKind, informer: Informer[Any], *, seconds: float) -> None:
-    """Waits so long at most for the objects to be there. Raises `Denied` if kube-apiserver says so."""
-    if informer.freshness.synced:
-        return
-    if isinstance(informer, LiveList):
-        try:
-            await informer.wait(timeout=seconds)
-        except Forbidden as error:
-            raise Denied("list", kind.gvr) from error
-    else:
+@asynccontextmanager
+async def listed(
+    kind: ResourceKind, access: Access, namespaces: tuple[str, ...] = (), *, seconds: float
+) -> AsyncIterator[Informer[Any]]:
+    """As `objects_of`, and so long at most it waits for the objects to be there.
+
+    Raises as `objects_of`, and `Denied` if kube-apiserver does not let the viewer see them.
+    """
+    if not kind.private:
         await get_runtime().wait_synced(kind.gvr, timeout=seconds)
+    with objects_of(kind, access, namespaces) as informer:
+        if isinstance(informer, LiveList):
+            try:
+                await informer.wait(timeout=seconds)
+            except Forbidden as error:
+                raise Denied("list", kind.gvr) from error
+        yield informer
 
 
 def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
@@ -79,10 +97,8 @@ async def find_entry(
 ) -> Entry[Any] | None:
     """One object, None if there is none. Whether the viewer may see it is decided before.
 
-    Raises as `objects_of`, and `Denied` as `first_list`.
+    Raises as `listed`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
-    with objects_of(kind, access, namespaces) as informer:
-        if kind.private:
-            await first_list(kind, informer, seconds=seconds)
+    async with listed(kind, access, namespaces, seconds=seconds) as informer:
         return informer.store.get(key)

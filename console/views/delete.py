@@ -36,8 +36,8 @@ from console.views.guard import access_of, refuse_anonymous
 ACTION = "delete"
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
-#: Seconds that an object is waited for that is read as the viewer.
-PRIVATE_WAIT = 2.0
+#: Seconds that an object is waited for whose kind nobody has looked at yet.
+FIND_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ async def delete_page(
     if request.method == "POST":
         return await _delete(request, target, access)
     try:
-        entry = await find_entry(kind, access, target.key, seconds=PRIVATE_WAIT)
+        entry = await find_entry(kind, access, target.key, seconds=FIND_WAIT)
     except Denied as denied:
         return denied_page(request, kind, denied_text(denied, kind.nouns))
     except UnknownKind as error:
@@ -153,7 +153,7 @@ async def _refused(
     """The form again, with the reason and with the `uid` that was sent: a second try must not take
     another object than the one that was shown."""
     try:
-        entry = await find_entry(target.kind, access, target.key, seconds=PRIVATE_WAIT)
+        entry = await find_entry(target.kind, access, target.key, seconds=FIND_WAIT)
     except (Denied, UnknownKind):
         entry = None
     return _confirm(request, target, entry, uid=uid, error=text, status=code)

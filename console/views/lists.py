@@ -21,7 +21,7 @@ from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.places import find_kind
-from console.ui.reading import TooManyProjects, first_list, objects_of
+from console.ui.reading import TooManyProjects, listed
 from console.ui.selection import prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
@@ -54,8 +54,8 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     try:
         # Before the informer: nobody makes the console watch what they may not see.
         readable(kind, access, spec.namespaces)
-        with objects_of(kind, access, spec.namespaces) as informer:
-            await first_list(kind, informer, seconds=FIRST_LIST_WAIT)
+        reading = listed(kind, access, spec.namespaces, seconds=FIRST_LIST_WAIT)
+        async with reading as informer:
             return await _answer(request, spec, access, informer, fmt)
     except Denied as denied:
         return _denied(request, spec, denied, fmt)

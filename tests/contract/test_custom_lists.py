@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,16 +13,20 @@ import pytest
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
+from console.kube.kubeconfig import ROLES, write_console_kubeconfig
 from console.kube.runtime import Runtime, set_runtime
 from console.ui.columns import PrintedColumn
 from console.ui.registry import kinds
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
+from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import CRDS, RBAC, unique
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, _site
 from tests.views.test_lists import text_of
 
@@ -139,8 +144,7 @@ def world(admin: Client, namespace: str) -> Iterator[World]:
                 status = "True" if name == "anchor" else "False"
                 ready = {"type": "Ready", "status": status, "reason": "Tide", "message": "is out"}
                 body["status"] = {"conditions": [ready]}
-            created = eventually(lambda body=body: admin.post(where, body), "it is stored")
-            created.ok()
+            admin.post(where, body).ok()
         yield World(crd, where)
 
 
@@ -360,3 +364,54 @@ def _condition(admin: Client, crd: Obj, kind: str) -> str:
     found = admin.get(f"{CRDS}/{crd['metadata']['name']}").ok()
     conditions = found.get("status", {}).get("conditions") or ()
     return next((c["status"] for c in conditions if c["type"] == kind), "")
+
+
+@pytest.fixture
+def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[Runtime]:
+    """A console that may list definitions and projects, and act as others, and nothing else."""
+    grants, reader = Grants(scrap, "default"), user("reader")
+    grants.everywhere(
+        reader,
+        rule("list watch", "customresourcedefinitions", "apiextensions.k8s.io"),
+        rule("list watch", "namespaces"),
+        rule("impersonate", "users groups"),
+    )
+    grants.wait("reader", verb="impersonate", resource="groups")
+    path = tmp_path / "kubeconfig"
+    write_console_kubeconfig(
+        path, cluster.url, cluster.ca_file, dict.fromkeys(ROLES, cluster.bearer())
+    )
+    runtime = Runtime(kubeconfig=str(path))
+    runtime.start()
+    set_runtime(runtime)
+    definitions = runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
+    eventually(lambda: live(definitions), "definitions are known")
+    yield runtime
+    runtime.stop()
+
+
+async def test_what_the_console_may_not_list_is_read_as_the_viewer(
+    narrow_runtime: Runtime,
+    world: World,
+    scrap: Scrap,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    viewer = FakeAccess(unique("kim"), list_in={namespace}, delete_in=())
+    name = viewer.identity.name
+    monkeypatch.setitem(CAST, name, lambda: viewer)
+    url = list_of(world.crd, "format=json&sort=name")
+    refused = await ClientAs()(name).get(url)
+    assert refused.status_code == 403, await text_of(refused)
+    grants = Grants(scrap, namespace)
+    grants.here(user(name), rule("list watch", "widgets", world.crd["spec"]["group"]))
+    attributes = {"group": world.crd["spec"]["group"], "resource": "widgets"}
+    grants.wait(name, verb="list", namespace=namespace, **attributes)
+    found = json.loads(await text_of(await ClientAs()(name).get(url)))["items"]
+    assert [item["name"] for item in found] == sorted(WIDGETS)
+    assert found[0]["size"] == WIDGETS["anchor"]["size"]
+    # As soon as the console may, everybody reads together.
+    grants.everywhere(user("reader"), rule("list watch", "widgets", attributes["group"]))
+    informer = narrow_runtime.informer(gvr_of(world.crd))
+    eventually(lambda: informer.freshness.synced, "the cache has them", timeout=60)
+    assert (await ClientAs()(name).get(url)).status_code == 200

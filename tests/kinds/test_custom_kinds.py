@@ -212,7 +212,7 @@ def test_whatever_is_defined_makes_a_kind_that_could_be_declared(
 async def test_a_hostile_type_is_shown_as_text(world: World, client_as: ClientAs) -> None:
     world.define(definition("widgets.x.org", *HOSTILE))
     status = {"conditions": [{"type": "Ready", "status": "False", "reason": POLYGLOT}]}
-    values = (POLYGLOT, 3, None, {"a": [POLYGLOT]}, "=1+1", [], True)
+    values: tuple[Any, ...] = (POLYGLOT, 3, None, {"a": [POLYGLOT]}, "=1+1", [], True)
     world.put(
         *(widget(f"w{n}", spec={"x": x, "size": x}, status=status) for n, x in enumerate(values)),
         widget("bare"),
