@@ -16,7 +16,7 @@ from devcluster.writes import Deletion, Mutation, Write
 
 # Seconds between two things that happen.
 _PAUSE = (12.0, 35.0)
-_DEPLOYMENTS = "deployments.apps"
+_DEPLOYMENTS, _BACKUPS = "deployments.apps", "backups.backup.shop.example"
 
 
 class Manager(Protocol):
@@ -28,17 +28,19 @@ class Manager(Protocol):
 
 
 class Churn:
-    """Only touches what is healthy and belongs to the sample world."""
+    """Only touches what is healthy and belongs to the sample world. `pace`: 2 is twice as much."""
 
-    def __init__(self, cluster: Cluster, manager: Manager, seed: int) -> None:
+    def __init__(self, cluster: Cluster, manager: Manager, seed: int, pace: float = 1.0) -> None:
         self._cluster, self._manager = cluster, manager
+        self._pace = pace
         self._chance = random.Random(seed)  # noqa: S311 - a sample world is no secret
 
     async def run(self) -> None:
         while True:
-            await asyncio.sleep(self._chance.uniform(*_PAUSE))
+            await asyncio.sleep(self._chance.uniform(*_PAUSE) / self._pace)
             act = self._chance.choices(
-                (self._restart, self._replace, self._roll, self._scale), (5, 3, 2, 2)
+                (self._restart, self._replace, self._roll, self._scale, self._back_up),
+                (5, 3, 2, 2, 2),
             )[0]
             try:
                 act()
@@ -92,6 +94,18 @@ class Churn:
             return deployment
 
         self._update(mutate)
+
+    def _back_up(self) -> None:
+        """A custom resource changes as its controller would have it."""
+        records = self._cluster.store.collection(_BACKUPS).records_in()
+        if not records:
+            return
+        backup = self._chance.choice(records).load()
+        status = backup["status"]
+        if "finished" in status:
+            status["finished"] = timestamp()
+            status["size"] = f"{self._chance.randrange(4, 120)}Gi"
+            self._cluster.store.put(_BACKUPS, backup)
 
     def _update(self, mutate: Mutation) -> None:
         record = self._deployment()

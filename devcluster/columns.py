@@ -1,11 +1,12 @@
 """Columns of tables, and the ways to fill them from an object."""
 
-import re
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from console.kube.jsonpath import BadPath, parse
 from devcluster.objects import Obj, dig, meta, parse_time
 from devcluster.podstatus import pod_restarts
 
@@ -188,27 +189,33 @@ def number(name: str, path: str) -> Column:
 
 
 def json_path(path: str, kind: str) -> Getter:
-    """`.spec.a`, `.items[0].b`, `.conditions[?(@.type=="Ready")].status`."""
-    steps = re.findall(r"\.([^.\[\]]+)|\[([^\]]+)\]", path.replace("\\.", "\0"))
-
-    def get(obj: Obj) -> Any:
-        value: Any = obj
-        for name, index in steps:
-            value = _step(value, name.replace("\0", "."), index)
-            if value is None:
-                return None if kind in ("integer", "number", "boolean") else "<none>"
-        return age(str(value)) if kind == "date" else value
-
-    return get
+    """The value of a printer column, None where there is none of its type."""
+    try:
+        found = parse(path)
+    except BadPath:
+        return lambda _obj: None
+    return lambda obj: _cell(found.first(obj.get(found.head)), kind)
 
 
-def _step(value: Any, name: str, index: str) -> Any:
-    if name:
-        return value.get(name) if isinstance(value, dict) else None
-    if not isinstance(value, list):
-        return value.get(index.strip("'\"")) if isinstance(value, dict) else None
-    if found := re.fullmatch(r"\?\(@\.([\w.]+)\s*==\s*[\"']([^\"']*)[\"']\)", index):
-        return next((item for item in value if dig(item, found[1]) == found[2]), None)
-    if index == "*":
-        return ",".join(str(item) for item in value)
-    return value[int(index)] if index.isdigit() and int(index) < len(value) else None
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _cell(value: Any, kind: str) -> Any:
+    """As kube-apiserver's `cellForJSONValue` has it."""
+    if kind == "string":
+        return value if value is None or isinstance(value, str) else _compact(value)
+    if kind == "date":
+        return _age_cell(value) if isinstance(value, str) else None
+    if kind == "boolean":
+        return value if isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if kind == "integer" else value
+
+
+def _age_cell(text: str) -> str:
+    try:
+        return age(text)
+    except (TypeError, ValueError):
+        return "<invalid>"

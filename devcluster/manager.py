@@ -24,7 +24,7 @@ from devcluster.controllers.tokens import ServiceAccountTokenController
 from devcluster.controllers.volumes import VolumeController
 from devcluster.statuses import StatusError
 from devcluster.store import Change
-from devcluster.world import is_seeded, seed_world
+from devcluster.world import Sample, is_seeded, seed_world
 
 _log = logging.getLogger(__name__)
 # Seconds until a key that failed is tried again.
@@ -35,10 +35,10 @@ _Item = tuple[int, str]
 
 
 class ControllerManager:
-    """A key that is added many times is looked at once. `world_seed`: None for no sample world."""
+    """A key that is added many times is looked at once. `sample`: None for no sample world."""
 
-    def __init__(self, cluster: Cluster, certificate: str, *, world_seed: int | None) -> None:
-        self._cluster, self._world_seed = cluster, world_seed
+    def __init__(self, cluster: Cluster, certificate: str, *, sample: Sample | None) -> None:
+        self._cluster, self._sample = cluster, sample
         objects = cluster.objects
         recorder = Recorder(objects)
         self.kubelet = Kubelet(objects, recorder)
@@ -77,17 +77,18 @@ class ControllerManager:
             for key in controller.all_keys():
                 self._add((index, key))
         self._work_off()
-        if self._world_seed is not None:
-            self._start_world(self._world_seed)
+        if self._sample is not None:
+            self._start_world(self._sample)
         self._tasks.append(asyncio.create_task(self._run(), name="controllers"))
 
-    def _start_world(self, seed: int) -> None:
+    def _start_world(self, sample: Sample) -> None:
         cluster = self._cluster
         if not is_seeded(cluster):
             with cluster.store.batch():
-                seed_world(cluster, self, seed)
-        churn = Churn(cluster, self, seed)
-        self._tasks.append(asyncio.create_task(churn.run(), name="churn"))
+                seed_world(cluster, self, sample.seed)
+        if sample.churn > 0:
+            churn = Churn(cluster, self, sample.seed, sample.churn)
+            self._tasks.append(asyncio.create_task(churn.run(), name="churn"))
 
     def fast_forward(self) -> None:
         """Lets everything happen that is due within moments, before this returns."""

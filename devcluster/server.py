@@ -20,6 +20,7 @@ from devcluster.database import Database
 from devcluster.objects import encode
 from devcluster.pki import Authority, KeyPair, write_private
 from devcluster.running import Running
+from devcluster.world import Sample
 
 ADMIN = "kubernetes-admin"
 T = TypeVar("T")
@@ -33,16 +34,23 @@ class DevCluster:
     """An API server on 127.0.0.1 whose data is in `data_dir` and survives a restart.
 
     `port`: 0 for any that is free; it stays the same over `kill` and `start`. `world`: with nodes
-    and a sample world that changes by itself, made on the first start from `seed`. `start` returns
+    and a sample world that changes by itself, made on the first start from `seed`; `churn` is how much
+    (see `devcluster.world.Sample`). `start` returns
     when requests are answered and raises `DevClusterError` if they cannot be. All methods may be
     called from any thread, but not at the same time.
     """
 
     def __init__(
-        self, data_dir: Path, port: int = 0, *, world: bool = False, seed: int = 7
+        self,
+        data_dir: Path,
+        port: int = 0,
+        *,
+        world: bool = False,
+        seed: int = 7,
+        churn: float = 1.0,
     ) -> None:
         self.data_dir, self._port = data_dir, port
-        self._world, self._seed = world, seed
+        self._sample = Sample(seed, churn) if world else None
         self.audit = RequestLog()
         self._running: Running | None = None
 
@@ -88,7 +96,7 @@ class DevCluster:
             self.data_dir / "tokens.csv",
             authority.pem.decode(),
             self.audit,
-            self._seed if self._world else None,
+            self._sample,
         )
         try:
             running.start()

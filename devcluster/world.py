@@ -7,6 +7,7 @@ only the times follow the clock.
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -14,17 +15,28 @@ from devcluster.cluster import Cluster
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.controllers.cron import next_time
 from devcluster.controllers.jobs import CronJobController
+from devcluster.customs import CRDS
 from devcluster.objects import Obj, meta, parse_time, predictable, suffix, timestamp
-from devcluster.sample import manifests
+from devcluster.rbac import CLUSTER_ROLES
+from devcluster.sample import extensions, manifests, troubles
 from devcluster.sample.aging import age_by, evicted_pod, restart_often
 from devcluster.sample.catalog import Workload, catalog
 from devcluster.sample.nodes import nodes
-from devcluster.store import Record
+from devcluster.store import Record, key_of
 from devcluster.writes import Write
 
 _SEEDED = "sampleWorld"
 _OLDEST = timedelta(days=241)
 _STUCK_FINALIZER = "storage.shop.example/release-lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The same `seed` makes the same world. `churn`: how much happens in it; 1 is a thing now and then,
+    2 twice as many, 0 nothing."""
+
+    seed: int
+    churn: float = 1.0
 
 
 class Manager(Protocol):
@@ -52,6 +64,8 @@ def seed_world(cluster: Cluster, manager: Manager, seed: int) -> None:
         _Past(cluster, chance).apply()
         _leave_behind(cluster, chance)
         _set_clocks(cluster)
+        _extend(cluster)
+        troubles.report(cluster)
     cluster.store.compact()
     cluster.store.database.set(_SEEDED, str(seed))
 
@@ -68,7 +82,10 @@ def _create(cluster: Cluster) -> None:
         cluster.ensure("nodes", node)
     for namespace in manifests.namespaces():
         cluster.ensure("namespaces", namespace)
-    for collection, obj in manifests.others():
+    for definition in extensions.definitions():
+        cluster.ensure(CRDS, definition)
+    cluster.ensure(CLUSTER_ROLES, extensions.reader_role())
+    for collection, obj in (*manifests.others(), *troubles.objects()):
         cluster.ensure(collection, obj)
     for work in catalog().workloads:
         cluster.ensure(manifests.COLLECTIONS[work.kind], manifests.workload(work))
@@ -76,6 +93,18 @@ def _create(cluster: Cluster) -> None:
             cluster.ensure("services", manifests.service(work))
     for pod in manifests.static_pods():
         cluster.ensure("pods", pod)
+
+
+def _extend(cluster: Cluster) -> None:
+    """Custom resources, whose states their controllers have written."""
+    for collection, obj in extensions.resources():
+        status = obj.pop("status", None)
+        cluster.ensure(collection, obj)
+        record = cluster.store.find(
+            collection, key_of(meta(obj).get("namespace", ""), meta(obj)["name"])
+        )
+        if record and status is not None:
+            cluster.store.put(collection, {**record.load(), "status": status})
 
 
 def _past_jobs(cluster: Cluster, manager: Manager) -> None:
@@ -175,7 +204,7 @@ class _Past:
         def ago(time: timedelta) -> str:
             return timestamp(datetime.now(UTC) - time)
 
-        if "crash oom" in str(meta(pod).get("annotations")):
+        if "'crash " in str(meta(pod).get("annotations")):
             restart_often(pod, self._chance.randrange(180, 320), timedelta(minutes=3), ago)
         elif pod["status"].get("phase") == "Running" and self._chance.random() < 0.12:
             age = datetime.now(UTC) - parse_time(meta(pod)["creationTimestamp"])

@@ -62,7 +62,7 @@ def versions_of(definition: Definition) -> tuple[str, ...]:
 
 
 def objects_of(definition: Definition) -> Target | None:
-    if not definition.established:
+    if not definition.established or not versions_of(definition):
         return None
     return Target(f"{definition.plural}.{definition.group}", "", "")
 

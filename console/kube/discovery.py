@@ -18,7 +18,8 @@ from console.kube.store import Entry
 @dataclass(frozen=True, slots=True)
 class CustomType:
     """One served version of a defined type. `uid` is the definition's: another one means that the type
-    was deleted and defined anew. `preferred`: the version that people mean who name none."""
+    was deleted and defined anew. `preferred`: the version that people mean who name none.
+    `conditions`: its objects have conditions in their status."""
 
     gvr: GVR
     kind: str
@@ -28,6 +29,7 @@ class CustomType:
     categories: tuple[str, ...]
     namespaced: bool
     columns: tuple[PrinterColumn, ...]
+    conditions: bool
     uid: str
     preferred: bool
     deprecated: bool
@@ -38,17 +40,32 @@ class _Known(Derived[Definition]):
 
     def _rebuild(self, entries: Mapping[Key, Entry[Definition]]) -> None:
         self.by_gvr: dict[GVR, CustomType] = {}
+        self.preferred: dict[tuple[str, str], CustomType] = {}
+        self.in_order: tuple[CustomType, ...] | None = None
         self._of: dict[Key, tuple[GVR, ...]] = {}
         for key, entry in entries.items():
             self._apply(key, entry)
 
     def _apply(self, key: Key, entry: Entry[Definition] | None) -> None:
+        self.in_order = None
         for gvr in self._of.pop(key, ()):
             self.by_gvr.pop(gvr, None)
+            self.preferred.pop((gvr.group, gvr.resource), None)
         if entry is not None:
             found = {item.gvr: item for item in _types(entry.projection)}
             self.by_gvr.update(found)
+            for gvr, item in found.items():
+                if item.preferred:
+                    self.preferred[gvr.group, gvr.resource] = item
             self._of[key] = tuple(found)
+
+    def of(self, key: Key) -> tuple[CustomType, ...]:
+        return tuple(self.by_gvr[gvr] for gvr in self._of.get(key, ()))
+
+    def sorted(self) -> tuple[CustomType, ...]:
+        if self.in_order is None:
+            self.in_order = tuple(sorted(self.by_gvr.values(), key=lambda item: item.gvr))
+        return self.in_order
 
 
 class Types:
@@ -67,21 +84,24 @@ class Types:
 
     def find(self, group: str, resource: str) -> CustomType | None:
         """The preferred version of a type."""
-        wanted = (group, resource)
-        found = (item for item in self if (item.gvr.group, item.gvr.resource) == wanted)
-        return next((item for item in found if item.preferred), None)
+        if self._known is None:
+            return None
+        with self._known.current():
+            return self._known.preferred.get((group, resource))
 
-    def uid(self, key: Key) -> str:
-        """Of a definition by its name; "" if there is none."""
-        entry = self._informer.store.get(key) if self._informer else None
-        return entry.projection.uid if entry else ""
+    def of(self, key: Key) -> tuple[CustomType, ...]:
+        """The served versions of the type that a definition of this name defines."""
+        if self._known is None:
+            return ()
+        with self._known.current():
+            return self._known.of(key)
 
     def __iter__(self) -> Iterator[CustomType]:
         """Every served version of every established type, by name."""
         if self._known is None:
             return iter(())
         with self._known.current():
-            return iter(sorted(self._known.by_gvr.values(), key=lambda item: item.gvr))
+            return iter(self._known.sorted())
 
     def schema(self, gvr: GVR) -> dict[str, Any]:
         """The OpenAPI v3 schema of a version as its definition has it; empty if there is none."""
@@ -123,6 +143,7 @@ def _type(definition: Definition, version: Version, preferred: bool) -> CustomTy
         categories=definition.categories,
         namespaced=definition.namespaced,
         columns=version.columns,
+        conditions=version.conditions,
         uid=definition.uid,
         preferred=preferred,
         deprecated=version.deprecated,

@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from console.kube.clock import Clock, SystemClock
+from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.projections import DECODERS
@@ -65,6 +66,11 @@ class Informer(Generic[P]):
         self._reflector: Reflector | None = None
         self.events = 0
         self.listener_failures = 0
+
+    @property
+    def refusal(self) -> Forbidden | None:
+        """kube-apiserver's last word, if that was that these objects may not be listed."""
+        return None
 
     @property
     def listeners(self) -> int:

@@ -7,15 +7,15 @@ tests can script one.
 """
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Protocol
 
 import aiohttp
 import msgspec
 
 from console.kube.client import ReaderClient
-from console.kube.errors import Unavailable, error_from_status
+from console.kube.errors import Forbidden, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
 
@@ -82,15 +82,27 @@ class ListWatch:
         self._client = client
         self._gvr = gvr
         self._namespace = namespace
+        #: kube-apiserver's last word, if that was that this is not allowed.
+        self.refused: Forbidden | None = None
+
+    @contextmanager
+    def _noting_refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except Forbidden as error:
+            self.refused = error
+            raise
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
         # One response: kube-apiserver makes it from its watch cache, once, and sends as it goes.
         params = [("resourceVersion", resource_version)] if resource_version else []
-        async with self._client.stream(
-            self._gvr, self._namespace, params, read_timeout=LIST_READ_TIMEOUT
-        ) as content:
-            yield ListStream(content.iter_any())
+        with self._noting_refusals():
+            async with self._client.stream(
+                self._gvr, self._namespace, params, read_timeout=LIST_READ_TIMEOUT
+            ) as content:
+                self.refused = None
+                yield ListStream(content.iter_any())
 
     async def latest(self) -> str:
         answer = await self._client.latest(self._gvr, self._namespace)

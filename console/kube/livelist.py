@@ -16,11 +16,10 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Coroutine,
-    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import aiohttp
@@ -28,7 +27,6 @@ import msgspec
 
 from console.kube.client import ReaderClient, Transport
 from console.kube.clock import Clock
-from console.kube.errors import Forbidden
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal
@@ -78,14 +76,11 @@ class UserReader(ReaderClient):
 
 
 class UserSource(ListWatch):
-    """`refused`: kube-apiserver's last word, if that was that the viewer may not."""
-
     def __init__(
         self, client: UserReader, gvr: GVR, namespace: str, redact: Redact | None = None
     ) -> None:
         super().__init__(client, gvr, namespace)
         self._redact = redact or _as_it_is
-        self.refused: Forbidden | None = None
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
@@ -94,6 +89,7 @@ class UserSource(ListWatch):
             async with self._client.stream(
                 self._gvr, self._namespace, [("limit", str(LIMIT))], read_timeout=LIST_READ_TIMEOUT
             ) as content:
+                self.refused = None
                 yield _Redacted(ListStream(content.iter_any()), self._redact)
 
     @asynccontextmanager
@@ -113,15 +109,6 @@ class UserSource(ListWatch):
             except (StopAsyncIteration, TimeoutError):
                 return
             yield WatchEvent(event.type, self._redact(event.object))
-
-    @contextmanager
-    def _noting_refusals(self) -> Iterator[None]:
-        try:
-            self.refused = None
-            yield
-        except Forbidden as error:
-            self.refused = error
-            raise
 
 
 class _Redacted:
@@ -177,12 +164,12 @@ class LiveList(ScopedInformer[P]):
         with ChangeSignal(self, asyncio.get_running_loop()) as changed:
             try:
                 async with asyncio.timeout(timeout):
-                    while not self.freshness.synced and self._refusal() is None:
+                    while not self.freshness.synced and self.refusal is None:
                         await changed.wait()
                         changed.clear()
             except TimeoutError:
                 return False
-        refusal = self._refusal()
+        refusal = self.refusal
         if refusal is not None:
             raise refusal
         return True
@@ -193,9 +180,6 @@ class LiveList(ScopedInformer[P]):
             for key in self.store.evict([found[0]]):
                 self._changed(key)
         return version
-
-    def _refusal(self) -> Forbidden | None:
-        return next((source.refused for source in self._sources.values() if source.refused), None)
 
     async def _run(self) -> None:
         try:

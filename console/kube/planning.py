@@ -11,7 +11,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
 from console.kube.private import PRIVATE
-from console.kube.projections import DECODERS, generic
+from console.kube.projections import DECODERS, custom
 from console.kube.scoped import EVERYWHERE, ScopedInformer
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
@@ -36,11 +36,14 @@ class ClusterPlanner:
         if gvr in PRIVATE:
             raise NeverCached(gvr.qualified)
         kind = Window if gvr == EVENTS else ScopedInformer
-        return kind(gvr, self._decoder(gvr), clock=self._clock)
+        return kind(gvr, self.decoder(gvr), clock=self._clock)
 
     async def follow(self, informer: Informer[Any]) -> None:
         assert isinstance(informer, ScopedInformer)  # noqa: S101  `make` makes no other
         gvr = informer.gvr
+        if gvr not in DECODERS and self.types.get(gvr) is not None:
+            # What is kept of its objects may be something else than when it was last followed.
+            informer.store.decode_with(self.decoder(gvr))
         namespaces = self.namespaces_of(gvr)
         await informer.follow({name: ListWatch(self._reader, gvr, name) for name in namespaces})
 
@@ -50,10 +53,12 @@ class ClusterPlanner:
             return self._namespaces
         return (EVERYWHERE,)
 
-    def _decoder(self, gvr: GVR) -> Decode[Any]:
+    def decoder(self, gvr: GVR) -> Decode[Any]:
+        """What is made of a type's objects. Raises `UnknownKind`."""
         decode = DECODERS.get(gvr)
-        if decode is None:
-            if self.types.get(gvr) is None:
-                raise UnknownKind(gvr.qualified)
-            decode = generic.decode
-        return decode
+        if decode is not None:
+            return decode
+        found = self.types.get(gvr)
+        if found is None:
+            raise UnknownKind(gvr.qualified)
+        return custom.decoder_of(found.columns, conditions=found.conditions)

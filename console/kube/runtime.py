@@ -45,7 +45,6 @@ from console.kube.informer import ChangeSignal, Informer
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.planning import ClusterPlanner
 from console.kube.private import PRIVATE
-from console.kube.projections import DECODERS
 from console.kube.pulse import Pulse
 from console.kube.scopes import configured_namespaces, is_the_clusters
 from console.kube.static import StaticRuntime
@@ -151,9 +150,12 @@ class Runtime:
     def live_list(
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
     ) -> LiveList[Any]:
-        """A list read as a person, of these namespaces; "" is all of them. Use it in a `with` block."""
+        """A list read as a person, of these namespaces; "" is all of them. Use it in a `with` block.
+
+        Raises `UnknownKind`.
+        """
         private = PRIVATE.get(gvr)
-        decode = private.decode if private else DECODERS[gvr]
+        decode = private.decode if private else self._planner.decoder(gvr)
         reader = UserReader(self._transports[WRITER], identity)
         redact = private.redact if private else None
         sources = {name: UserSource(reader, gvr, name, redact) for name in namespaces}
@@ -163,19 +165,18 @@ class Runtime:
         return UserClient(self._transports[WRITER], identity)
 
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:
-        """True as soon as the informer has its first list; False after `timeout` seconds."""
+        """True as soon as the informer has its first list; False after `timeout` seconds, and at once
+        if kube-apiserver refuses it."""
         informer = self.informer(gvr)
         with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
             try:
                 async with asyncio.timeout(timeout):
-                    while not informer.freshness.synced:
-                        changed.clear()
-                        if informer.freshness.synced:
-                            break
+                    while not informer.freshness.synced and informer.refusal is None:
                         await changed.wait()
+                        changed.clear()
             except TimeoutError:
-                return False
-        return True
+                pass
+        return informer.freshness.synced
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         """Runs a coroutine on the core's loop until it ends or the runtime stops."""

@@ -13,9 +13,10 @@ from typing import Generic, Protocol
 import msgspec
 
 from console.kube.clock import Clock
+from console.kube.errors import Forbidden
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
-from console.kube.listwatch import Source, WatchEvent
+from console.kube.listwatch import ListWatch, Source, WatchEvent
 from console.kube.reflector import Reflector
 from console.kube.store import Decode, P, older
 
@@ -36,11 +37,13 @@ class ScopedInformer(Informer[P]):
         super().__init__(gvr, decode, clock=clock)
         self._parts: tuple[_Part[P], ...] = ()
         self._reflectors: tuple[Reflector, ...] = ()
+        self._followed: tuple[Source, ...] = ()
 
     async def follow(self, sources: Mapping[str, Source]) -> None:
         """Follows the sources, by namespace, until cancelled. May be called again afterwards: nothing
         then goes back to what the server may still remember of an earlier time."""
         oldest = "" if self.freshness.synced else "0"
+        self._followed = tuple(sources.values())
         self._parts = tuple(_Part(self, namespace) for namespace in sources)
         self._reflectors = tuple(
             Reflector(part.name, source, part, clock=self._clock, oldest=oldest)
@@ -65,6 +68,11 @@ class ScopedInformer(Informer[P]):
     def reflectors(self) -> tuple[Reflector, ...]:
         """Of each namespace; none while nothing is followed."""
         return self._reflectors
+
+    @property
+    def refusal(self) -> Forbidden | None:
+        found = (item.refused for item in self._followed if isinstance(item, ListWatch))
+        return next((refused for refused in found if refused is not None), None)
 
     def wake(self) -> None:
         for part, reflector in zip(self._parts, self._reflectors, strict=True):

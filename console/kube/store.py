@@ -185,6 +185,10 @@ class Store(Generic[P]):
         self._record([(key, None)], version)
         return key, version
 
+    def decode_with(self, decode: Decode[P]) -> None:
+        """From now on; what is here already stays as it is until a list brings it anew."""
+        self._decode = decode
+
     def bookmark(self, resource_version: str) -> None:
         """The server has nothing newer up to here. Readers see the same objects."""
         self._resource_version = resource_version
@@ -261,11 +265,13 @@ class Store(Generic[P]):
         key = Key(projection.namespace, projection.name)
         packed = self._packer.pack(without_managed_fields(bytes(raw), managed_fields))
         known = self._entries.get(key)
-        # The bytes count too: a server that was restored may give a version a second time.
+        # The bytes count too: a server that was restored may give a version a second time. So does what
+        # is made of them, since that may have become something else.
         if (
             known is not None
             and known.resource_version == resource_version
             and known.packed == packed
+            and known.projection == projection
         ):
             return known
         return Entry(key, resource_version, projection, packed, self._packer)

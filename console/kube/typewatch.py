@@ -1,9 +1,9 @@
 """Keeps what is followed in step with the types that the cluster defines."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Protocol
 
-from console.kube.discovery import Types, definition_of
+from console.kube.discovery import CustomType, Types, definition_of
 from console.kube.gvr import GVR, Key
 from console.kube.projections import DECODERS
 
@@ -24,14 +24,14 @@ class TypeWatch:
     def __init__(self, types: Types, factory: Followed) -> None:
         self._types = types
         self._factory = factory
-        self._uids: dict[Key, str] = {}
+        self._shapes: dict[GVR, Hashable] = {}
 
     def changed(self, key: Key) -> None:
-        another = self._is_another(key)
+        others = [item.gvr for item in self._types.of(key) if self._is_another(item)]
         group, plural = definition_of(key)
         for gvr in (*self._factory.informers(), *self._factory.vanished()):
             if (gvr.group, gvr.resource) == (group, plural):
-                self._settle(gvr, another)
+                self._settle(gvr, gvr in others)
 
     def _settle(self, gvr: GVR, another: bool) -> None:
         if self._types.get(gvr) is not None:
@@ -42,10 +42,12 @@ class TypeWatch:
             # The console's own kinds wait for their type instead, as they do before it is defined.
             self._factory.vanish(gvr)
 
-    def _is_another(self, key: Key) -> bool:
-        """True if the definition was deleted and made anew since it was last looked at."""
-        uid = self._types.uid(key)
-        known = self._uids.get(key, "")
-        if uid:
-            self._uids[key] = uid
-        return bool(uid and known and uid != known)
+    def _is_another(self, item: CustomType) -> bool:
+        """True if the type is not what it was when it was last looked at: it was deleted and defined
+        anew, or other things are kept of its objects."""
+        shape: Hashable = item.uid
+        if item.gvr not in DECODERS:
+            shape = (item.uid, item.columns, item.conditions)
+        known = self._shapes.get(item.gvr)
+        self._shapes[item.gvr] = shape
+        return known is not None and known != shape

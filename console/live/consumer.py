@@ -24,6 +24,7 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.runtime import UnknownKind
 from console.live import frames
 from console.live.attendance import get_attendance
 from console.live.flow import flow_of
@@ -33,6 +34,7 @@ from console.live.screens import get_screens
 from console.live.subscribe import BadMessage, Subscription, read_message
 from console.ui.access import Access, NoAccess, require_access
 from console.ui.decisions import Denied
+from console.ui.reading import TooManyProjects
 from console.ui.registry import kinds
 from console.ui.states import denied_text
 
@@ -114,6 +116,10 @@ class LiveConsumer(_Socket):
                 get_screens().leave(self)
             else:
                 await self._show(subscription)
+        except UnknownKind:
+            await self.send(frames.error_frame(404, str(_("There is no list at this address."))))
+        except TooManyProjects as error:
+            await self.send(frames.error_frame(400, str(error)))
         except BadMessage as error:
             await self.send(frames.error_frame(error.code, str(error)))
         except Exception as error:  # noqa: BLE001  logged there

@@ -26,6 +26,8 @@ from console.live.view import Known
 from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.places import Place
+from console.ui.reading import check_not_refused
+from console.ui.registry import kinds
 
 log = logging.getLogger(__name__)
 
@@ -178,7 +180,7 @@ class Screen:
             try:
                 access = viewer.access
                 if access not in decided:
-                    decided[access] = self._place.rights(access)
+                    decided[access] = self._rights_of(access)
                 if decided[access] != self._rights:
                     known = self._known(viewer)
                     self.leave(viewer)
@@ -191,6 +193,11 @@ class Screen:
                 refused.append((viewer, error))
         return refused
 
+    def _rights_of(self, access: Access) -> Hashable:
+        """Raises `Denied` for whoever may not see what this page's address names."""
+        check_not_refused(self._place.kind, self._view.informer)
+        return self._place.rights(access)
+
     def _known(self, viewer: Viewer) -> Known:
         if viewer in self._following:
             return self._view.known()
@@ -199,12 +206,15 @@ class Screen:
     def _work_out(self, mail: Mail) -> _Post:
         """What to send to whom. Whoever joins follows, or waits, from here on."""
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
+        if kinds.find(self._place.kind.segment) not in (None, self._place.kind):
+            # The type has other columns now. Whoever fetches the list comes to another screen.
+            return [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         joining = dict(self._joining) if view.synced else {}
         access, known = viewers[0].access, view.known()
         try:
             found = view.update(mail, access, anew=bool(joining))
             caught = {one: view.catch_up(has, access) for one, has in joining.items()}
-            unchanged = self._place.rights(access) == self._rights
+            unchanged = self._rights_of(access) == self._rights
         except Denied:
             unchanged = False
         if not unchanged:

@@ -1,10 +1,10 @@
 """All screens of one loop, and who finds which."""
 
 from collections.abc import Hashable
+from contextlib import ExitStack
 from typing import Any
 
 from console.kube.informer import Informer
-from console.kube.runtime import get_runtime
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.pacer import get_pacer
@@ -13,10 +13,12 @@ from console.live.screen import Screen, View, Viewer
 from console.live.view import Known, LiveView
 from console.ui.access import Access
 from console.ui.detail import informers_for
+from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace, ListPlace
+from console.ui.reading import objects_of, source_of
 
 FollowedPlace = ListPlace | DetailPlace
-_Name = tuple[Informer[Any], str, str, Hashable]
+_Name = tuple[ResourceKind, Hashable, str, str, Hashable]
 
 
 class Screens:
@@ -29,20 +31,26 @@ class Screens:
     def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> Screen:
         """Puts `viewer`, whose browser has `known`, on the screen it shares. It is on that one alone.
 
-        Raises `Denied`, and then it is on none.
+        Raises `Denied`, `TooManyProjects` or `UnknownKind`, and then it is on none.
         """
         self.leave(viewer)
+        kind, access = place.kind, viewer.access
         # Before the informer: nobody makes the console watch what they may not see.
-        rights = place.rights(viewer.access)
-        informer = get_runtime().informer(place.kind.gvr)
-        name = (informer, place.url, lang, rights)
-        screen = self._screens.get(name)
-        if screen is None:
-            view = _view(place, lang, informer, viewer.access)
-            screen = Screen(place, lang, rights, view, get_hub(), get_pacer(), self.show)
-            screen.on_empty = lambda: self._drop(name)
-            self._screens[name] = screen
+        rights = place.rights(access)
+        name = (kind, source_of(kind, access), place.url, lang, rights)
+        screen = self._screens.get(name) or self._open(name, place, access)
         screen.join(viewer, known)
+        return screen
+
+    def _open(self, name: _Name, place: FollowedPlace, access: Access) -> Screen:
+        kind, _source, _url, lang, rights = name
+        with ExitStack() as stack:
+            informer = stack.enter_context(objects_of(kind, access, place.namespaces))
+            view = _view(place, lang, informer, access)
+            screen = Screen(place, lang, rights, view, get_hub(), get_pacer(), self.show)
+            reading = stack.pop_all()
+        screen.on_empty = lambda: self._drop(name, reading)
+        self._screens[name] = screen
         return screen
 
     def leave(self, viewer: Viewer) -> None:
@@ -54,8 +62,9 @@ class Screens:
         for screen in self._screens.values():
             screen.decide_anew()
 
-    def _drop(self, name: _Name) -> None:
+    def _drop(self, name: _Name, reading: ExitStack) -> None:
         del self._screens[name]
+        reading.close()
 
 
 def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:

@@ -22,10 +22,10 @@ from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.ages import places, split_at_places
 from console.ui.declared import DeclaredAccess
 from console.ui.drawing import Drawing
 from console.ui.freshness import LiveState, live_state
+from console.ui.gaps import gaps, split_at_gaps
 from console.ui.kind import NAV_GROUPS, KindView
 from console.ui.links import list_url
 from console.ui.panels import Panel
@@ -200,11 +200,11 @@ def _shown(panel: Panel, subject: Subject) -> str:
 
 
 def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str]) -> Part:
-    with places() as moments:
-        pieces = split_at_places(draw())
-    # A panel that failed halfway has left moments behind that it did not draw.
-    body = Drawing(pieces, tuple(moments[len(moments) - len(pieces) + 1 :]))
-    return Part(id, template, title, body, short_hash((pieces, body.moments)))
+    with gaps() as left:
+        pieces = split_at_gaps(draw())
+    # A panel that failed halfway has left gaps behind that it did not draw.
+    body = Drawing(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
+    return Part(id, template, title, body, short_hash((pieces, body.gaps)))
 
 
 def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:

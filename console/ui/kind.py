@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Action
@@ -120,6 +121,11 @@ class ResourceKind:
     def verbs(self) -> frozenset[str]:
         """The Kubernetes verbs that the kind's pages need."""
         return frozenset({"list", "watch", *(action.verb for action in self.actions)})
+
+    @cached_property
+    def private(self) -> bool:
+        """Its objects are never in the shared cache, but read as the viewer: see `console.ui.reading`."""
+        return self.gvr in PRIVATE
 
     @cached_property
     def name_column(self) -> NameColumn:

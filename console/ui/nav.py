@@ -1,9 +1,9 @@
 """The menu: what the viewer may list, with how many there are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -16,12 +16,16 @@ from console.kube.status import Severity
 from console.ui.access import Access
 from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
+from console.ui.generic import GenericKind
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.platform import may_list_everything
 from console.ui.registry import kinds
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
+#: Custom resources that the menu has, and those that are looked at to find them. The list of their
+#: definitions leads to all.
+CUSTOMS, CUSTOMS_LOOKED_AT = 20, 500
 #: Links that are kept: of each kind for some namespaces.
 KEPT = 5000
 
@@ -30,7 +34,8 @@ KEPT = 5000
 class NavItem:
     """`count` and `failing` are None for kinds that nobody has looked at yet.
 
-    Items are compared by their URL, which names the kind, not by the label that goes with it.
+    `group` is the API group of a kind that nobody declared, else "". Items are compared by their URL,
+    which names the kind, not by the label that goes with it.
     """
 
     label: str | Promise = field(compare=False)
@@ -38,6 +43,7 @@ class NavItem:
     current: bool
     count: int | None
     failing: int | None
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +74,10 @@ def menu(
     """
     groups = []
     for group, members in groupby(_ordered(tuple(kinds)), key=lambda kind: kind.nav.group):
+        found = chain(members, _customs(access, current) if group == "custom" else ())
         items = [
             _item(kind, allowed, place, informers.get(kind.gvr), current == kind.segment)
-            for kind in members
+            for kind in found
             if (allowed := _allowed(kind, access))
             for place in (_place(kind, allowed, cluster, namespace),)
         ]
@@ -82,9 +89,9 @@ def menu(
 
 async def prepare_menu(informers: Mapping[GVR, Informer[Any]]) -> None:
     """Makes `menu` quick, in another thread if counting takes long."""
-    for kind in kinds:
-        informer = informers.get(kind.gvr)
-        if informer is not None and informer.freshness.synced:
+    for gvr, informer in informers.items():
+        kind = kinds.of(gvr)
+        if kind is not None and informer.freshness.synced:
             await brought_up(counts_of(kind, informer))
 
 
@@ -92,6 +99,17 @@ async def prepare_menu(informers: Mapping[GVR, Informer[Any]]) -> None:
 def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
     groups = {group: at for at, group in enumerate(NAV_GROUPS)}
     return sorted(known, key=lambda kind: (groups[kind.nav.group], kind.nav.order))
+
+
+def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
+    """Kinds of custom resources: the first that the viewer may see, and the one that is open."""
+    shown = 0
+    for kind in islice(kinds.customs, CUSTOMS_LOOKED_AT):
+        if shown < CUSTOMS and _allowed(kind, access):
+            shown += 1
+            yield kind
+        elif kind.segment == current:
+            yield kind
 
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:
@@ -134,9 +152,13 @@ def _item(
         return _uncounted(kind, place.url, current)
     counts = counts_of(kind, informer).of(allowed, place.namespaces)
     failing = counts[Severity.ERROR] if kind.status_column else None
-    return NavItem(kind.title, place.url, current, sum(counts.values()), failing)
+    return NavItem(kind.title, place.url, current, sum(counts.values()), failing, _group(kind))
 
 
 @lru_cache(KEPT)
 def _uncounted(kind: ResourceKind, url: str, current: bool) -> NavItem:
-    return NavItem(kind.title, url, current, None, None)
+    return NavItem(kind.title, url, current, None, None, _group(kind))
+
+
+def _group(kind: ResourceKind) -> str:
+    return kind.gvr.group if isinstance(kind, GenericKind) else ""

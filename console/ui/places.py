@@ -35,6 +35,10 @@ class Place(Protocol):
     def kind(self) -> ResourceKind: ...
     @property
     def url(self) -> str: ...
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Where its objects are, none for everywhere."""
+        ...
 
     def rights(self, access: Access) -> Hashable:
         """Equal for two viewers only if the page shows both of them the same. Decided anew at each call.
@@ -55,6 +59,10 @@ class ListPlace:
     def url(self) -> str:
         return self.spec.url
 
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return self.spec.namespaces
+
     def rights(self, access: Access) -> Hashable:
         readable(self.kind, access, self.spec.namespaces)
         return rights_key(self.kind, access)
@@ -73,6 +81,10 @@ class DetailPlace:
     def url(self) -> str:
         first = self.tab == tabs_of(self.kind)[0]
         return detail_url(self.cluster, self.kind.segment, self.key, "" if first else self.tab.id)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return (self.key.namespace,) if self.key.namespace else ()
 
     @property
     def needs(self) -> frozenset[GVR]:

@@ -1,7 +1,8 @@
 """All kinds, each registered by its own file.
 
 Closed: a kind that is declared wrongly, or twice, stops the process at its start, and nothing can be
-taken out again.
+taken out again. Beside them there are the kinds of the cluster's custom resources, which come and go
+with their definitions (`console.ui.customs`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import TypeVar
 from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn
+from console.ui.customs import CustomKinds
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
 from console.ui.panels import Panel
@@ -43,6 +45,8 @@ class WrongDeclaration(TypeError):
 class Registry:
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
+        #: What nobody declared. Iterating over the registry does not come to these.
+        self.customs = CustomKinds(self._declares)
 
     def add(self, cls: type[ResourceKind]) -> None:
         """Raises `WrongDeclaration`."""
@@ -56,12 +60,16 @@ class Registry:
 
     def find(self, segment: str) -> ResourceKind | None:
         """The kind of a URL segment, `plural` or `plural.group`."""
-        return self._kinds.get(segment)
+        return self._kinds.get(segment) or self.customs.find(segment)
 
     def of(self, gvr: GVR) -> ResourceKind | None:
-        """The kind of a type, None if none is declared for this version of it."""
-        kind = self._kinds.get(segment_of(gvr))
-        return kind if kind is not None and kind.gvr == gvr else None
+        """The kind of a type, None if there is none for this version of it."""
+        found = (self._kinds.get(segment_of(gvr)), self.customs.find(gvr.qualified))
+        return next((kind for kind in found if kind is not None and kind.gvr == gvr), None)
+
+    def _declares(self, group: str, plural: str) -> bool:
+        kind = self._kinds.get(segment_of(GVR(group, "", plural)))
+        return kind is not None and (kind.gvr.group, kind.gvr.resource) == (group, plural)
 
     def __iter__(self) -> Iterator[ResourceKind]:
         return iter(self._kinds.values())

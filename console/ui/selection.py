@@ -11,6 +11,7 @@ import asyncio
 from typing import Any, Protocol
 
 from console.kube.informer import Informer
+from console.kube.livelist import LiveList
 from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.decisions import readable
@@ -52,4 +53,7 @@ async def brought_up(followed: Followed) -> None:
 def _view(spec: ViewSpec, access: Access, informer: Informer[Any]) -> OrderedView:
     store = informer.store
     question = Question.of(spec, readable(spec.kind, access, spec.namespaces))
+    if isinstance(informer, LiveList):
+        # The store is one viewer's and ends with the page: nothing of it stays behind.
+        return OrderedView(store, question)
     return _shelf.get((store, question), lambda: OrderedView(store, question))

@@ -122,6 +122,12 @@ def denied_table(spec: ViewSpec, denied: Denied) -> Table:
     )
 
 
+def unread_table(spec: ViewSpec, access: Access) -> Table:
+    """The list that cannot be read as it was asked for: its frame, and what `spec.errors` say."""
+    choices = readable(spec.kind, access, spec.namespaces).reached
+    return _without_rows(spec, bad_input_block(spec), LiveState("off"), choices, url="")
+
+
 def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) -> Row | None:
     """One object as a row, wherever it stands in the list; None if it is gone. Raises `Denied`."""
     if not readable(spec.kind, access, spec.namespaces).sees(key):

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.runtime import get_runtime
+from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, readable_namespaces
@@ -27,6 +27,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
 from console.ui.places import find_kind, find_list
+from console.ui.reading import find_entry
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views.errors import denied_page, error_page
@@ -35,6 +36,8 @@ from console.views.guard import access_of, refuse_anonymous
 ACTION = "delete"
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
+#: Seconds that an object is waited for whose kind nobody has looked at yet.
+FIND_WAIT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,12 @@ async def delete_page(
         return denied_page(request, kind, denied_text(denied, kind.nouns))
     if request.method == "POST":
         return await _delete(request, target, access)
-    entry = get_runtime().informer(kind.gvr).store.get(target.key)
+    try:
+        entry = await find_entry(kind, access, target.key, seconds=FIND_WAIT)
+    except Denied as denied:
+        return denied_page(request, kind, denied_text(denied, kind.nouns))
+    except UnknownKind as error:
+        raise Http404 from error
     return _gone(request, target) if entry is None else _confirm(request, target, entry)
 
 
@@ -113,10 +121,10 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
     try:
         await _delete_as_user(request, target, access, uid)
     except ApiError as error:
-        return _refused(request, target, uid, error.code, _refusal(error))
+        return await _refused(request, target, access, uid, error.code, _refusal(error))
     except AuditUnavailable:
         text = _("Nothing was deleted, because the audit trail cannot be written.")
-        return _refused(request, target, uid, 503, text)
+        return await _refused(request, target, access, uid, 503, text)
     words = {"kind": target.kind.singular, "name": target.key.name}
     messages.success(request, _("Deleted %(kind)s %(name)s.") % words)
     return HttpResponseRedirect(target.back)
@@ -139,12 +147,15 @@ async def _delete_as_user(
         )
 
 
-def _refused(
-    request: ConsoleRequest, target: Target, uid: str, code: int, text: str
+async def _refused(
+    request: ConsoleRequest, target: Target, access: Access, uid: str, code: int, text: str
 ) -> HttpResponse:
     """The form again, with the reason and with the `uid` that was sent: a second try must not take
     another object than the one that was shown."""
-    entry = get_runtime().informer(target.kind.gvr).store.get(target.key)
+    try:
+        entry = await find_entry(target.kind, access, target.key, seconds=FIND_WAIT)
+    except (Denied, UnknownKind):
+        entry = None
     return _confirm(request, target, entry, uid=uid, error=text, status=code)
 
 

@@ -16,7 +16,8 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from console.kube.runtime import get_runtime
+from console.kube.informer import Informer
+from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
@@ -28,13 +29,14 @@ from console.ui.http import ConsoleRequest
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
+from console.ui.reading import listed
 from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
 from console.ui.yamltext import yaml_text
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous
-from console.views.lists import RETRY_AFTER, followed
+from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
 
 FORMATS = ("html", "json", "yaml")
 
@@ -61,14 +63,28 @@ async def detail_page(
         return await _answer(request, place, access, fmt)
     except Denied as denied:
         return _denied(request, place, denied, fmt)
+    except UnknownKind as error:
+        # Its definition went between two looks.
+        raise Http404 from error
 
 
 async def _answer(
     request: ConsoleRequest, place: DetailPlace, access: Access, fmt: str
 ) -> HttpResponse:
-    informer = await followed(place.kind)
+    reading = listed(place.kind, access, place.namespaces, seconds=FIRST_LIST_WAIT)
+    async with reading as informer:
+        return await _shown(request, place, access, informer, fmt)
+
+
+async def _shown(
+    request: ConsoleRequest,
+    place: DetailPlace,
+    access: Access,
+    informer: Informer[Any],
+    fmt: str,
+) -> HttpResponse:
     if not informer.freshness.synced:
-        return _loading(request, place, fmt)
+        return _loading(request, place, informer, fmt)
     if fmt != "html":
         place.check(access)
         entry = informer.store.get(place.key)
@@ -93,8 +109,9 @@ def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
     return response
 
 
-def _loading(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpResponse:
-    informer = get_runtime().informer(place.kind.gvr)
+def _loading(
+    request: ConsoleRequest, place: DetailPlace, informer: Informer[Any], fmt: str
+) -> HttpResponse:
     block = loading_block(place.kind, live_state(informer).problem)
     if fmt != "html":
         response: HttpResponse = status_response(503, block.text)

@@ -1,5 +1,6 @@
 """The list of any kind: as a page, as the part of one that htmx swaps, and as data."""
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -18,15 +19,15 @@ from console.ui.decisions import Denied, readable
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
-from console.ui.kind import ResourceKind
 from console.ui.nav import prepare_menu
 from console.ui.places import find_kind
+from console.ui.reading import TooManyProjects, listed
 from console.ui.selection import prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
 from console.ui.statuses import status_response
-from console.ui.table import Table, denied_table, rows
-from console.ui.viewspec import ViewSpec
+from console.ui.table import Table, denied_table, rows, unread_table
+from console.ui.viewspec import FieldError, ViewSpec
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous, wanted_format
 
@@ -53,25 +54,32 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     try:
         # Before the informer: nobody makes the console watch what they may not see.
         readable(kind, access, spec.namespaces)
-        informer = await followed(kind)
-        if not spec.errors and informer.freshness.synced:
-            await prepare(spec, access, informer)
-        if fmt != "html":
-            return _data(spec, access, informer, fmt)
-        if not is_fragment(request):
-            await prepare_menu(get_runtime().informers())
-        return _drawn(request, rows(spec, access, informer, namespaces=_namespaces()))
+        reading = listed(kind, access, spec.namespaces, seconds=FIRST_LIST_WAIT)
+        async with reading as informer:
+            return await _answer(request, spec, access, informer, fmt)
     except Denied as denied:
         return _denied(request, spec, denied, fmt)
+    except TooManyProjects as error:
+        spec = replace(spec, errors=(FieldError("namespace", str(error)),))
+        if fmt != "html":
+            return _bad_data(spec)
+        return _drawn(request, unread_table(spec, access))
+    except UnknownKind as error:
+        # Its definition went between two looks.
+        raise Http404 from error
 
 
-async def followed(kind: ResourceKind) -> Informer[Any]:
-    """The kind's informer, after a moment's wait for its first list; it may be yet to sync."""
-    runtime = get_runtime()
-    informer = runtime.informer(kind.gvr)
-    if not informer.freshness.synced:
-        await runtime.wait_synced(kind.gvr, timeout=FIRST_LIST_WAIT)
-    return informer
+async def _answer(
+    request: ConsoleRequest, spec: ViewSpec, access: Access, informer: Informer[Any], fmt: str
+) -> HttpResponseBase:
+    """Raises `Denied`."""
+    if not spec.errors and informer.freshness.synced:
+        await prepare(spec, access, informer)
+    if fmt != "html":
+        return _data(spec, access, informer, fmt)
+    if not is_fragment(request):
+        await prepare_menu(get_runtime().informers())
+    return _drawn(request, rows(spec, access, informer, namespaces=_namespaces()))
 
 
 def _namespaces() -> frozenset[str] | None:
@@ -121,9 +129,7 @@ def _data(
     spec: ViewSpec, access: Access, informer: Informer[Any], fmt: str
 ) -> HttpResponse | StreamingHttpResponse:
     if spec.errors:
-        causes = tuple((error.field, error.message) for error in spec.errors)
-        message = "; ".join(f"{field}: {text}" for field, text in causes)
-        return status_response(400, message, causes=causes)
+        return _bad_data(spec)
     if not informer.freshness.synced:
         text = _("The first list of %(nouns)s has not arrived yet.") % {"nouns": spec.kind.nouns}
         response = status_response(503, text)
@@ -135,3 +141,9 @@ def _data(
         name = content_disposition_header(True, f"{spec.kind.segment}.{fmt}")
         data["Content-Disposition"] = name or "attachment"
     return data
+
+
+def _bad_data(spec: ViewSpec) -> HttpResponse:
+    causes = tuple((error.field, error.message) for error in spec.errors)
+    message = "; ".join(f"{field}: {text}" for field, text in causes)
+    return status_response(400, message, causes=causes)

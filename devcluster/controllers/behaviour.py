@@ -1,7 +1,7 @@
 """What the containers of a pod do in the simulation, as an annotation of the pod says.
 
     devcluster/behaviour: crash oom        starts, is killed for its memory, starts again, …
-    devcluster/behaviour: crash error      the same with exit code 1
+    devcluster/behaviour: crash error …    the same with exit code 1, and the rest as its last words
     devcluster/behaviour: pull-fails       its image does not exist
     devcluster/behaviour: never-ready      runs, but its readiness probe fails
     devcluster/behaviour: init-stuck       its first init container never ends
@@ -27,6 +27,7 @@ class Behaviour:
     crashes: bool = False
     exit_code: int = 0
     reason: str = "Completed"
+    message: str = ""
     pull_fails: bool = False
     never_ready: bool = False
     stuck_init: bool = False
@@ -43,7 +44,8 @@ def behaviour_of(pod: Obj) -> Behaviour:
         case "crash" if rest == "oom":
             return Behaviour(crashes=True, exit_code=137, reason="OOMKilled")
         case "crash":
-            return Behaviour(crashes=True, exit_code=1, reason="Error")
+            message = rest.partition(" ")[2]
+            return Behaviour(crashes=True, exit_code=1, reason="Error", message=message)
         case "pull-fails":
             return Behaviour(pull_fails=True)
         case "never-ready":

@@ -214,6 +214,8 @@ def crashed(pod: Obj, behaviour: Behaviour, now: str, *, backing_off: bool = Tru
         state = _ended_state(
             pod, declared, behaviour.exit_code, behaviour.reason, start, now, count
         )
+        if behaviour.message:
+            state["message"] = behaviour.message
         message = (
             f"back-off 5m0s restarting failed container={declared['name']} "
             f"pod={meta(pod)['name']}_{meta(pod)['namespace']}({meta(pod)['uid']})"

@@ -1,12 +1,13 @@
 """A Deployment rolls from one ReplicaSet to the next within its limits of surge and absence."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from math import ceil, floor
 
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
 from devcluster.controllers.replicasets import owners_in
-from devcluster.objects import Obj, clone, dig, labels_of, meta, timestamp
+from devcluster.objects import Obj, clone, dig, labels_of, meta, parse_time, timestamp
 from devcluster.store import Change, Record
 
 _SETS = "replicasets.apps"
@@ -39,8 +40,7 @@ class DeploymentController(Base):
             self._clean_up(deployment, old)
         elif sets:
             self._scale(max(sets, key=_revision), int(deployment["spec"]["replicas"]))
-        self._report(key, new.name if new else "")
-        return None
+        return self._report(key, new.name if new else "")
 
     def _create_set(self, deployment: Obj, sets: list[Record]) -> None:
         spec, about = deployment["spec"], meta(deployment)
@@ -124,10 +124,11 @@ class DeploymentController(Base):
             if not self.store.owned_by(one.uid, "pods"):
                 self.delete(_SETS, one)
 
-    def _report(self, key: str, new_name: str) -> None:
+    def _report(self, key: str, new_name: str) -> float | None:
+        """Seconds until a rollout that does not go on is called stuck."""
         record = self.find(key)
         if record is None:
-            return
+            return None
         deployment = record.load()
         wanted = int(deployment["spec"]["replicas"])
         sets = {s.name: s.load() for s in self.owned(record.uid, _SETS)}
@@ -145,6 +146,10 @@ class DeploymentController(Base):
         status = {name: value for name, value in status.items() if value}
         status["conditions"] = _conditions(deployment, new_name, updated, total, available)
         self.set_status(self.collection, record, status)
+        progress = next(c for c in status["conditions"] if c["type"] == "Progressing")
+        if progress["reason"] != "ReplicaSetUpdated" or deployment["spec"].get("paused"):
+            return None
+        return max(1.0, _deadline(deployment) - _age(progress))
 
 
 def _conditions(
@@ -155,7 +160,19 @@ def _conditions(
     absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
     now = timestamp()
     enough = available >= wanted - absent
+    held = {c["type"]: c for c in dig(deployment, "status.conditions") or ()}
+    before = deployment.get("status") or {}
+    last = held.get("Progressing", {})
+    same = f'"{new_name}"' in last.get("message", "")
     done = updated == wanted and total == wanted and available >= wanted
+    # What has been rolled out once stays so, whatever becomes of its pods.
+    done = done or (same and last.get("reason") == "NewReplicaSetAvailable" and updated == total)
+    moved = updated > before.get("updatedReplicas", 0) or available > before.get(
+        "availableReplicas", 0
+    )
+    known = last.get("reason") == "ProgressDeadlineExceeded"
+    still = not done and same and not moved
+    stuck = still and (known or _age(last) >= _deadline(deployment))
     word = "" if enough else "not "
     minimum: Obj = {
         "type": "Available",
@@ -167,19 +184,31 @@ def _conditions(
         "lastUpdateTime": now,
     }
     text = "has successfully progressed." if done else "is progressing."
+    text = "has timed out progressing." if stuck else text
+    reason = "NewReplicaSetAvailable" if done else "ReplicaSetUpdated"
     progress: Obj = {
         "type": "Progressing",
-        "status": "True",
-        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
+        "status": "False" if stuck else "True",
+        "reason": "ProgressDeadlineExceeded" if stuck else reason,
         "message": f'ReplicaSet "{new_name}" {text}',
         "lastUpdateTime": now,
     }
-    held = {c["type"]: c for c in dig(deployment, "status.conditions") or ()}
     for one in (minimum, progress):
         old = held.get(one["type"], {})
-        if all(old.get(name) == one[name] for name in ("status", "reason", "message")):
+        if not (moved and one is progress) and all(
+            old.get(name) == one[name] for name in ("status", "reason", "message")
+        ):
             one["lastUpdateTime"] = old["lastUpdateTime"]
     return conditions_with(list(held.values()), now, minimum, progress)
+
+
+def _age(condition: Obj) -> float:
+    """Seconds since the condition was last written."""
+    return (datetime.now(UTC) - parse_time(condition["lastUpdateTime"])).total_seconds()
+
+
+def _deadline(deployment: Obj) -> float:
+    return float(deployment["spec"].get("progressDeadlineSeconds", 600))
 
 
 def _annotated(revision: str) -> "_Annotate":

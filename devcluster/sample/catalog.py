@@ -19,7 +19,8 @@ class Home(msgspec.Struct, frozen=True):
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """`age`: days since it was made. `rolled`: days since its pods were. `behaviour`: see
     `controllers/behaviour.py`. `claim`: size of the volume that each pod has of its own. `init` and
-    `sidecar`: names of further containers. `everywhere`: on the control plane's nodes too."""
+    `sidecar`: names of further containers. `everywhere`: on the control plane's nodes too. `role`: of
+    the nodes that its pods must be on."""
 
     namespace: str
     name: str
@@ -37,6 +38,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     schedule: str = ""
     sidecar: str = ""
     everywhere: bool = False
+    role: str = ""
 
 
 class Catalog(msgspec.Struct, frozen=True):

@@ -16,7 +16,16 @@ COLLECTIONS = {
 
 def namespaces() -> Iterator[Obj]:
     for name, home in catalog().namespaces.items():
-        yield {"metadata": {"name": name, "labels": {"team": home.team}}}
+        labels = {"team": home.team, "kubesphere.io/workspace": home.team}
+        yield {"metadata": {"name": name, "labels": labels}}
+
+
+def workspaces() -> dict[str, str]:
+    """Names and what they are for, one for each team."""
+    return {
+        team: f"The projects of the team {team}"
+        for team in sorted({home.team for home in catalog().namespaces.values()})
+    }
 
 
 def labels_for(work: Workload) -> dict[str, str]:
@@ -61,6 +70,8 @@ def pod_template(work: Workload) -> Obj:
         spec["tolerations"] = [{"operator": "Exists"}]
         spec["hostNetwork"] = True
         spec["priorityClassName"] = "system-node-critical"
+    if work.role:
+        spec["nodeSelector"] = {f"node-role.kubernetes.io/{work.role}": ""}
     if work.schedule:
         spec["restartPolicy"] = "Never"
     labels = labels_for(work)

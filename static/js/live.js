@@ -94,7 +94,7 @@ async function load(force) {
   const fresh = page.getElementById($("detail") ? "detail" : "results");
   if (!fresh || open()?.dataset.url !== url) return;
   if (fresh.id === "detail") redraw(fresh);
-  else if (!force && held()) merge(fresh);
+  else if (!force && held() && heads(fresh) === heads($("results"))) merge(fresh);
   else replace(fresh);
   settle();
   mirror();
@@ -105,6 +105,8 @@ function redraw(fresh) {
   Idiomorph.morph($("detail"), fresh, MORPH);
   htmx.process($("detail"));
 }
+// A type of the cluster's own may have other columns now.
+const heads = (part) => [...part.querySelectorAll("th[scope=col]")].map(({ dataset }) => dataset.col).join();
 
 function replace(fresh) {
   const before = new Map(rows().map((row) => [row.id, row.dataset.status]));

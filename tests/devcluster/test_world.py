@@ -1,12 +1,15 @@
 """The sample world: what is there on the first start, and that it is the same for a seed."""
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from devcluster.podstatus import pod_word
 from devcluster.sample.catalog import catalog
+from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster
+from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api, Obj
 
 
@@ -80,3 +83,51 @@ def it_is_made_once(tmp_path: Path) -> None:
     with DevCluster(tmp_path, world=True) as cluster:
         where = "/apis/apps/v1/namespaces/web/deployments/admin"
         assert Api.of(cluster).call("GET", where)[0] == 404
+
+
+def condition(obj: Obj, kind: str) -> Obj:
+    return next(c for c in obj["status"]["conditions"] if c["type"] == kind)
+
+
+def it_has_one_of_each_trouble(world_api: Api) -> None:
+    def get(path: str, name: str) -> Obj:
+        items = world_api.get(path)["items"]
+        return next(i for i in items if i["metadata"]["name"].startswith(name))
+
+    crashing = get("/api/v1/namespaces/shipping/pods", "customs-forms")
+    ended = crashing["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    assert ended["exitCode"] == 1
+    assert ended["message"].startswith("panic: open /etc/customs")
+    waiting = get("/api/v1/namespaces/data/pods", "model-trainer")
+    assert "3 node(s) had untolerated taint" in condition(waiting, "PodScheduled")["message"]
+    deployments = "/apis/apps/v1/namespaces/web/deployments"
+
+    def stuck() -> bool:
+        progress = condition(get(deployments, "image-resizer"), "Progressing")
+        return bool(progress["reason"] == "ProgressDeadlineExceeded")
+
+    eventually(stuck, "the rollout is stuck")
+    assert condition(get("/api/v1/nodes", "worker-7"), "Ready")["status"] == "Unknown"
+    quota = get("/api/v1/namespaces/payments/resourcequotas", "team")["status"]
+    assert quota["used"]["pods"] == quota["hard"]["pods"]
+    autoscalers = "/apis/autoscaling/v2/namespaces/web/horizontalpodautoscalers"
+    assert condition(get(autoscalers, "storefront"), "ScalingLimited")["status"] == "True"
+    claims = "/api/v1/namespaces/data/persistentvolumeclaims"
+    assert get(claims, "cold-storage")["status"]["phase"] == "Pending"
+    job = get("/apis/batch/v1/namespaces/shipping/jobs", "address-backfill")
+    assert condition(job, "Failed")["reason"] == "BackoffLimitExceeded"
+    certificates = "/apis/cert-manager.io/v1/namespaces/payments/certificates"
+    expiring = get(certificates, "payments-api-tls")["status"]
+    left = datetime.fromisoformat(expiring["notAfter"]) - datetime.now(UTC)
+    assert timedelta(days=4) < left < timedelta(days=6)
+    secret = get("/api/v1/namespaces/payments/secrets", "payments-api-tls")
+    assert secret["type"] == "kubernetes.io/tls"
+
+
+def it_belongs_to_several_workspaces(world_api: Api) -> None:
+    labels = [n["metadata"].get("labels", {}) for n in world_api.get("/api/v1/namespaces")["items"]]
+    found = {
+        label["kubesphere.io/workspace"] for label in labels if "kubesphere.io/workspace" in label
+    }
+    assert found == set(workspaces())
+    assert len(found) > 4

@@ -9,7 +9,9 @@ from console.kube.runtime import StaticRuntime
 from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
+from console.ui.reading import objects_of
 from console.ui.text import dom_id
+from tests.ui.support import admin
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -22,7 +24,8 @@ def url_of(kind: ResourceKind, query: str = "") -> str:
 
 def entries_of(runtime: StaticRuntime, kind: ResourceKind) -> list[Entry[Any]]:
     """All there are, by name."""
-    found = runtime.informer(kind.gvr).store.snapshot().entries.values()
+    with objects_of(kind, admin()) as informer:
+        found = informer.store.snapshot().entries.values()
     return sorted(found, key=lambda entry: (entry.key.name, entry.key.namespace))
 
 

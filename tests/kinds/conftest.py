@@ -9,7 +9,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
-from tests.kinds.world import informer_of
+from tests.kinds.world import LiveLists, informer_of
 from tests.ui.support import NAMESPACE_NAMES, namespace
 from tests.views.conftest import _site, client_as
 
@@ -26,7 +26,11 @@ def kind(request: pytest.FixtureRequest) -> ResourceKind:
 @pytest.fixture
 def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
     spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
-    found = StaticRuntime({NAMESPACES: spaces, kind.gvr: informer_of(kind)})
+    informer = informer_of(kind)
+    if kind.private:
+        found = StaticRuntime({NAMESPACES: spaces}, live_lists=LiveLists(informer))
+    else:
+        found = StaticRuntime({NAMESPACES: spaces, kind.gvr: informer})
     set_runtime(found)
     yield found
     set_runtime(None)

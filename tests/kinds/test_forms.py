@@ -16,7 +16,7 @@ from console.ui.export import safe
 from console.ui.kind import ResourceKind
 from console.ui.text import dom_id
 from tests.kinds.asking import entries_of, items, rows_of, url_of
-from tests.kinds.world import fixture_of
+from tests.kinds.world import change, fixture_of
 from tests.ui.support import admin
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import HTMX, text_of
@@ -66,7 +66,7 @@ async def test_fragment_page_and_socket_show_the_same(
     await socket.receive_from(timeout=5)
     changed = fixture_of(kind)[0]
     changed["metadata"] |= {"uid": "another", "resourceVersion": "999999999"}
-    runtime.informer(kind.gvr).apply(changed)
+    change(runtime, kind, changed)
     name = changed["metadata"]["name"]
     entry = next(e for e in entries_of(runtime, kind) if e.key.name == name)
     row_id = dom_id(kind.segment, str(entry.key))

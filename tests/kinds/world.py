@@ -5,7 +5,7 @@ objects, in the states that people look for. The rest is the same for all kinds 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,14 @@ from typing import Any
 import msgspec
 import yaml
 
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
 from console.kube.informer import Informer
+from console.kube.listwatch import WatchEvent
+from console.kube.livelist import LiveList
+from console.kube.private import PRIVATE
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
 from console.ui.kind import ResourceKind, Scope
 
 Obj = dict[str, Any]
@@ -43,7 +50,64 @@ def objects_of(kind: ResourceKind) -> list[Obj]:
 
 
 def informer_of(kind: ResourceKind, objects: list[Obj] | None = None) -> Informer[Any]:
-    return Informer.preloaded(kind.gvr, objects_of(kind) if objects is None else objects)
+    found = objects_of(kind) if objects is None else objects
+    if not kind.private:
+        return Informer.preloaded(kind.gvr, found)
+    everything = LiveList(kind.gvr, PRIVATE[kind.gvr].decode, {}, _start)
+    everything.replace([PRIVATE[kind.gvr].redact(encoded(obj)) for obj in found], "1")
+    everything.connected()
+    return everything
+
+
+def decoded(kind: ResourceKind, obj: Obj) -> Any:
+    """The projection; raises `msgspec.DecodeError`."""
+    private = PRIVATE.get(kind.gvr)
+    if private is not None:
+        return private.decode(private.redact(encoded(obj)))[0]
+    return DECODERS[kind.gvr](encoded(obj))[0]
+
+
+class LiveLists:
+    """Of preloaded objects, what each viewer asks for. `asked`: by whom, and where; `made`: what was
+    given to them."""
+
+    def __init__(self, informer: Informer[Any]) -> None:
+        self.informer = informer
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.made: list[LiveList[Any]] = []
+
+    def __call__(self, gvr: GVR, identity: Identity, namespaces: Sequence[str]) -> LiveList[Any]:
+        self.asked.append((identity.name, tuple(namespaces)))
+        found = LiveList(gvr, PRIVATE[gvr].decode, {}, _start)
+        entries = self.informer.store.snapshot().entries.values()
+        wanted = [item for item in entries if not namespaces[0] or item.key.namespace in namespaces]
+        found.replace([encoded(item.original()) for item in wanted], "1")
+        found.connected()
+        self.made.append(found)
+        return found
+
+
+def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
+    """As if a watch had brought this object, to all who watch."""
+    if not kind.private:
+        runtime.informer(kind.gvr).apply(obj)
+        return
+    lists = runtime._live_lists
+    assert isinstance(lists, LiveLists)
+    shown = PRIVATE[kind.gvr].redact(encoded(obj))
+    for found in (lists.informer, *lists.made):
+        found.event(WatchEvent("MODIFIED", shown))
+
+
+class _Started:
+    def cancel(self) -> None:
+        """Nothing runs."""
+
+
+def _start(coroutine: Coroutine[Any, Any, None]) -> _Started:
+    """What is preloaded follows nobody."""
+    coroutine.close()
+    return _Started()
 
 
 def encoded(obj: Obj) -> msgspec.Raw:

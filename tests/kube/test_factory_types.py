@@ -3,12 +3,11 @@
 from typing import Any
 
 from console.kube.discovery import Types
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS, Key
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.typewatch import TypeWatch
 
 V1, V2 = GVR("x.org", "v1", "widgets"), GVR("x.org", "v2", "widgets")
-NAME = Key("", "widgets.x.org")
 SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
 
 
@@ -96,7 +95,7 @@ def it_knows_nothing_without_definitions() -> None:
     assert types.get(V1) is None
     assert list(types) == []
     assert types.schema(V1) == {}
-    assert types.uid(NAME) == ""
+    assert types.find("x.org", "widgets") is None
 
 
 class Told:

@@ -27,7 +27,7 @@ MALFORMED = [
     '{"subscribe": "/clusters/host/pods", "etag": 5}',
     '{"subscribe": "/clusters/host/pods", "more": true}',
     '{"subscribe": "/clusters/host/pods"} {}',
-    '{"subscribe": "/clusters/host/secrets"}',
+    '{"subscribe": "/clusters/host/planets"}',
     '{"subscribe": "/clusters/other/pods"}',
     '{"subscribe": "/login"}',
     '{"subscribe": "/clusters/host/projects/shop/pods/web-1/delete"}',

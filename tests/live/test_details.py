@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import EVENTS, GLOBAL_ROLE_BINDINGS, PODS, Key
+from console.kube.gvr import EVENTS, PODS, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
 from console.live.detailview import DetailView
@@ -33,7 +33,7 @@ def events() -> Informer[Any]:
 
 @pytest.fixture(autouse=True)
 def runtime(pods: Informer[Any], bindings: Informer[Any], events: Informer[Any]) -> Any:
-    found = StaticRuntime({PODS: pods, EVENTS: events, GLOBAL_ROLE_BINDINGS: bindings})
+    found = StaticRuntime({PODS: pods, EVENTS: events, ROLE_BINDINGS: bindings})
     set_runtime(found)
     yield found
     set_runtime(None)

@@ -31,7 +31,7 @@ def test_errors_are_the_pages_own() -> None:
         "//clusters/host/pods",
         "/clusters/host/pods/",
         "/clusters/host/../host/pods",
-        "/clusters/host/secrets",
+        "/clusters/host/planets",
         "/clusters/member/pods",
         "/clusters/host/projects/shop/pods/web/delete",
         "/dashboard",

@@ -25,7 +25,7 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     assert kind.gvr == PODS
     assert kind.verbs == {"list", "watch", "delete"}
     assert kinds.find("pods.apps") is None
-    assert kinds.find("secrets") is None
+    assert kinds.find("planets") is None
 
 
 def test_a_custom_resource_has_its_group_in_the_segment() -> None:

@@ -230,7 +230,7 @@ async def test_a_form_from_elsewhere_deletes_nothing(
     assert cluster.calls == []
 
 
-@pytest.mark.parametrize("resource", ["secrets", "pods.apps"])
+@pytest.mark.parametrize("resource", ["planets", "pods.apps"])
 async def test_unknown_kinds_are_404(client_as: ClientAs, resource: str) -> None:
     url = f"/clusters/host/projects/shop/{resource}/web-1/delete"
     assert (await client_as("admin").get(url)).status_code == 404

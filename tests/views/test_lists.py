@@ -217,7 +217,7 @@ async def test_an_unknown_project(client_as: ClientAs) -> None:
     assert "No project is called nowhere" in await text_of(response)
 
 
-@pytest.mark.parametrize("path", ["/clusters/host/secrets", "/clusters/other/pods", "/nope"])
+@pytest.mark.parametrize("path", ["/clusters/host/planets", "/clusters/other/pods", "/nope"])
 async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None:
     response = await client_as("admin").get(path)
     assert response.status_code == 404
@@ -227,7 +227,7 @@ async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None
 
 
 async def test_unknown_addresses_do_not_tell_strangers(client_as: ClientAs) -> None:
-    for path in ("/clusters/host/secrets", "/clusters/other/pods"):
+    for path in ("/clusters/host/planets", "/clusters/other/pods"):
         assert (await client_as("").get(path)).status_code == 302
 
 

@@ -14,6 +14,7 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.projections.common import (
     Condition,
     Object,
+    Present,
     Projection,
     basics,
     decoder,
@@ -34,11 +35,14 @@ class PrinterColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Version(msgspec.Struct, frozen=True, gc=False):
+    """`conditions`: objects have conditions in their status, as the schema says."""
+
     name: str
     served: bool
     storage: bool
     deprecated: bool
     columns: tuple[PrinterColumn, ...]
+    conditions: bool
 
 
 class Definition(Projection, frozen=True, gc=False):
@@ -66,12 +70,33 @@ class _Names(msgspec.Struct, gc=False):
     categories: tuple[str, ...] | None = None
 
 
+class _StatusProperties(msgspec.Struct, gc=False):
+    conditions: Present | None = None
+
+
+class _StatusSchema(msgspec.Struct, gc=False):
+    properties: _StatusProperties | None = None
+
+
+class _Properties(msgspec.Struct, gc=False):
+    status: _StatusSchema | None = None
+
+
+class _OpenAPI(msgspec.Struct, gc=False):
+    properties: _Properties | None = None
+
+
+class _Schema(msgspec.Struct, gc=False):
+    openAPIV3Schema: _OpenAPI | None = None
+
+
 class _Version(msgspec.Struct, gc=False):
     name: str = ""
     served: bool = False
     storage: bool = False
     deprecated: bool = False
     additionalPrinterColumns: tuple[PrinterColumn, ...] | None = None
+    schema: _Schema | None = None
 
 
 class _Spec(msgspec.Struct, gc=False):
@@ -113,7 +138,12 @@ def _project(read: _Read) -> Definition:
 
 def _version(read: _Version) -> Version:
     columns = read.additionalPrinterColumns or ()
-    return Version(read.name, read.served, read.storage, read.deprecated, columns)
+    schema = read.schema.openAPIV3Schema if read.schema else None
+    status = schema.properties.status if schema and schema.properties else None
+    conditions = status.properties.conditions if status and status.properties else None
+    return Version(
+        read.name, read.served, read.storage, read.deprecated, columns, conditions is not None
+    )
 
 
 decode = decoder(_Read, _project)

@@ -4,21 +4,25 @@ import asyncio
 import os
 import secrets
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError
+from django.core.management import BaseCommand, CommandError, CommandParser
 
 from accounts.oauth.first import make_first_client
 from accounts.oauth.options import config_path
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.errors import Conflict, NotFound
+from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._cast import bring_cast
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
+from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster, DevClusterError
 
 #: Known to everybody, which is why the demo listens on loopback only.
@@ -29,7 +33,10 @@ class Command(BaseCommand):
     help = "Run Quarterdeck on an embedded cluster with a small, changing sample world."
     requires_system_checks = ()
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--churn", type=float, default=1.0, help="how much changes; 0: nothing")
+
+    def handle(self, *args: Any, churn: float, **options: Any) -> None:
         check_port(settings.PORT)
         check_static_files()
         state = prepare_state_dir()
@@ -37,7 +44,7 @@ class Command(BaseCommand):
         settings.SECRET_KEY = kept_secret(state / "secret_key")
         make_first_client(config_path())
         prepare_database()
-        cluster = DevCluster(state / "cluster", world=True)
+        cluster = DevCluster(state / "cluster", world=True, churn=churn)
         try:
             cluster.start()
             cluster.write_kubeconfig(state / "kubeconfig")
@@ -57,6 +64,7 @@ class Command(BaseCommand):
             try:
                 client = ConsoleClient(admin)
                 tokens = await install_into(client, admin_password=PASSWORD)
+                await make_workspaces(client)
                 await bring_cast(client, PASSWORD)
                 return tokens
             finally:
@@ -77,6 +85,20 @@ class Command(BaseCommand):
 
         runtime.spawn(controller.run_all(runtime))
         runtime.spawn(announce())
+
+
+async def make_workspaces(client: ConsoleClient) -> None:
+    """Those that the sample world's projects belong to, if there is such a type."""
+    for name, description in workspaces().items():
+        notes = {"kubesphere.io/description": description}
+        body = {
+            "apiVersion": WORKSPACE_TEMPLATES.group_version,
+            "kind": "WorkspaceTemplate",
+            "metadata": {"name": name, "annotations": notes},
+            "spec": {"template": {"spec": {"manager": "admin"}}},
+        }
+        with suppress(Conflict, NotFound):
+            await client.create(WORKSPACE_TEMPLATES, body)
 
 
 def check_port(port: int) -> None:

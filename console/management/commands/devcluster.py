@@ -20,9 +20,17 @@ class Command(BaseCommand):
         parser.add_argument("--data", type=Path, required=True, help="folder of its data")
         parser.add_argument("--kubeconfig", type=Path, required=True, help="where to write one")
         parser.add_argument("--world", action="store_true", help="with nodes, workloads and change")
+        parser.add_argument("--churn", type=float, default=1.0, help="how much changes; 0: nothing")
 
     def handle(
-        self, *args: Any, port: int, data: Path, kubeconfig: Path, world: bool, **options: Any
+        self,
+        *args: Any,
+        port: int,
+        data: Path,
+        kubeconfig: Path,
+        world: bool,
+        churn: float,
+        **options: Any,
     ) -> None:
         stop = Event()
 
@@ -31,7 +39,7 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGINT, ask_to_stop)
         signal.signal(signal.SIGTERM, ask_to_stop)
-        cluster = DevCluster(data, port, world=world)
+        cluster = DevCluster(data, port, world=world, churn=churn)
         try:
             cluster.start()
             cluster.write_kubeconfig(kubeconfig)

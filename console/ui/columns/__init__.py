@@ -10,6 +10,7 @@ socket (`value`, drawn by `template`), the sort (`sort_key`) and the export (`pl
 | `NumberColumn`, `RatioColumn`, `QuantityColumn`, `PercentColumn` | counts, 2/3, 250m and 4Gi, 61 % |
 | `DurationColumn`, `AgeColumn` with its own `since` | lengths of time, moments |
 | `IpColumn`, `LinkColumn`, `OwnerColumn` | addresses, other objects |
+| `PrintedColumn` | what a type's own definition shows |
 | `ContainersColumn`, `ImagesColumn`, `SelectorColumn` | what workloads have |
 """
 
@@ -25,6 +26,7 @@ from console.ui.columns.links import (
 )
 from console.ui.columns.names import NameColumn, NamespaceColumn
 from console.ui.columns.numbers import NumberColumn, PercentColumn, QuantityColumn, RatioColumn
+from console.ui.columns.printed import PrintedColumn
 from console.ui.columns.status import StatusColumn, StatusText
 from console.ui.columns.texts import BoolColumn, ListColumn, ListText, TextColumn, WordColumn
 from console.ui.columns.times import AgeColumn, DurationColumn
@@ -49,6 +51,7 @@ __all__ = [
     "OwnerColumn",
     "PercentColumn",
     "Plain",
+    "PrintedColumn",
     "QuantityColumn",
     "RatioColumn",
     "SelectorColumn",

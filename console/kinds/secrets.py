@@ -1,0 +1,89 @@
+"""Secrets: what they are for and how much they hold, never what."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
+
+from console.kube.gvr import SECRETS
+from console.kube.private import SecretMeta
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    BoolColumn,
+    NameColumn,
+    NamespaceColumn,
+    NumberColumn,
+    OwnerColumn,
+    WordColumn,
+)
+from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+#: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
+TYPES: dict[str, str | Promise] = {
+    "Opaque": gettext_lazy("Anything"),
+    "kubernetes.io/tls": gettext_lazy("TLS certificate"),
+    "kubernetes.io/dockerconfigjson": gettext_lazy("Image registry"),
+    "kubernetes.io/dockercfg": gettext_lazy("Image registry"),
+    "kubernetes.io/service-account-token": gettext_lazy("Service account token"),
+    "kubernetes.io/basic-auth": gettext_lazy("Name and password"),
+    "kubernetes.io/ssh-auth": gettext_lazy("SSH key"),
+    "bootstrap.kubernetes.io/token": gettext_lazy("Bootstrap token"),
+}
+
+
+@register
+class SecretKind(ResourceKind):
+    gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20)
+    projection = SecretMeta
+    title = gettext_lazy("Secrets")
+    singular = gettext_lazy("secret")
+    nouns = gettext_lazy("secrets")
+    columns = (
+        NameColumn(),
+        NamespaceColumn(),
+        WordColumn(
+            id="type",
+            label=gettext_lazy("Type"),
+            priority=2,
+            get=lambda secret: secret.type,
+            words=TYPES,
+        ),
+        NumberColumn(
+            id="keys",
+            label=pgettext_lazy("data", "Keys"),
+            priority=2,
+            get=lambda secret: secret.keys,
+        ),
+        BoolColumn(
+            id="immutable",
+            label=gettext_lazy("Immutable"),
+            priority=4,
+            get=lambda secret: secret.immutable,
+        ),
+        OwnerColumn(),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(texts=lambda secret: (secret.type,)),
+        NamespaceFilter(),
+        LabelFilter(),
+        FieldFilter(
+            param="type",
+            label=gettext_lazy("Type"),
+            get=lambda secret: (secret.type,),
+        ),
+        owner_filter(),
+    )
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        secret: SecretMeta = entry.projection
+        shown = TYPES.get(secret.type) or visible(secret.type) or _("none")
+        return [(_("Type"), shown), (pgettext("data", "Keys"), str(secret.keys))]

@@ -1,0 +1,58 @@
+"""What a type's own definition says that lists show of it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+
+from console.kube.projections.custom import Value
+from console.kube.projections.definition import PrinterColumn
+from console.kube.store import Entry
+from console.ui.columns.base import Column, Plain
+from console.ui.columns.texts import NO, YES
+from console.ui.text import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedColumn(Column):
+    """The value of a printer column: the one at `at` among those that the projection has of `of`.
+
+    An object that was read for other columns, since its type has just been changed, has none. Moments are
+    shown as they are, since they may be yet to come.
+    """
+
+    at: int
+    of: tuple[PrinterColumn, ...]
+    template: ClassVar[str] = "ui/cells/text.html"
+
+    def _found(self, entry: Entry[Any]) -> Value:
+        item = entry.projection
+        return item.values[self.at] if item.columns == self.of else None
+
+    def value(self, entry: Entry[Any]) -> str | Promise:
+        found = self._found(entry)
+        if found is None:
+            return ""
+        if isinstance(found, bool):
+            return YES if found else NO
+        if isinstance(found, datetime):
+            return f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+        if isinstance(found, str):
+            return visible(found)
+        return f"{found:,}"
+
+    def plain(self, entry: Entry[Any]) -> Plain:
+        found = self._found(entry)
+        if isinstance(found, bool):
+            return str(found).lower()
+        if isinstance(found, datetime):
+            return found.isoformat().replace("+00:00", "Z")
+        return str(found) if isinstance(found, float) else found
+
+    def sort_key(self, entry: Entry[Any]) -> tuple[bool, Any]:
+        """All values of a column are of one type."""
+        found = self._found(entry)
+        if found is None:
+            return (True, 0)
+        return (False, found.timestamp() if isinstance(found, datetime) else found)

@@ -1,0 +1,71 @@
+"""The kinds of the custom types that the cluster has at this moment.
+
+Promises:
+- A kind is there as soon as its type is served, and gone with it; what is declared comes before it.
+- It stays the same object for as long as its type stays what it is, so it can be the name of things.
+- A type costs nothing before somebody asks for it, however many there are. Any thread may ask.
+"""
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+
+from console.kube.discovery import CustomType, Types
+from console.kube.private import PRIVATE
+from console.kube.projections import DECODERS
+from console.kube.runtime import get_runtime
+from console.ui.generic import GenericKind, generic_kind
+
+#: New kinds until those are let go whose types are gone.
+SPARE = 100
+
+
+class CustomKinds:
+    """`declared` tells whether a type has a kind of its own: group and plural."""
+
+    def __init__(self, declared: Callable[[str, str], bool]) -> None:
+        self._declared = declared
+        self._lock = Lock()
+        self._kinds: dict[str, GenericKind] = {}
+        self._most = SPARE
+
+    def find(self, segment: str) -> GenericKind | None:
+        """The kind of `plural.group`, in the version that people mean who name none."""
+        plural, _dot, group = segment.partition(".")
+        types = _types()
+        custom = types.find(group, plural) if group and types is not None else None
+        return self._kind(custom) if custom is not None else None
+
+    def __iter__(self) -> Iterator[GenericKind]:
+        """By group and plural. Makes the kinds that it comes to."""
+        for custom in _types() or ():
+            kind = self._kind(custom) if custom.preferred else None
+            if kind is not None:
+                yield kind
+
+    def _kind(self, custom: CustomType) -> GenericKind | None:
+        gvr = custom.gvr
+        if gvr in DECODERS or gvr in PRIVATE or self._declared(gvr.group, gvr.resource):
+            return None
+        known = self._kinds.get(gvr.qualified)
+        if known is not None and known.custom == custom:
+            return known
+        with self._lock:
+            known = self._kinds.get(gvr.qualified)
+            if known is None or known.custom != custom:
+                self._tidy()
+                known = self._kinds[gvr.qualified] = generic_kind(custom)
+            return known
+
+    def _tidy(self) -> None:
+        if len(self._kinds) < self._most:
+            return
+        names = {item.gvr.qualified for item in _types() or ()}
+        self._kinds = {name: kind for name, kind in self._kinds.items() if name in names}
+        self._most = len(self._kinds) + SPARE
+
+
+def _types() -> Types | None:
+    try:
+        return get_runtime().types
+    except RuntimeError:
+        return None

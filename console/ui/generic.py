@@ -1,0 +1,129 @@
+"""Kinds that nobody declared: those of custom resources, as their definitions describe them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+
+from console.kube.discovery import CustomType
+from console.kube.projections.custom import Custom, columns_of
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import (
+    AgeColumn,
+    Column,
+    NameColumn,
+    NamespaceColumn,
+    PrintedColumn,
+    StatusColumn,
+)
+from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.text import visible
+
+#: Characters of a column's name.
+LONGEST_LABEL = 40
+_ALIGNED = {"integer": "end", "number": "end"}
+
+
+class GenericKind(ResourceKind):
+    """`custom` is what the cluster said of the type when the kind was made."""
+
+    custom: ClassVar[CustomType]
+    projection = Custom
+    actions = (Delete(),)
+
+    @cached_property
+    def segment(self) -> str:
+        """With the group in every case, so that no type takes the address of a declared one."""
+        return self.gvr.qualified
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found = [(_("Kind"), visible(f"{self.custom.kind} ({self.gvr.group})"))]
+        owner = entry.projection.owner
+        return [*found, (_("Managed by"), visible(owner))] if owner else found
+
+
+def generic_kind(custom: CustomType) -> GenericKind:
+    """The kind of a type. Each call makes another one."""
+    plural = plural_of(custom)
+    declared = {
+        "custom": custom,
+        "gvr": custom.gvr,
+        "scope": Scope.NAMESPACED if custom.namespaced else Scope.CLUSTER,
+        "nav": Nav("custom", 100),
+        "title": plural,
+        "singular": visible(custom.kind),
+        "nouns": plural,
+        "columns": tuple(_columns(custom)),
+        "filters": tuple(_filters(custom)),
+    }
+    made: GenericKind = type("GenericKind", (GenericKind,), declared)()
+    return made
+
+
+def plural_of(custom: CustomType) -> str:
+    """The plural with the capitals of the kind: `NetworkPolicies` of NetworkPolicy."""
+    kind, plural = custom.kind, custom.gvr.resource
+    same = next(
+        (
+            at
+            for at, (one, other) in enumerate(zip(kind.lower(), plural, strict=False))
+            if one != other
+        ),
+        min(len(kind), len(plural)),
+    )
+    return visible(kind[:same] + plural[same:])
+
+
+def _columns(custom: CustomType) -> Iterable[Column]:
+    yield NameColumn()
+    if custom.namespaced:
+        yield NamespaceColumn()
+    if custom.conditions:
+        yield StatusColumn()
+    yield from _printed(custom)
+    yield AgeColumn(priority=1)
+
+
+def _printed(custom: CustomType) -> Iterable[Column]:
+    shown = columns_of(custom.columns)
+    taken = {"name", "namespace", "status", "age", "labels"}
+    for at, column in enumerate(shown):
+        ident = _identifier(column.name)
+        if not ident or ident in taken:
+            ident = f"{ident or 'column'}_{at + 1}"
+        taken.add(ident)
+        yield PrintedColumn(
+            id=ident,
+            label=_label(column.name),
+            priority=2 if column.priority == 0 else 4,
+            align="end" if column.type in _ALIGNED else "start",
+            at=at,
+            of=shown,
+        )
+
+
+def _identifier(name: str) -> str:
+    """As URLs and exports call it: `last_run` of "Last Run"."""
+    return re.sub(r"[^a-z0-9]+", "_", name[:LONGEST_LABEL].lower()).strip("_")
+
+
+def _label(name: str) -> str:
+    shown = visible(name) or "?"
+    return shown if len(shown) <= LONGEST_LABEL else f"{shown[: LONGEST_LABEL - 1]}…"
+
+
+def _filters(custom: CustomType) -> Iterable[Filter]:
+    yield SearchFilter(texts=_texts)
+    if custom.namespaced:
+        yield NamespaceFilter()
+    yield LabelFilter()
+    if custom.conditions:
+        yield StatusFilter()
+
+
+def _texts(item: Custom) -> Iterable[str]:
+    return (value for value in item.values if isinstance(value, str))

@@ -1,0 +1,104 @@
+"""Where the objects of a kind come from: the shared cache, or what is read as one viewer alone.
+
+As a viewer is read what the cache must never hold, and custom resources that its own identity may not
+list. Whoever shows a kind asks here and need not know which. What is read as a viewer lasts as long as
+the `with` block that asked for it, and nobody else is shown any of it.
+"""
+
+from collections.abc import AsyncIterator, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.errors import Forbidden
+from console.kube.gvr import Key
+from console.kube.informer import Informer
+from console.kube.livelist import LiveList
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.decisions import Denied, readable_namespaces
+from console.ui.generic import GenericKind
+from console.ui.kind import ResourceKind
+
+#: Projects that are read as a viewer at a time: each is a request, and a watch while the page is open.
+MOST_PROJECTS = 30
+
+
+class TooManyProjects(Exception):
+    """The viewer sees so many projects, though not all, that some must be chosen. `str()` says so."""
+
+
+def source_of(kind: ResourceKind, access: Access) -> Hashable:
+    """Equal for viewers who read the kind together. Raises `UnknownKind` for a type that is gone."""
+    # An informer that begins anew is another source.
+    return _shared(kind) or access.identity
+
+
+def _shared(kind: ResourceKind) -> Informer[Any] | None:
+    """The cache's informer, None for what is read as the viewer. Raises `UnknownKind`."""
+    if kind.private:
+        return None
+    informer = get_runtime().informer(kind.gvr)
+    refused = not informer.freshness.synced and informer.refusal is not None
+    return None if refused and isinstance(kind, GenericKind) else informer
+
+
+@contextmanager
+def objects_of(
+    kind: ResourceKind, access: Access, namespaces: tuple[str, ...] = ()
+) -> Iterator[Informer[Any]]:
+    """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
+
+    Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
+    `TooManyProjects`.
+    """
+    shared = _shared(kind)
+    if shared is not None:
+        yield shared
+        return
+    allowed = readable_namespaces(kind, access, namespaces)
+    wanted = namespaces or (("",) if allowed is None else tuple(sorted(allowed)))
+    if len(wanted) > MOST_PROJECTS:
+        text = _("These are read in at most %(count)s projects at a time. Choose some.")
+        raise TooManyProjects(text % {"count": MOST_PROJECTS})
+    with get_runtime().live_list(kind.gvr, access.identity, wanted) as found:
+        yield found
+
+
+@asynccontextmanager
+async def listed(
+    kind: ResourceKind, access: Access, namespaces: tuple[str, ...] = (), *, seconds: float
+) -> AsyncIterator[Informer[Any]]:
+    """As `objects_of`, and so long at most it waits for the objects to be there.
+
+    Raises as `objects_of`, and `Denied` if kube-apiserver does not let the viewer see them.
+    """
+    if not kind.private:
+        await get_runtime().wait_synced(kind.gvr, timeout=seconds)
+    with objects_of(kind, access, namespaces) as informer:
+        if isinstance(informer, LiveList):
+            try:
+                await informer.wait(timeout=seconds)
+            except Forbidden as error:
+                raise Denied("list", kind.gvr) from error
+        yield informer
+
+
+def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
+    """Raises `Denied` if kube-apiserver has last said that the viewer may not see these objects."""
+    if isinstance(informer, LiveList) and informer.refusal is not None:
+        raise Denied("list", kind.gvr)
+
+
+async def find_entry(
+    kind: ResourceKind, access: Access, key: Key, *, seconds: float
+) -> Entry[Any] | None:
+    """One object, None if there is none. Whether the viewer may see it is decided before.
+
+    Raises as `listed`.
+    """
+    namespaces = (key.namespace,) if key.namespace else ()
+    async with listed(kind, access, namespaces, seconds=seconds) as informer:
+        return informer.store.get(key)

@@ -1,0 +1,165 @@
+"""Custom resources of the sample world: certificates, of which one is about to expire, and backups."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from devcluster.objects import Obj, timestamp
+
+_TEXT: Obj = {"type": "string"}
+_FREE: Obj = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_CONDITIONS: Obj = {"type": "array", "items": _FREE}
+_READY = '.status.conditions[?(@.type=="Ready")]'
+_CREATED = ("Age", "date", ".metadata.creationTimestamp", 0)
+
+
+def definitions() -> Iterator[Obj]:
+    yield _definition(
+        "cert-manager.io",
+        "Certificate",
+        ("cert", "certs"),
+        ("Ready", "string", f"{_READY}.status", 0),
+        ("Secret", "string", ".spec.secretName", 0),
+        ("Expires", "date", ".status.notAfter", 0),
+        ("Issuer", "string", ".spec.issuerRef.name", 1),
+        ("Status", "string", f"{_READY}.message", 1),
+        _CREATED,
+    )
+    yield _definition(
+        "cert-manager.io",
+        "ClusterIssuer",
+        (),
+        ("Ready", "string", f"{_READY}.status", 0),
+        ("Status", "string", f"{_READY}.message", 1),
+        _CREATED,
+        namespaced=False,
+    )
+    yield _definition(
+        "backup.shop.example",
+        "Backup",
+        ("bk",),
+        ("Of", "string", ".spec.statefulSet", 0),
+        ("Size", "string", ".status.size", 0),
+        ("Volumes", "integer", ".status.volumes", 0),
+        ("Encrypted", "boolean", ".spec.encrypted", 1),
+        ("Finished", "date", ".status.finished", 0),
+        _CREATED,
+    )
+
+
+def _definition(
+    group: str,
+    kind: str,
+    short: tuple[str, ...],
+    *columns: tuple[str, str, str, int],
+    namespaced: bool = True,
+) -> Obj:
+    plural = f"{kind.lower()}s"
+    status = {**_FREE, "properties": {"conditions": _CONDITIONS}}
+    schema = {"type": "object", "properties": {"spec": _FREE, "status": status}}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            {"name": name, "type": type_, "jsonPath": path, "priority": priority}
+            for name, type_, path, priority in columns
+        ],
+    }
+    names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+    return {
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced" if namespaced else "Cluster",
+            "names": {**names, "shortNames": list(short)},
+            "versions": [version],
+        },
+    }
+
+
+def reader_role() -> Obj:
+    """Lets the console's cache follow them."""
+    groups = ["cert-manager.io", "backup.shop.example"]
+    return {
+        "metadata": {
+            "name": "sample-custom-resources",
+            "labels": {"quarterdeck.io/aggregate-to-reader": "true"},
+        },
+        "rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["list", "watch"]}],
+    }
+
+
+def resources() -> Iterator[tuple[str, Obj]]:
+    """(collection, object); the status is the object's own, as if a controller had written it."""
+    message = "The ACME account was registered with the ACME server"
+    status = {"conditions": [_condition("Ready", "True", "ACMEAccountRegistered", message)]}
+    spec = {"acme": {"server": "https://acme.shop.example/directory"}}
+    issuer = {"metadata": {"name": "public"}, "spec": spec, "status": status}
+    yield "clusterissuers.cert-manager.io", issuer
+    for namespace, name, days, failure in (
+        ("web", "storefront-tls", 71, ""),
+        ("checkout", "checkout-api-tls", 64, ""),
+        ("payments", "payments-api-tls", 5, "order failed: 429 rateLimited: too many certificates"),
+        (
+            "shipping",
+            "tracking-tls",
+            -1,
+            "order failed: DNS problem: NXDOMAIN for track.shop.example",
+        ),
+    ):
+        yield "certificates.cert-manager.io", _certificate(namespace, name, days, failure)
+        # What is in it is nobody's key.
+        data = {"tls.crt": "c2FtcGxl", "tls.key": "c2FtcGxl"}
+        about = {"name": name, "namespace": namespace}
+        yield "secrets", {"metadata": about, "type": "kubernetes.io/tls", "data": data}
+    for namespace, name, hours, size, failure in (
+        ("payments", "payments-db", 3, "81Gi", ""),
+        ("checkout", "session-cache", 3, "6Gi", ""),
+        ("data", "clickhouse", 27, "", "volume data-clickhouse-1: snapshot timed out after 1h"),
+    ):
+        yield "backups.backup.shop.example", _backup(namespace, name, hours, size, failure)
+
+
+def _certificate(namespace: str, name: str, days: int, failure: str) -> Obj:
+    now = datetime.now(UTC)
+    end = now + timedelta(days=days)
+    ready = _condition("Ready", "True", "Ready", "Certificate is up to date and has not expired")
+    if days < 0:
+        ready = _condition("Ready", "False", "Expired", f"Certificate expired on {timestamp(end)}")
+    conditions = [ready]
+    if failure and days >= 0:
+        conditions.append(_condition("Degraded", "True", "RenewalFailed", failure))
+    spec = {
+        "secretName": name,
+        "dnsNames": [f"{name.removesuffix('-tls')}.shop.example"],
+        "issuerRef": {"kind": "ClusterIssuer", "name": "public"},
+    }
+    status = {
+        "conditions": conditions,
+        "notBefore": timestamp(end - timedelta(days=90)),
+        "notAfter": timestamp(end),
+        "renewalTime": timestamp(end - timedelta(days=30)),
+    }
+    about = {"name": name, "namespace": namespace}
+    return {"metadata": about, "spec": spec, "status": status}
+
+
+def _backup(namespace: str, name: str, hours: int, size: str, failure: str) -> Obj:
+    ended = timestamp(datetime.now(UTC) - timedelta(hours=hours))
+    done = (
+        _condition("Failed", "True", "SnapshotFailed", failure)
+        if failure
+        else _condition("Complete", "True", "Uploaded", "")
+    )
+    status = {"conditions": [done], "volumes": 3}
+    status |= {} if failure else {"size": size, "finished": ended}
+    spec = {"statefulSet": name, "encrypted": True, "bucket": f"s3://backups/{namespace}"}
+    about = {"name": f"{name}-nightly", "namespace": namespace}
+    return {"metadata": about, "spec": spec, "status": status}
+
+
+def _condition(kind: str, status: str, reason: str, message: str) -> Obj:
+    found = {"type": kind, "status": status, "reason": reason, "message": message}
+    return {**found, "lastTransitionTime": timestamp()}

@@ -1,0 +1,208 @@
+"""The list of Secrets: read as the viewer, without any value, on both clusters."""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+
+from console.kube.gvr import NAMESPACES, SECRETS
+from console.kube.runtime import Runtime, set_runtime
+from console.live.limits import SocketCap
+from console.live.routing import websocket_application
+from console.ui.reading import MOST_PROJECTS
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.objects import path, unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+CANARY = "hunter2-canary"
+HIDDEN = base64.b64encode(CANARY.encode()).decode()
+LIST = "/clusters/host/secrets"
+NAMES = ("apple", "pear", "quince")
+
+
+def secret(name: str, **fields: Any) -> Obj:
+    """With kubectl's annotation, which repeats the values."""
+    notes = {"kubectl.kubernetes.io/last-applied-configuration": f'{{"data":{{"key":"{HIDDEN}"}}}}'}
+    meta = {"name": name, "annotations": notes, "labels": {"fruit": name}}
+    return {"metadata": meta, "data": {"key": HIDDEN}, **fields}
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require([NAMESPACES])
+    eventually(lambda: live(runtime.informer(NAMESPACES)), "projects are known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    set_runtime(_runtime)
+    yield _runtime
+    set_runtime(None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _secrets(admin: Client, namespace: str) -> None:
+    where = path(namespace, "secrets")
+    admin.post(where, secret("apple")).ok()
+    pair = {"tls.crt": HIDDEN, "tls.key": HIDDEN}
+    admin.post(where, secret("pear", type="kubernetes.io/tls", data=pair)).ok()
+    admin.post(where, secret("quince", data={}, immutable=True)).ok()
+
+
+@pytest.fixture
+def viewer(monkeypatch: pytest.MonkeyPatch, namespace: str) -> FakeAccess:
+    """Somebody of whom the console believes that they may see and delete the Secrets here."""
+    found = FakeAccess(unique("kate"), list_in={namespace}, delete_in={namespace})
+    monkeypatch.setitem(CAST, found.identity.name, lambda: found)
+    return found
+
+
+@pytest.fixture
+def binding(scrap: Scrap, namespace: str, viewer: FakeAccess) -> str:
+    """The binding by which kube-apiserver says so, too."""
+    name = viewer.identity.name
+    role = path(namespace, "roles", group=VERSION)
+    rules = [rule("list watch delete", "secrets")]
+    scrap.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
+    grants = Grants(scrap, namespace)
+    made = grants.bind_here(user(name), role_ref("Role", name))
+    grants.wait(name, verb="list", resource="secrets", namespace=namespace)
+    return path(namespace, "rolebindings", made, group=VERSION)
+
+
+async def get(viewer: FakeAccess, url: str) -> tuple[int, str]:
+    response = await ClientAs()(viewer.identity.name).get(url)
+    return response.status_code, await text_of(response)
+
+
+async def names(viewer: FakeAccess, query: str) -> list[str]:
+    status, text = await get(viewer, f"{LIST}?format=json&{query}")
+    assert status == 200, text
+    found = json.loads(text)["items"]
+    return [item["name"] for item in found if item["name"] in NAMES]
+
+
+async def test_it_is_a_list_as_any(viewer: FakeAccess, binding: str, runtime: Runtime) -> None:
+    status, html = await get(viewer, LIST)
+    assert status == 200, html
+    assert all(f'data-key="{next(iter(viewer.list_in or ()))}/{name}"' in html for name in NAMES)
+    assert await names(viewer, "sort=-name") == list(NAMES[::-1])
+    assert await names(viewer, "sort=keys") == ["quince", "apple", "pear"]
+    assert await names(viewer, "type=kubernetes.io/tls") == ["pear"]
+    assert await names(viewer, "q=opaque") == ["apple", "quince"]
+    assert await names(viewer, "label=fruit%3Dquince") == ["quince"]
+    assert SECRETS not in runtime.informers()
+
+
+async def test_no_value_leaves_the_cluster(viewer: FakeAccess, binding: str) -> None:
+    for query in ("", "?format=json", "?format=csv", "?format=tsv", f"?q={HIDDEN}", f"?q={CANARY}"):
+        status, text = await get(viewer, LIST + query)
+        assert status == 200
+        if "q=" in query:
+            # Nothing is found by a value.
+            assert 'data-total="0"' in text
+        else:
+            assert CANARY not in text
+            assert HIDDEN not in text
+
+
+async def test_kube_apiserver_has_the_last_word(viewer: FakeAccess) -> None:
+    for query in ("", "?format=json", "?format=csv"):
+        status, text = await get(viewer, LIST + query)
+        assert status == 403
+        assert not any(name in text for name in NAMES)
+
+
+async def test_whoever_may_not_is_not_even_asked_about(
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime
+) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError("a list was asked for")
+
+    monkeypatch.setattr(runtime, "live_list", never)
+    assert (await ClientAs()("charlie").get(LIST)).status_code == 403
+    assert (await ClientAs()("charlie").get(f"{LIST}?namespace=default")).status_code == 403
+
+
+async def test_of_very_many_projects_some_must_be_chosen(
+    viewer: FakeAccess, binding: str, namespace: str
+) -> None:
+    viewer.list_in = {namespace, *(f"other-{number}" for number in range(MOST_PROJECTS))}
+    status, html = await get(viewer, LIST)
+    assert status == 400
+    assert f"in at most {MOST_PROJECTS} projects" in html
+    assert (await get(viewer, f"{LIST}?format=json"))[0] == 400
+    assert await names(viewer, f"namespace={namespace}&sort=name") == list(NAMES)
+
+
+async def still_alive() -> bool:
+    return True
+
+
+async def test_an_open_list_follows_and_ends_with_the_right(
+    viewer: FakeAccess,
+    binding: str,
+    admin: Client,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("console.kube.livelist.RECHECK", 0.5)
+    monkeypatch.setattr("console.live.consumer.LiveConsumer.cap", SocketCap())
+    socket = WebsocketCommunicator(websocket_application, "/ws/live")
+    account = viewer.identity.name
+    socket.scope |= {"account": account, "access": viewer, "session_alive": still_alive}
+    assert (await socket.connect())[0]
+    await subscribe(socket, viewer)
+    admin.post(path(namespace, "secrets"), secret("zucchini")).ok()
+    while "zucchini" not in (frame := await socket.receive_from(timeout=10)):
+        if "refresh" in frame and "zucchini" in await subscribe(socket, viewer):
+            break
+    assert HIDDEN not in frame
+    admin.delete(path(namespace, "secrets", "zucchini")).ok()
+    # The console's own authorizer has not noticed; kube-apiserver is asked again all the same.
+    admin.delete(binding).ok()
+    while "error" not in (frame := await socket.receive_from(timeout=10)):
+        assert HIDDEN not in frame
+    assert json.loads(frame)["error"]["code"] == 403
+    assert (await socket.receive_output(timeout=10))["code"] == 4403
+
+
+async def subscribe(socket: WebsocketCommunicator, viewer: FakeAccess) -> str:
+    """As a page that was loaded just now, which is returned."""
+    page = await ClientAs()(viewer.identity.name).get(LIST)
+    assert page.status_code == 200
+    etag = page.context["table"].etag
+    await socket.send_json_to({"subscribe": LIST, "etag": etag, "lang": "en"})
+    return await text_of(page)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_secret_is_deleted_as_the_viewer(
+    viewer: FakeAccess, binding: str, admin: Client, namespace: str
+) -> None:
+    made = admin.post(path(namespace, "secrets"), secret("melon")).ok()
+    url = f"/clusters/host/projects/{namespace}/secrets/melon/delete"
+    status, html = await get(viewer, url)
+    assert (status, HIDDEN in html, CANARY in html) == (200, False, False)
+    assert made["metadata"]["uid"] in html
+    client = ClientAs()(viewer.identity.name)
+    assert (await client.post(url, {"uid": made["metadata"]["uid"]})).status_code == 302
+    assert admin.get(path(namespace, "secrets", "melon")).status == 404
+    assert (await get(viewer, url))[0] == 404

@@ -1,0 +1,322 @@
+"""Kinds that nobody declared: whatever their definitions say, the console goes on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
+from console.kube.informer import Informer
+from console.kube.projections.custom import decoder_of
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.customs import SPARE
+from console.ui.generic import generic_kind, plural_of
+from console.ui.nav import CUSTOMS, menu
+from console.ui.registry import Registry, _problems, kinds
+from tests.kinds.world import POLYGLOT, encoded
+from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+WIDGETS = GVR("x.org", "v1", "widgets")
+_versions = iter(range(1, 1_000_000))
+
+
+def column(name: str, path: str = ".spec.x", kind: str = "string") -> dict[str, Any]:
+    return {"name": name, "type": kind, "jsonPath": path}
+
+
+def definition(
+    name: str = "widgets.x.org",
+    *columns: dict[str, Any],
+    kind: str = "Widget",
+    scope: str = "Namespaced",
+    uid: str = "u1",
+    conditions: bool = True,
+    established: bool = True,
+    accepted: bool = True,
+    served: bool = True,
+) -> dict[str, Any]:
+    plural, _dot, group = name.partition(".")
+    status = {"type": "object", "properties": {"conditions": {}} if conditions else {}}
+    version = {
+        "name": "v1",
+        "served": served,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"status": status}}},
+        "additionalPrinterColumns": list(columns),
+    }
+    return {
+        "metadata": {"name": name, "uid": uid, "resourceVersion": str(next(_versions))},
+        "spec": {
+            "group": group,
+            "scope": scope,
+            "names": {"plural": plural, "kind": kind, "listKind": f"{kind}List"},
+            "versions": [version],
+        },
+        "status": {
+            "conditions": [
+                {"type": "Established", "status": str(established)},
+                {"type": "NamesAccepted", "status": str(accepted), "reason": "PluralConflict"},
+            ]
+        },
+    }
+
+
+class World:
+    """`objects`: of widgets."""
+
+    def __init__(self) -> None:
+        self.definitions = Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS)
+        spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
+        self.informers = {CUSTOM_RESOURCE_DEFINITIONS: self.definitions, NAMESPACES: spaces}
+        self.use()
+
+    def use(self) -> None:
+        self.runtime = StaticRuntime(self.informers)
+        set_runtime(self.runtime)
+
+    def define(self, *given: dict[str, Any]) -> None:
+        for item in given:
+            self.definitions.apply(item)
+
+    def put(self, *objects: dict[str, Any]) -> Informer[Any]:
+        """Widgets, read as their definition says now."""
+        found = self.runtime.types.get(WIDGETS)
+        assert found is not None
+        decode = decoder_of(found.columns, conditions=found.conditions)
+        informer: Informer[Any] = Informer(WIDGETS, decode)
+        informer.replace([encoded(obj) for obj in objects], "1")
+        informer.connected()
+        self.informers[WIDGETS] = informer
+        self.use()
+        return informer
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    yield World()
+    set_runtime(None)
+
+
+@pytest.fixture
+def runtime(world: World) -> StaticRuntime:
+    return world.runtime
+
+
+def widget(name: str, **fields: Any) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "resourceVersion": "1"}
+    return {"metadata": meta, **fields}
+
+
+def segments() -> list[str]:
+    return [kind.segment for kind in kinds.customs]
+
+
+def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
+    assert kinds.find("widgets.x.org") is None
+    world.define(definition())
+    found = kinds.find("widgets.x.org")
+    assert found is not None
+    assert (found.gvr, found.title, found.singular) == (WIDGETS, "Widgets", "Widget")
+    assert kinds.of(WIDGETS) is found
+    assert kinds.of(GVR("x.org", "v2", "widgets")) is None
+    assert kinds.find("widgets") is None
+    world.definitions.remove(definition())
+    assert kinds.find("widgets.x.org") is None
+    assert segments() == []
+
+
+def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:
+    world.define(definition())
+    first = kinds.find("widgets.x.org")
+    world.define(definition())
+    assert kinds.find("widgets.x.org") is first
+    world.define(definition("widgets.x.org", column("Size")))
+    second = kinds.find("widgets.x.org")
+    assert second is not first
+    assert second is not None
+    assert "size" in second.sortable
+    world.define(definition("widgets.x.org", column("Size"), uid="u2"))
+    assert kinds.find("widgets.x.org") is not second
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"established": False}, {"served": False}, {"established": False, "accepted": False}],
+)
+def test_what_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -> None:
+    world.define(definition(**changes))
+    assert kinds.find("widgets.x.org") is None
+    assert segments() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("users.iam.kubesphere.io", "users.iam.kubesphere.io"),
+        ("ingresses.networking.k8s.io", "ingresses"),
+        ("gateways.gateway.networking.k8s.io", "gateways.gateway.networking.k8s.io"),
+    ],
+)
+def test_what_is_declared_comes_first(world: World, name: str, declared: str) -> None:
+    before = kinds.find(declared)
+    world.define(definition(name, column("Stolen")))
+    assert kinds.find(declared) is before
+    assert segments() == []
+    assert kinds.find(name) in (before, None)
+
+
+def test_a_type_with_the_plural_of_a_declared_one_has_an_address_of_its_own(world: World) -> None:
+    pods = kinds.find("pods")
+    world.define(definition("pods.networking.k8s.io", kind="Pod"))
+    other = kinds.find("pods.networking.k8s.io")
+    assert kinds.find("pods") is pods
+    assert other is not None
+    assert other is not pods
+    assert other.segment == "pods.networking.k8s.io"
+    assert kinds.of(other.gvr) is other
+
+
+HOSTILE = [
+    column("<script>alert(1)</script>"),
+    column(POLYGLOT),
+    column("Size", ".spec.size", "integer"),
+    column("size", ".spec.other"),
+    column("名称", ".spec.x"),
+    column("", ".spec.x"),
+    column("Name", ".spec.x"),
+    column("Status", ".spec.x"),
+    column("x" * 5000, ".spec.x"),
+    column("Broken", "]]["),
+    column("Deep", ".a" * 400),
+    column("Odd", ".spec.x", "strange"),
+]
+
+
+@pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
+@pytest.mark.parametrize("conditions", [True, False])
+@pytest.mark.parametrize("columns", [[], HOSTILE, [column(f"C{n}") for n in range(3000)]])
+def test_whatever_is_defined_makes_a_kind_that_could_be_declared(
+    world: World, scope: str, conditions: bool, columns: list[dict[str, Any]]
+) -> None:
+    given = definition("widgets.x.org", *columns, scope=scope, conditions=conditions)
+    world.define(given)
+    kind = kinds.find("widgets.x.org")
+    assert kind is not None
+    assert list(_problems(type(kind))) == []
+    assert len(kind.columns) < 30
+
+
+async def test_a_hostile_type_is_shown_as_text(world: World, client_as: ClientAs) -> None:
+    world.define(definition("widgets.x.org", *HOSTILE))
+    status = {"conditions": [{"type": "Ready", "status": "False", "reason": POLYGLOT}]}
+    values: tuple[Any, ...] = (POLYGLOT, 3, None, {"a": [POLYGLOT]}, "=1+1", [], True)
+    world.put(
+        *(widget(f"w{n}", spec={"x": x, "size": x}, status=status) for n, x in enumerate(values)),
+        widget("bare"),
+        widget("list", spec=[1, 2], status="none"),
+    )
+    for query in ("", "?sort=size", "?sort=-size_4", "?q=alert", "?format=csv", "?format=json"):
+        response = await client_as("admin").get(f"/clusters/host/widgets.x.org{query}")
+        text = await text_of(response)
+        assert response.status_code == 200, query
+        if "format" not in query:
+            assert "<script>alert" not in text
+            assert "<img" not in text
+            assert "\u202e" not in text
+
+
+async def test_the_list_of_definitions_leads_to_objects_that_there_are(
+    world: World, client_as: ClientAs
+) -> None:
+    world.define(definition(), definition("gone.x.org", kind="Gone", served=False))
+    html = await text_of(await client_as("admin").get("/clusters/host/customresourcedefinitions"))
+    assert 'href="/clusters/host/widgets.x.org' in html
+    assert 'href="/clusters/host/gone.x.org' not in html
+
+
+def items_of(access: FakeAccess, current: str = "") -> list[tuple[str, str, bool]]:
+    groups = menu(access, {}, cluster="host", namespace="", current=current)
+    return [
+        (item.group, item.url, item.current)
+        for group in groups
+        for item in group.items
+        if item.group
+    ]
+
+
+def test_the_menu_has_them_by_group_for_those_who_may(world: World) -> None:
+    world.define(
+        definition("zebras.a.org", kind="Zebra"),
+        definition(),
+        definition("ants.a.org", kind="Ant", scope="Cluster"),
+    )
+    assert items_of(admin(), "widgets.x.org") == [
+        ("a.org", "/clusters/host/ants.a.org", False),
+        ("a.org", "/clusters/host/zebras.a.org", False),
+        ("x.org", "/clusters/host/widgets.x.org", True),
+    ]
+    assert items_of(charlie()) == []
+
+
+async def test_of_thousands_the_menu_has_some_and_the_list_all(
+    world: World, client_as: ClientAs
+) -> None:
+    many = [definition(f"things{n:04d}.many.org", kind=f"Thing{n}") for n in range(3000)]
+    world.definitions.replace([msgspec.Raw(msgspec.json.encode(item)) for item in many], "9")
+    assert len(items_of(admin())) == CUSTOMS
+    # The one that is open is among them.
+    assert items_of(admin(), "things0400.many.org")[-1][2]
+    page = "/clusters/host/customresourcedefinitions?q=things2999"
+    html = await text_of(await client_as("admin").get(page))
+    assert 'href="/clusters/host/things2999.many.org' in html
+    assert kinds.find("things2999.many.org") is not None
+
+
+def test_kinds_of_types_that_are_gone_are_let_go(world: World) -> None:
+    registry = Registry()
+    for number in range(3 * SPARE):
+        name = f"fleeting{number}.x.org"
+        world.define(definition(name))
+        assert registry.find(name) is not None
+        world.definitions.remove(definition(name))
+    assert len(registry.customs._kinds) <= 2 * SPARE
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural", "title"),
+    [
+        ("Widget", "widgets", "Widgets"),
+        ("NetworkPolicy", "networkpolicies", "NetworkPolicies"),
+        ("Mouse", "mice", "Mice"),
+        ("Ox", "bulls", "bulls"),
+        ("Sheep", "sheep", "Sheep"),
+    ],
+)
+def test_a_list_is_called_as_its_kind_is_written(
+    world: World, kind: str, plural: str, title: str
+) -> None:
+    world.define(definition(f"{plural}.x.org", kind=kind))
+    found = world.runtime.types.find("x.org", plural)
+    assert found is not None
+    assert plural_of(found) == title
+    assert generic_kind(found).title == title
+
+
+def test_what_was_read_for_other_columns_is_not_shown_under_these(world: World) -> None:
+    world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
+    informer = world.put(widget("hull", spec={"size": 7, "color": "grey"}))
+    world.define(definition("widgets.x.org", column("Color", ".spec.color")))
+    kind = kinds.find("widgets.x.org")
+    assert kind is not None
+    (entry,) = informer.store.snapshot().entries.values()
+    assert kind.sortable["color"].plain(entry) is None
+    found = world.runtime.types.get(WIDGETS)
+    assert found is not None
+    informer.store.decode_with(decoder_of(found.columns, conditions=found.conditions))
+    # The same version of the same object, and yet another projection.
+    informer.replace([encoded(widget("hull", spec={"size": 7, "color": "grey"}))], "2")
+    (entry,) = informer.store.snapshot().entries.values()
+    assert kind.sortable["color"].plain(entry) == "grey"

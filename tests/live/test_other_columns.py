@@ -1,0 +1,87 @@
+"""An open list of a type whose definition changes, or goes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.informer import Informer
+from console.kube.projections.custom import decoder_of
+from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
+from console.live.screens import get_screens
+from console.ui.places import find_list
+from console.ui.table import rows
+from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
+from tests.kinds.world import encoded
+from tests.live.conftest import Browser, Browsers
+from tests.ui.support import admin
+
+URL = "/clusters/host/widgets.x.org"
+HULL = widget("hull", spec={"size": 7, "color": "grey"})
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
+    world.put(HULL)
+    yield world
+    set_runtime(None)
+
+
+@pytest.fixture
+def runtime(world: World) -> StaticRuntime:
+    return world.runtime
+
+
+@pytest.fixture
+def widgets(world: World) -> Informer[Any]:
+    return world.informers[WIDGETS]
+
+
+def changed(version: int, **spec: Any) -> dict[str, Any]:
+    meta = {**HULL["metadata"], "resourceVersion": str(version)}
+    return {"metadata": meta, "spec": spec}
+
+
+async def follow(browser: Browser) -> None:
+    """As a page that was loaded just now."""
+    place = find_list(URL)
+    assert place is not None
+    await browser.subscribe(URL, rows(place.spec, admin(), get_runtime().informer(WIDGETS)).etag)
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+
+
+async def test_other_columns_make_everybody_fetch_the_list(
+    browsers: Browsers, world: World, widgets: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await follow(browser)
+    widgets.apply(changed(2, size=8, color="grey"))
+    assert ">8<" in await browser.html()
+
+    world.define(definition("widgets.x.org", column("Color", ".spec.color")))
+    found = world.runtime.types.get(WIDGETS)
+    assert found is not None
+    widgets.store.decode_with(decoder_of(found.columns, conditions=found.conditions))
+    widgets.replace([encoded(changed(2, size=8, color="grey"))], "3")
+    assert await browser.control() == {"refresh": True}
+    await follow(browser)
+    assert len(get_screens()) == 1
+    widgets.apply(changed(4, size=9, color="pink"))
+    assert "pink" in await browser.html()
+
+
+async def test_a_type_that_goes_takes_its_rows_along(
+    browsers: Browsers, world: World, widgets: Informer[Any]
+) -> None:
+    browser = await browsers(admin())
+    await follow(browser)
+    world.definitions.remove(definition())
+    widgets.replace([], "3")
+    assert (await browser.control()) == {"gone": ["shop/hull"]}
+    await browser.html()
+    await browser.say(f'{{"subscribe": "{URL}"}}')
+    frames = [await browser.frame() for _ in range(3)]
+    assert any('"code":404' in frame for frame in frames)
