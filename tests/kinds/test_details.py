@@ -20,6 +20,7 @@ from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
 from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace, find_place
+from console.ui.reading import objects_of
 from devcluster.builtins import builtin_types
 from tests.kinds.asking import entries_of, rows_of, url_of
 from tests.kinds.world import LONG_NAME, fixture_of
@@ -117,9 +118,8 @@ async def test_page_fragment_and_frames_are_the_same(
             place = find_place(url)
             assert isinstance(place, DetailPlace)
             assert place.url == url
-            view = DetailView(
-                place, "en", runtime.informer(kind.gvr), informers_for(place, admin())
-            )
+            with objects_of(kind, admin(), place.namespaces) as informer:
+                view = DetailView(place, "en", informer, informers_for(place, admin()))
             assert view.update(Mail(), admin(), anew=True) == []
             assert view.known().rows == parts_of(page)
             # A browser that has nothing gets all of it, as it stands on the page.
