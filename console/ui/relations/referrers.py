@@ -26,7 +26,8 @@ class _Group:
     def __init__(self, gvr: GVR, alike: _Alike) -> None:
         namespace, uses, rest = alike
         self.alike = alike
-        self.targets = tuple(dict.fromkeys((*named_by(gvr, uses, namespace), *rest)))
+        # One may come twice, which costs less than finding out.
+        self.targets = (*named_by(gvr, uses, namespace), *rest)
         self.entries: dict[Key, Entry[Any]] = {}
 
 
@@ -73,7 +74,11 @@ class Referrers(Derived[Any]):
     def _found(self, alike: _Alike) -> _Group:
         group = self._groups[alike] = _Group(self._gvr, alike)
         for target in group.targets:
-            self._naming.setdefault(target, {})[group] = None
+            naming = self._naming.get(target)
+            if naming is None:
+                self._naming[target] = {group: None}
+            else:
+                naming[group] = None
         return group
 
     def _leave(self, key: Key, group: _Group) -> None:
@@ -82,10 +87,10 @@ class Referrers(Derived[Any]):
             return
         del self._groups[group.alike]
         for target in group.targets:
-            naming = self._naming[target]
-            del naming[group]
+            naming = self._naming.get(target, {})
+            naming.pop(group, None)
             if not naming:
-                del self._naming[target]
+                self._naming.pop(target, None)
 
 
 _known: WeakKeyDictionary[Store[Any], Referrers] = WeakKeyDictionary()

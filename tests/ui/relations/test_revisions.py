@@ -25,7 +25,8 @@ from tests.ui.relations.shop import (
 WEB = Key("shop", "web")
 
 
-def shown(informers: World, gvr: GVR = types.DEPLOYMENTS, **query: str) -> str:
+def shown(informers: World, gvr: GVR = types.DEPLOYMENTS, *, since: str = "", to: str = "") -> str:
+    query = {"from": since, "to": to}
     return drawn(subject_of(informers, gvr, WEB, query=query), *REVISIONS[gvr])
 
 
@@ -50,18 +51,18 @@ def test_the_newest_comes_first_and_is_compared_with_the_one_before() -> None:
 
 
 def test_any_two_can_be_compared() -> None:
-    html = shown(three(), **{"from": "3", "to": "1"})
+    html = shown(three(), since="3", to="1")
     assert {("-", "image: shop/web:3"), ("+", "image: shop/web:1")} == set(differing(html))
     assert '<option value="3" selected>' in html
 
 
 @pytest.mark.parametrize("asked", ["", "x", "-1", "9" * 40, "٣", "99", "<b>"])
 def test_what_is_no_revision_is_not_asked_for(asked: str) -> None:
-    assert differing(shown(three(), **{"from": asked, "to": asked})) == differing(shown(three()))
+    assert differing(shown(three(), since=asked, to=asked)) == differing(shown(three()))
 
 
 def test_two_that_are_the_same_say_so() -> None:
-    assert "Their pod templates are the same." in shown(three(), **{"from": "2", "to": "2"})
+    assert "Their pod templates are the same." in shown(three(), since="2", to="2")
 
 
 def test_one_alone_is_compared_with_nothing() -> None:
