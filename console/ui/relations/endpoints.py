@@ -82,15 +82,12 @@ class EndpointsPanel(Panel):
         pods = Seeing(subject, PODS)
         shown = [one for entry in found[:SLICES] for one in _endpoints(entry, pods)]
         shown.sort(key=lambda one: (one.severity.rank, one.address))
-        total = sum(entry.projection.endpoints for entry in found)
+        unread = sum(entry.projection.endpoints for entry in found[SLICES:])
         context = {
             "endpoints": shown[:MOST],
             "ready": sum(entry.projection.ready for entry in found),
-            "total": total,
-            "more": max(0, total - MOST),
-            "url": slices.all_url(
-                ("namespace", subject.key.namespace), ("service", subject.key.name)
-            ),
+            "total": sum(entry.projection.endpoints for entry in found),
+            "more": unread + max(0, len(shown) - MOST),
         }
         return render_to_string("ui/relations/endpoints.html", context)
 

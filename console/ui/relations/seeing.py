@@ -91,6 +91,11 @@ class Seeing:
         """True if the viewer may not list the type anywhere."""
         return self.readable == _NOBODY
 
+    def sees_all(self, namespace: str) -> bool:
+        """True if the viewer may list all objects of the type there; of all namespaces for ""."""
+        allowed = self.readable.namespaces
+        return allowed is None or namespace in allowed
+
     def sees(self, key: Key) -> bool:
         return self.readable.sees(key)
 

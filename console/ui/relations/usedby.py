@@ -22,7 +22,6 @@ from console.ui.subject import Subject
 _WORDS = {gvr: kind for kind, gvr in KINDS.items()}
 #: The filters that show exactly what names an object, by the kinds of both; the value is its name.
 _BY_NAME: Mapping[tuple[GVR, GVR], str] = {
-    (types.ENDPOINT_SLICES, types.SERVICES): "service",
     (types.INGRESSES, types.SERVICES): "service",
     (types.INGRESSES, types.INGRESS_CLASSES): "class",
     (types.GATEWAYS, types.GATEWAY_CLASSES): "class",
@@ -48,15 +47,21 @@ class UsedByPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         groups = list(self._groups(subject))
-        return render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else _NONE
+        if not groups and not self._known(subject):
+            return SafeString("")
+        return render_to_string("ui/relations/groups.html", {"groups": groups})
+
+    def _known(self, subject: Subject) -> bool:
+        """Whether saying that nobody uses it would be the truth, as far as the viewer may know."""
+        seen = [Seeing(subject, gvr) for gvr in self.by_name]
+        return bool(seen) and all(
+            one.informer and one.sees_all(subject.key.namespace) for one in seen
+        )
 
     def _groups(self, subject: Subject) -> Iterator[Group]:
         for gvr, found in used_by(subject, self.by_name, self.by_selector):
             url = _url(Seeing(subject, gvr), subject) if gvr in self.by_name else ""
             yield Seeing(subject, gvr).group(found, url)
-
-
-_NONE = SafeString("")
 
 
 def used_by(
@@ -98,7 +103,7 @@ def _url(seeing: Seeing, subject: Subject) -> str:
     param = _BY_NAME.get((seeing.gvr, gvr))
     if param is not None:
         return seeing.all_url(("namespace", key.namespace), (param, key.name))
-    if gvr == types.NAMESPACES or gvr not in _WORDS:
+    if gvr not in _WORDS:
         return ""
     if seeing.kind is not None and any(item.param == "uses" for item in seeing.kind.filters):
         return seeing.all_url(("namespace", key.namespace), ("uses", f"{_WORDS[gvr]}/{key.name}"))

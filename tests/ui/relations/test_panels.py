@@ -66,6 +66,17 @@ def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
     assert sum(test(entry) for entry in entries if entry.key.namespace == "shop") == 12
 
 
+def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
+    gvr, lonely = types.CONFIG_MAPS, named("lonely")
+    informers = world({**everything(), gvr: [lonely]})
+    says = "No use of it is known here."
+    assert says in drawn(subject_of(informers, gvr, Key("shop", "lonely")))
+    tenant = PerType({gvr: ("shop",), types.PODS: ("shop",)})
+    assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))
+    alone = {gvr: informers[gvr]}
+    assert says not in drawn(subject_of(alone, gvr, Key("shop", "lonely")))
+
+
 def test_the_worst_come_first(shop: World) -> None:
     html = drawn(subject_of(shop, types.SERVICES, WEB), panel(types.SERVICES, "selected"))
     assert html.index("web-2-bbbbb") < html.index("web-2-aaaaa")
