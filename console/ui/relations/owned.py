@@ -17,6 +17,7 @@ from console.ui.panels import Panel
 from console.ui.relations.owning import OWNED, owned_by
 from console.ui.relations.references import KINDS
 from console.ui.relations.seeing import FIRST, Line, Seeing
+from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 
 _KIND_OF = {gvr: kind for kind, gvr in KINDS.items()}
@@ -80,8 +81,7 @@ def branches_of(subject: Subject, gvr: GVR, owner: Entry[Any], depth: int) -> tu
             )
             for entry in entries[:FIRST]
         )
-        title = seeing.kind.title if seeing.kind is not None else owned.resource
-        found.append(Branch(title, len(entries), nodes, _url(seeing, gvr, owner)))
+        found.append(Branch(title_of(owned), len(entries), nodes, _url(seeing, gvr, owner)))
     return tuple(found)
 
 

@@ -1,8 +1,8 @@
 """What an object names of other objects, told from what the cache keeps of it.
 
 Promises:
-- `targets` needs a projection and nothing else, so that the other direction (`referrers`) can be kept
-  for any number of objects without reading one of them whole.
+- `named_by` and `others` need a projection and nothing else, so that the other direction (`referrers`)
+  can be kept for any number of objects without reading one of them whole.
 - `references` says more (how, where, whether it may be missing) and may read the one whole object. Both
   name the same targets.
 
@@ -85,19 +85,15 @@ def references(gvr: GVR, entry: Entry[Any]) -> tuple[Reference, ...]:
     return tuple(_projected(gvr, entry.projection, uses=True))
 
 
-def targets(gvr: GVR, item: Any) -> tuple[Target, ...]:
-    """What the projection `item` of a type names, each once; but for a pod's node, by which there is
-    an index of all kinds (`console.kube.indexes`)."""
-    return tuple(dict.fromkeys((*named_by(gvr, uses_of(item), item.namespace), *others(gvr, item))))
-
-
 def uses_of(item: Any) -> tuple[str, ...]:
+    """What a projection keeps as texts; of most types nothing."""
     found: tuple[str, ...] = getattr(item, "uses", ())
     return found
 
 
 def others(gvr: GVR, item: Any) -> tuple[Target, ...]:
-    """What it names beside its `uses`."""
+    """What it names beside its `uses`; but for a pod's node, by which there is an index of all kinds
+    (`console.kube.indexes`)."""
     find = _OF.get(gvr) if gvr != types.PODS else None
     return tuple((ref.gvr, ref.key) for ref in find(item)) if find is not None else ()
 

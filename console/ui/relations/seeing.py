@@ -27,6 +27,7 @@ from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
 from console.ui.registry import kinds
+from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.words import translate
@@ -155,8 +156,9 @@ class Seeing:
     def group(self, found: Collection[Entry[Any]], url: str = "", first: int = FIRST) -> Group:
         """Of objects that may be seen."""
         worst = nsmallest(first, found, key=self.rank)
-        title = self.kind.title if self.kind is not None else self.gvr.resource
-        return Group(title, len(found), tuple(self.line(entry) for entry in worst), url)
+        return Group(
+            title_of(self.gvr), len(found), tuple(self.line(entry) for entry in worst), url
+        )
 
     def rank(self, entry: Entry[Any]) -> tuple[int, Key]:
         status = self.kind.status(entry) if self.kind is not None else None

@@ -10,6 +10,7 @@ from console.ui.access import Access
 from console.ui.panels import Panel
 from console.ui.registry import kinds
 from console.ui.relations import PANELS, REVISIONS
+from console.ui.relations.references import Target, named_by, others, uses_of
 from console.ui.subject import Subject
 from tests.ui.support import FakeAccess, admin, pod
 
@@ -23,6 +24,11 @@ TYPES = {
     for own, panels in table.items()
     for gvr in (own, *(needed for panel in panels for needed in panel.needs()))
 } - {types.SECRETS}
+
+
+def targets(gvr: GVR, item: Any) -> set[Target]:
+    """What a projection names, worked out from it alone."""
+    return {*named_by(gvr, uses_of(item), item.namespace), *others(gvr, item)}
 
 
 def world(objects: Mapping[GVR, list[Obj]]) -> World:

@@ -11,10 +11,10 @@ from console.kube.store import Entry
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from console.ui.relations.naming import NAMES, named_by
-from console.ui.relations.references import TEMPLATES, references, targets
+from console.ui.relations.references import TEMPLATES, references
 from console.ui.relations.words import HOW
 from tests.kinds.world import informer_of, objects_of
-from tests.ui.relations.shop import Obj, a_pod, everything, named, spec
+from tests.ui.relations.shop import Obj, a_pod, everything, named, spec, targets
 
 NAMING = [kind for kind in kinds if kind.gvr in NAMES]
 
@@ -69,7 +69,7 @@ def test_a_cron_jobs_template_is_found_where_it_is() -> None:
     assert entry is not None
     found = {(ref.gvr, ref.key) for ref in references(types.CRON_JOBS, entry)}
     assert (types.SECRETS, Key("shop", "web-env")) in found
-    assert found == set(targets(types.CRON_JOBS, entry.projection))
+    assert found == targets(types.CRON_JOBS, entry.projection)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_both_readings_of_a_fixture_agree(kind: ResourceKind) -> None:
         assert {ref.gvr for ref in found} <= set(NAMES[kind.gvr])
         assert {ref.how for ref in found} <= HOW.keys()
         expected = {(ref.gvr, ref.key) for ref in found if ref.gvr != types.NODES}
-        assert set(targets(kind.gvr, entry.projection)) == expected
+        assert targets(kind.gvr, entry.projection) == expected
     assert count
 
 
@@ -185,5 +185,5 @@ def test_a_slash_leads_into_no_other_namespace() -> None:
     entry = Informer.preloaded(types.PODS, [item]).store.get(Key("team-b", "p"))
     assert entry is not None
     expected = (types.SECRETS, Key("team-b", "shop/web-tls"))
-    assert targets(types.PODS, entry.projection) == (expected,)
+    assert targets(types.PODS, entry.projection) == {expected}
     assert [(ref.gvr, ref.key) for ref in references(types.PODS, entry)] == [expected]

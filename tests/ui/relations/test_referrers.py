@@ -11,9 +11,9 @@ from console.kube import gvr as types
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.store import Entry
-from console.ui.relations.references import Target, targets
+from console.ui.relations.references import Target
 from console.ui.relations.referrers import Referrers, referrers_of
-from tests.ui.relations.shop import everything
+from tests.ui.relations.shop import everything, targets
 from tests.ui.support import pod
 
 _NAMES = st.sampled_from(["a", "b", "c"])
