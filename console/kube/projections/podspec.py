@@ -113,6 +113,7 @@ class PodSpec(msgspec.Struct, gc=False):
     serviceAccountName: str | None = None
     imagePullSecrets: tuple[Reference, ...] | None = None
     priorityClassName: str | None = None
+    ephemeralContainers: tuple[Container, ...] | None = None
 
 
 class WholeSpec(PodSpec, gc=False):
@@ -120,13 +121,11 @@ class WholeSpec(PodSpec, gc=False):
 
     containers: tuple[Container, ...] | None = None
     initContainers: tuple[Container, ...] | None = None
-    ephemeralContainers: tuple[Container, ...] | None = None
-    nodeName: str | None = None
 
     @property
     def all(self) -> tuple[Container, ...]:
-        lists = (self.containers, self.initContainers, self.ephemeralContainers)
-        return tuple(container for found in lists for container in found or ())
+        """As a pod's projection has them."""
+        return (*(self.containers or ()), *(self.initContainers or ()))
 
 
 _pool = Pool()
@@ -134,8 +133,8 @@ _Plain = tuple[str, str, str, str, bool | None]
 
 
 def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple[str, ...]:
-    """`Kind/name` of each thing that is named, in the order of its first mention. `pod`: the pod's
-    name, "" for a template."""
+    """`Kind/name` of each thing that is named, in the order of its first mention. `containers`: all but
+    ephemeral ones. `pod`: the pod's name, "" for a template."""
     found = dict.fromkeys([f"{item[0]}/{item[1]}" for item in _named(spec, containers, pod)])
     return _pool.one(tuple(found))
 
@@ -151,7 +150,7 @@ def _named(spec: PodSpec, containers: Iterable[Container], pod: str) -> list[_Pl
     found: list[_Plain] = []
     for volume in spec.volumes or ():
         _volume(found, volume, pod)
-    for container in containers:
+    for container in (*containers, *(spec.ephemeralContainers or ())):
         for variable in container.env or ():
             value = variable.valueFrom
             if value is not None:

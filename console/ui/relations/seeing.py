@@ -123,7 +123,7 @@ class Seeing:
         return target_url(Target(self.kind.segment, key.namespace, key.name))
 
     def all_url(self, *query: tuple[str, str]) -> str:
-        """The kind's list, narrowed by `query`; "" where there is none for the viewer."""
+        """The kind's list, narrowed by `query`; "" where there is none."""
         if self.kind is None:
             return ""
         given = [pair for pair in query if pair[1]]

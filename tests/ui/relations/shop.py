@@ -147,7 +147,9 @@ def a_pod(name: str, namespace: str = "shop", owner: str = "web-2", **kwargs: An
     found = pod(name, namespace, labels={"app": "web"}, **kwargs)
     meta = named(name, namespace, ("ReplicaSet", owner), {"app": "web"})["metadata"]
     found["metadata"] |= {**meta, "resourceVersion": found["metadata"]["resourceVersion"]}
-    found["spec"] = {**spec(), "nodeName": found["spec"]["nodeName"]}
+    debugger = {"name": "debug", "envFrom": [{"secretRef": {"name": "debug-env"}}]}
+    node = found["spec"]["nodeName"]
+    found["spec"] = {**spec(), "nodeName": node, "ephemeralContainers": [debugger]}
     return found
 
 

@@ -90,7 +90,7 @@ def test_uses_says_how_and_what_is_missing(shop: World) -> None:
     assert "web-2-aaaaa-scratch volume scratch Missing" in html
     assert "web-ca volume both" in html and "web-ca volume both Missing" not in html
     # Nobody knows of Secrets whether they exist.
-    assert "Secrets 5" in html and "web-env environment of app Missing" not in html
+    assert "Secrets 6" in html and "web-env environment of app Missing" not in html
 
 
 def test_a_deployment_owns_its_replica_sets_and_their_pods(shop: World) -> None:
@@ -142,15 +142,15 @@ def test_a_node_sums_what_its_pods_request() -> None:
     ended["status"]["phase"] = "Succeeded"
     init = a_pod("web-2-greedy")
     init["spec"]["initContainers"] = [
-        {"name": "once", "resources": {"requests": {"cpu": "1", "memory": "64Mi"}}},
         {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}},
+        {"name": "once", "resources": {"requests": {"cpu": "1", "memory": "64Mi"}}},
     ]
     elsewhere = a_pod("web-2-other", node="node-2")
     objects[types.PODS] += [ended, init, elsewhere]
     found = world(objects)
     said = text(drawn(subject_of(found, types.NODES, Key("", "node-1"))))
-    # Four of 250m, and one whose first init container needs more than all that runs later.
-    assert "CPU requested 2 of 2, 100 %" in said
+    # Four of 250m, and one whose init container, beside a sidecar, needs more than all that runs later.
+    assert "CPU requested 2.1 of 2, 105 %" in said
     assert "Memory requested 640Mi of 1Gi, 62 %" in said
     assert "Pods 5 of 110, 4 %" in said
     assert "web-2-other" not in said

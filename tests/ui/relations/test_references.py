@@ -40,6 +40,7 @@ def test_a_pod_names_all_that_its_spec_does() -> None:
         ("secrets", "shop/web-env", "env-from", "app", False),
         ("secrets", "shop/web-tls", "env", "app", False),
         ("configmaps", "shop/web-conf", "env", "app", False),
+        ("secrets", "shop/debug-env", "env-from", "debug", False),
         ("secrets", "shop/registry", "pull", "", False),
         ("serviceaccounts", "shop/web", "account", "", False),
         ("priorityclasses", "urgent", "priority", "", False),
@@ -54,6 +55,7 @@ def test_a_template_names_the_same_but_what_is_the_pods_own() -> None:
     pod, deployment = found(types.PODS, "web-2-aaaaa"), found(types.DEPLOYMENTS, "web")
     assert pod - deployment == {
         (types.PERSISTENT_VOLUME_CLAIMS, Key("shop", "web-2-aaaaa-scratch")),
+        (types.SECRETS, Key("shop", "debug-env")),
         (types.NODES, Key("", "node-1")),
     }
     assert deployment < pod
