@@ -31,6 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -92,6 +93,7 @@ class CronJobKind(ResourceKind):
         StatusFilter(),
         image_filter(),
         owner_filter(),
+        uses_filter(),
     )
     actions = (Delete(),)
 

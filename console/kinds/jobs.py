@@ -32,6 +32,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -95,6 +96,7 @@ class JobKind(ResourceKind):
         StatusFilter(),
         image_filter(),
         owner_filter(),
+        uses_filter(),
     )
     actions = (Delete(),)
 

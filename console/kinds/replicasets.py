@@ -30,6 +30,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -75,6 +76,7 @@ class ReplicaSetKind(ResourceKind):
         StatusFilter(),
         image_filter(),
         owner_filter(),
+        uses_filter(),
     )
     actions = (Delete(),)
 

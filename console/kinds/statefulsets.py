@@ -32,6 +32,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -77,6 +78,7 @@ class StatefulSetKind(ResourceKind):
         StatusFilter(),
         image_filter(),
         owner_filter(),
+        uses_filter(),
     )
     actions = (Delete(),)
 

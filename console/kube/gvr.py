@@ -91,6 +91,7 @@ DEPLOYMENTS = GVR("apps", "v1", "deployments")
 REPLICA_SETS = GVR("apps", "v1", "replicasets")
 STATEFUL_SETS = GVR("apps", "v1", "statefulsets")
 DAEMON_SETS = GVR("apps", "v1", "daemonsets")
+CONTROLLER_REVISIONS = GVR("apps", "v1", "controllerrevisions")
 
 JOBS = GVR("batch", "v1", "jobs")
 CRON_JOBS = GVR("batch", "v1", "cronjobs")

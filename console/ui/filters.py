@@ -210,3 +210,8 @@ def owner_filter() -> FieldFilter:
 def image_filter() -> FieldFilter:
     """`image=registry/name:tag`, for projections that have `images`."""
     return FieldFilter(param="image", label=gettext_lazy("Image"), get=lambda item: item.images)
+
+
+def uses_filter() -> FieldFilter:
+    """`uses=Secret/name`, for projections that have `uses`: what a pod or a template names."""
+    return FieldFilter(param="uses", label=gettext_lazy("Uses"), get=lambda item: item.uses)

@@ -1,7 +1,7 @@
 """One object as its detail shows it: what the panels of its page are given."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from console.ui.masking import masked
 @dataclass(frozen=True)
 class Subject:
     """`informers`: those that the panels said they need and that are running; each may be yet to sync.
+    `query`: the parameters of the page's address, for panels with a choice in them; of anybody.
 
     Whatever of other objects is shown must be asked of `access` first.
     """
@@ -26,6 +27,7 @@ class Subject:
     access: Access
     informers: Mapping[GVR, Informer[Any]]
     cluster: str
+    query: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:

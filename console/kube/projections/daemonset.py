@@ -27,6 +27,7 @@ from console.kube.projections.workload import (
     images_of,
     shared,
     short_of_pods,
+    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -74,6 +75,7 @@ def _project(value: _DaemonSet) -> DaemonSet:
         status=shared.one(_status(value.metadata, spec, status)),
         containers=containers_of(spec.template),
         images=images_of(spec.template),
+        uses=uses_of(spec.template),
         selector=shared.one(selector_text(spec.selector)),
         desired=status.desiredNumberScheduled or 0,
         current=status.currentNumberScheduled or 0,

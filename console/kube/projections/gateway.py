@@ -32,23 +32,27 @@ class GatewayClass(Projection, frozen=True):
 
 
 class Gateway(Projection, frozen=True):
-    """`listeners` are `protocol/port`; `routes` counts what is attached to them."""
+    """`listeners` are `protocol/port`; `routes` counts what is attached to them. `uses`: the Secrets of
+    its certificates, as `Route.uses`."""
 
     status: Status
     class_name: str
     addresses: tuple[str, ...]
     listeners: tuple[str, ...]
     routes: int
+    uses: tuple[str, ...]
 
 
 class Route(Projection, frozen=True):
     """`parents` and `backends` are names, with their namespace in front where it is another one.
-    No `hostnames` means those of the listeners."""
+    No `hostnames` means those of the listeners. `uses`: both with their kind, as `Kind/name`, or
+    `Kind/namespace/name` for another namespace."""
 
     status: Status
     hostnames: tuple[str, ...]
     parents: tuple[str, ...]
     backends: tuple[str, ...]
+    uses: tuple[str, ...]
 
 
 class _ClassSpec(msgspec.Struct, gc=False):
@@ -65,9 +69,20 @@ class _GatewayClass(Object):
     status: _ClassStatus | None = None
 
 
+class _Reference(msgspec.Struct, gc=False):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+
+
+class _Tls(msgspec.Struct, gc=False):
+    certificateRefs: tuple[_Reference, ...] | None = None
+
+
 class _Listener(msgspec.Struct, gc=False):
     protocol: str | None = None
     port: int | None = None
+    tls: _Tls | None = None
 
 
 class _GatewaySpec(msgspec.Struct, gc=False):
@@ -92,11 +107,6 @@ class _GatewayStatus(msgspec.Struct, gc=False):
 class _Gateway(Object):
     spec: _GatewaySpec | None = None
     status: _GatewayStatus | None = None
-
-
-class _Reference(msgspec.Struct, gc=False):
-    namespace: str | None = None
-    name: str | None = None
 
 
 class _RouteRule(msgspec.Struct, gc=False):
@@ -157,6 +167,15 @@ def _gateway(item: _Gateway) -> Gateway:
         addresses=tuple(a.value for a in status.addresses or () if a.value),
         listeners=tuple(f"{found.protocol}/{found.port}" for found in spec.listeners or ()),
         routes=sum(found.attachedRoutes or 0 for found in status.listeners or ()),
+        uses=_uses(
+            [
+                ref
+                for listener in spec.listeners or ()
+                for ref in (listener.tls and listener.tls.certificateRefs) or ()
+            ],
+            "Secret",
+            item.metadata.namespace,
+        ),
     )
 
 
@@ -187,7 +206,19 @@ def _route(item: _Route) -> Route:
         hostnames=spec.hostnames or (),
         parents=_names(spec.parentRefs, item.metadata.namespace),
         backends=_names(references, item.metadata.namespace),
+        uses=(
+            *_uses(spec.parentRefs, "Gateway", item.metadata.namespace),
+            *_uses(references, "Service", item.metadata.namespace),
+        ),
     )
+
+
+def _uses(references: Sequence[_Reference] | None, kind: str, home: str) -> tuple[str, ...]:
+    """`kind` is what the API takes a reference for that does not name one."""
+    found = [
+        f"{ref.kind or kind}/{name}" for ref in references or () for name in _names([ref], home)
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def _names(references: Sequence[_Reference] | None, home: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from console.kube.projections.workload import (
     containers_of,
     images_of,
     shared,
+    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -122,6 +123,7 @@ def _project_job(value: _Job) -> Job:
         status=shared.one(_job_status(value, spec, status)),
         containers=containers_of(spec.template),
         images=images_of(spec.template),
+        uses=uses_of(spec.template),
         selector=selector_text(spec.selector),
         succeeded=status.succeeded or 0,
         failed=status.failed or 0,
@@ -171,6 +173,7 @@ def _project_cron(value: _CronJob) -> CronJob:
         status=shared.one(_cron_status(value, spec, status)),
         containers=containers_of(template),
         images=images_of(template),
+        uses=uses_of(template),
         selector="",
         schedule=spec.schedule or "",
         zone=spec.timeZone or "",

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from console.kube.gvr import GVR, PODS
+from console.kube.projections import podspec
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
 from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
@@ -19,7 +20,10 @@ from console.kube.store import Decode
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """`ready` of `containers` are ready; `restarts` is their sum, init containers included."""
+    """`ready` of `containers` are ready; `restarts` is their sum, init containers included.
+
+    `uses`: `Kind/name` of what the spec names, as `console.kube.projections.podspec` has it.
+    """
 
     namespace: str
     name: str
@@ -37,6 +41,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     images: tuple[str, ...]
     owner: str
     owner_uid: str
+    uses: tuple[str, ...]
 
 
 class _Terminated(msgspec.Struct, gc=False):
@@ -78,13 +83,12 @@ class _Condition(msgspec.Struct, gc=False):
     message: str = ""
 
 
-class _Container(msgspec.Struct, gc=False):
-    name: str = ""
+class _Container(podspec.Container, gc=False):
     image: str = ""
     restartPolicy: str = ""
 
 
-class _Spec(msgspec.Struct, gc=False):
+class _Spec(podspec.PodSpec, gc=False):
     nodeName: str = ""
     containers: tuple[_Container, ...] | None = None
     initContainers: tuple[_Container, ...] | None = None
@@ -135,6 +139,7 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
         if s.lastState.terminated and (when := s.lastState.terminated.finishedAt)
     ]
     owner = intern(owner_uid(meta))
+    containers = (*(spec.containers or ()), *(spec.initContainers or ()))
     projection = Pod(
         namespace=intern(meta.namespace),
         name=meta.name,
@@ -149,11 +154,10 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
         last_restart=utc(max(restarted, default=None)),
         node=intern(spec.nodeName),
         ip=pod.status.podIP,
-        images=_pool.one(
-            tuple(c.image for c in (*(spec.containers or ()), *(spec.initContainers or ())))
-        ),
+        images=_pool.one(tuple(c.image for c in containers)),
         owner=intern(owner_of(meta)),
         owner_uid=owner,
+        uses=podspec.uses(spec, containers, meta.name),
     )
     return projection, meta.resourceVersion, meta.managedFields
 

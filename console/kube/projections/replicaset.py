@@ -30,6 +30,7 @@ from console.kube.projections.workload import (
     images_of,
     shared,
     short_of_pods,
+    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -77,6 +78,7 @@ def _project(value: _ReplicaSet) -> ReplicaSet:
         status=shared.one(_status(value.metadata, desired, status)),
         containers=containers_of(spec.template),
         images=images_of(spec.template),
+        uses=uses_of(spec.template),
         selector=shared.one(selector_text(spec.selector)),
         desired=desired,
         current=status.replicas or 0,

@@ -27,6 +27,7 @@ from console.kube.projections.workload import (
     images_of,
     shared,
     short_of_pods,
+    uses_of,
 )
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -72,6 +73,7 @@ def _project(value: _StatefulSet) -> StatefulSet:
         status=shared.one(_status(value.metadata, desired, spec, status)),
         containers=containers_of(spec.template),
         images=images_of(spec.template),
+        uses=uses_of(spec.template),
         selector=shared.one(selector_text(spec.selector)),
         desired=desired,
         ready=status.readyReplicas or 0,

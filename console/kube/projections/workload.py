@@ -4,6 +4,7 @@ from sys import intern
 
 import msgspec
 
+from console.kube.projections import podspec
 from console.kube.projections.common import Condition, Projection
 from console.kube.projections.meta import ObjectMeta
 from console.kube.sharing import Pool
@@ -14,11 +15,15 @@ shared = Pool()
 
 
 class Workload(Projection, frozen=True, gc=False):
-    """`containers` and `images` are the template's, init containers last; `selector` is a text."""
+    """`containers` and `images` are the template's, init containers last; `selector` is a text.
+
+    `uses`: `Kind/name` of what the template names, as `console.kube.projections.podspec` has it.
+    """
 
     status: Status
     containers: tuple[str, ...]
     images: tuple[str, ...]
+    uses: tuple[str, ...]
     selector: str
 
 
@@ -26,12 +31,11 @@ class Meta(ObjectMeta, gc=False):
     generation: int | None = None
 
 
-class _Container(msgspec.Struct, gc=False):
-    name: str = ""
+class _Container(podspec.Container, gc=False):
     image: str | None = None
 
 
-class _PodSpec(msgspec.Struct, gc=False):
+class _PodSpec(podspec.PodSpec, gc=False):
     containers: tuple[_Container, ...] | None = None
     initContainers: tuple[_Container, ...] | None = None
     nodeSelector: dict[str, str] | None = None
@@ -73,6 +77,11 @@ def images_of(template: Template | None) -> tuple[str, ...]:
     """Without those that are left to an image stream or the like to fill in."""
     spec = template.spec if template else None
     return shared.one(tuple(c.image for c in spec.all if c.image)) if spec else ()
+
+
+def uses_of(template: Template | None) -> tuple[str, ...]:
+    spec = template.spec if template else None
+    return podspec.uses(spec, spec.all) if spec else ()
 
 
 def behind(meta: Meta, observed: int | None) -> bool:

@@ -1,0 +1,200 @@
+"""What a pod's spec names of its surroundings: in pods, and in the templates that pods are made from.
+
+Promises: `uses` (what lists and indexes keep) and `named` (what one object's page tells) are worked out
+by the same code, so that both directions of a reference agree.
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from console.kube.projections.common import Present
+from console.kube.sharing import Pool
+
+SECRET, CONFIG_MAP, CLAIM = "Secret", "ConfigMap", "PersistentVolumeClaim"
+SERVICE_ACCOUNT, PRIORITY_CLASS = "ServiceAccount", "PriorityClass"
+
+
+class Named(NamedTuple):
+    """`how`: volume, env, env-from, pull, account or priority; `where`: which volume or container."""
+
+    kind: str
+    name: str
+    how: str
+    where: str = ""
+    optional: bool = False
+
+
+class Reference(msgspec.Struct, gc=False):
+    name: str | None = None
+    optional: bool | None = None
+
+
+class _SecretVolume(msgspec.Struct, gc=False):
+    secretName: str | None = None
+    optional: bool | None = None
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(self.secretName, self.optional)
+
+
+class _ClaimVolume(msgspec.Struct, gc=False):
+    claimName: str | None = None
+
+
+class _Source(msgspec.Struct, gc=False):
+    secret: Reference | None = None
+    configMap: Reference | None = None
+
+
+class _Projected(msgspec.Struct, gc=False):
+    sources: tuple[_Source, ...] | None = None
+
+
+class _Driver(msgspec.Struct, gc=False):
+    """A volume's driver that is given a Secret, under one of these names."""
+
+    secretRef: Reference | None = None
+    nodePublishSecretRef: Reference | None = None
+    secretName: str | None = None
+
+    @property
+    def secret(self) -> Reference | None:
+        found = self.secretRef or self.nodePublishSecretRef
+        return found or (Reference(self.secretName) if self.secretName else None)
+
+
+class _Volume(msgspec.Struct, gc=False):
+    name: str = ""
+    secret: _SecretVolume | None = None
+    configMap: Reference | None = None
+    projected: _Projected | None = None
+    persistentVolumeClaim: _ClaimVolume | None = None
+    ephemeral: Present | None = None
+    csi: _Driver | None = None
+    iscsi: _Driver | None = None
+    cephfs: _Driver | None = None
+    rbd: _Driver | None = None
+    flexVolume: _Driver | None = None
+    azureFile: _Driver | None = None
+
+    @property
+    def driver(self) -> _Driver | None:
+        return (
+            self.csi or self.iscsi or self.cephfs or self.rbd or self.flexVolume or self.azureFile
+        )
+
+
+class _ValueFrom(msgspec.Struct, gc=False):
+    secretKeyRef: Reference | None = None
+    configMapKeyRef: Reference | None = None
+
+
+class _Variable(msgspec.Struct, gc=False):
+    valueFrom: _ValueFrom | None = None
+
+
+class _Variables(msgspec.Struct, gc=False):
+    secretRef: Reference | None = None
+    configMapRef: Reference | None = None
+
+
+class Container(msgspec.Struct, gc=False):
+    name: str = ""
+    env: tuple[_Variable, ...] | None = None
+    envFrom: tuple[_Variables, ...] | None = None
+
+
+class PodSpec(msgspec.Struct, gc=False):
+    volumes: tuple[_Volume, ...] | None = None
+    serviceAccountName: str | None = None
+    imagePullSecrets: tuple[Reference, ...] | None = None
+    priorityClassName: str | None = None
+    ephemeralContainers: tuple[Container, ...] | None = None
+
+
+class WholeSpec(PodSpec, gc=False):
+    """As a spec is read for its references alone."""
+
+    containers: tuple[Container, ...] | None = None
+    initContainers: tuple[Container, ...] | None = None
+
+    @property
+    def all(self) -> tuple[Container, ...]:
+        """As a pod's projection has them."""
+        return (*(self.containers or ()), *(self.initContainers or ()))
+
+
+_pool = Pool()
+_Plain = tuple[str, str, str, str, bool | None]
+
+
+def uses(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> tuple[str, ...]:
+    """`Kind/name` of each thing that is named, in the order of its first mention. `containers`: all but
+    ephemeral ones. `pod`: the pod's name, "" for a template."""
+    found = dict.fromkeys([f"{item[0]}/{item[1]}" for item in _named(spec, containers, pod)])
+    return _pool.one(tuple(found))
+
+
+def named(spec: PodSpec, containers: Iterable[Container], pod: str = "") -> Iterator[Named]:
+    """Each mention; the same thing may be mentioned in several ways."""
+    for kind, name, how, where, optional in _named(spec, containers, pod):
+        yield Named(kind, name, how, where, bool(optional))
+
+
+# Runs for every pod that a watch brings, so it makes no more objects than it must.
+def _named(spec: PodSpec, containers: Iterable[Container], pod: str) -> list[_Plain]:
+    found: list[_Plain] = []
+    for volume in spec.volumes or ():
+        _volume(found, volume, pod)
+    for container in (*containers, *(spec.ephemeralContainers or ())):
+        for variable in container.env or ():
+            value = variable.valueFrom
+            if value is not None:
+                _add(found, value.secretKeyRef, value.configMapKeyRef, "env", container.name)
+        for group in container.envFrom or ():
+            _add(found, group.secretRef, group.configMapRef, "env-from", container.name)
+    for pull in spec.imagePullSecrets or ():
+        _add(found, pull, None, "pull", "")
+    if spec.serviceAccountName:
+        found.append((SERVICE_ACCOUNT, spec.serviceAccountName, "account", "", False))
+    if spec.priorityClassName:
+        found.append((PRIORITY_CLASS, spec.priorityClassName, "priority", "", False))
+    return found
+
+
+def _volume(found: list[_Plain], volume: _Volume, pod: str) -> None:
+    where = volume.name
+    if volume.configMap is not None:
+        _add(found, None, volume.configMap, "volume", where)
+    elif volume.projected is not None:
+        for source in volume.projected.sources or ():
+            _add(found, source.secret, source.configMap, "volume", where)
+    elif volume.secret is not None:
+        _add(found, volume.secret.reference, None, "volume", where)
+    elif volume.persistentVolumeClaim is not None:
+        claim = volume.persistentVolumeClaim.claimName
+        if claim:
+            found.append((CLAIM, claim, "volume", where, False))
+    elif volume.ephemeral is not None:
+        # The ephemeral volume controller names the claim so (VolumeClaimName in its source).
+        if pod:
+            found.append((CLAIM, f"{pod}-{where}", "volume", where, False))
+    elif (driver := volume.driver) is not None:
+        _add(found, driver.secret, None, "volume", where)
+
+
+def _add(
+    found: list[_Plain],
+    secret: Reference | None,
+    config_map: Reference | None,
+    how: str,
+    where: str,
+) -> None:
+    if secret is not None and secret.name:
+        found.append((SECRET, secret.name, how, where, secret.optional))
+    if config_map is not None and config_map.name:
+        found.append((CONFIG_MAP, config_map.name, how, where, config_map.optional))

@@ -1,0 +1,125 @@
+"""Where a service's traffic goes: each endpoint with its readiness and its pod.
+
+https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import ENDPOINT_SLICES, GVR, PODS, Key
+from console.kube.projections.common import Object
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.panels import Panel
+from console.ui.relations.referrers import referrers_of
+from console.ui.relations.seeing import Line, Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: Endpoints that are shown, and slices that are read for them: one holds at most a hundred.
+MOST, SLICES = 100, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`pod` is None for an address that is no pod's."""
+
+    address: str
+    ports: str
+    severity: Severity
+    word: str
+    node: str
+    pod: Line | None
+
+
+class _Conditions(msgspec.Struct, gc=False):
+    ready: bool | None = None
+    serving: bool | None = None
+    terminating: bool | None = None
+
+
+class _Target(msgspec.Struct, gc=False):
+    kind: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Endpoint(msgspec.Struct, gc=False):
+    addresses: tuple[str, ...] | None = None
+    conditions: _Conditions | None = None
+    nodeName: str | None = None
+    targetRef: _Target | None = None
+
+
+class _Slice(Object, gc=False):
+    endpoints: tuple[_Endpoint, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointsPanel(Panel):
+    """For services."""
+
+    id: str = "endpoints"
+    title: str | Promise = gettext_lazy("Endpoints")
+
+    def needs(self) -> Collection[GVR]:
+        return (ENDPOINT_SLICES, PODS)
+
+    def html(self, subject: Subject) -> SafeString:
+        slices = Seeing(subject, ENDPOINT_SLICES)
+        if slices.informer is None or not slices.readable.reaches(subject.key.namespace):
+            return SafeString("")
+        named = referrers_of(slices.informer).of((subject.kind.gvr, subject.key))
+        found = sorted(slices.among(named), key=slices.rank)
+        pods = Seeing(subject, PODS)
+        shown = [one for entry in found[:SLICES] for one in _endpoints(entry, pods)]
+        shown.sort(key=lambda one: (one.severity.rank, one.address))
+        unread = sum(entry.projection.endpoints for entry in found[SLICES:])
+        context = {
+            "endpoints": shown[:MOST],
+            "ready": sum(entry.projection.ready for entry in found),
+            "total": sum(entry.projection.endpoints for entry in found),
+            "more": unread + max(0, len(shown) - MOST),
+        }
+        return render_to_string("ui/relations/endpoints.html", context)
+
+
+def _endpoints(entry: Entry[Any], pods: Seeing) -> Iterator[Endpoint]:
+    try:
+        found = msgspec.convert(entry.original(), _Slice).endpoints or ()
+    except msgspec.ValidationError:
+        return
+    for endpoint in found:
+        severity, word = _state(endpoint.conditions or _Conditions())
+        yield Endpoint(
+            address=visible(", ".join(endpoint.addresses or ())),
+            ports=visible(", ".join(entry.projection.ports)),
+            severity=severity,
+            word=word,
+            node=visible(endpoint.nodeName or ""),
+            pod=_pod(endpoint.targetRef, entry.key.namespace, pods),
+        )
+
+
+def _state(conditions: _Conditions) -> tuple[Severity, str]:
+    if conditions.terminating:
+        text = _("Terminating, still serving") if conditions.serving else _("Terminating")
+        return Severity.ENDING, text
+    # "Consumers should interpret an unset ready condition as true."
+    if conditions.ready is not False:
+        return Severity.OK, _("Ready")
+    return Severity.WARN, _("Not ready")
+
+
+def _pod(target: _Target | None, namespace: str, pods: Seeing) -> Line | None:
+    if target is None or target.kind != "Pod" or not target.name:
+        return None
+    return pods.named(Key(target.namespace or namespace, target.name))

@@ -1,0 +1,150 @@
+"""A small map of what is around an object, drawn by the server.
+
+Nothing is told by the drawing alone: each line of it is a sentence of the list below it.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, PODS
+from console.kube.private import PRIVATE
+from console.ui.panels import Panel
+from console.ui.relations.neighbours import Neighbour, Neighbourhood
+from console.ui.relations.owning import OWNED, OWNERS
+from console.ui.relations.selecting import SELECTING
+from console.ui.subject import Subject
+
+#: Measures of a box and of the room between boxes, in pixels.
+WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 176, 40, 52, 10, 2
+#: Characters of a name that fit into a box.
+FITS = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """`short` fits, `name` is whole. `url` is "" for the object itself and what there is no page of."""
+
+    x: int
+    y: int
+    kind: str | Promise
+    name: str
+    short: str
+    url: str
+    severity: str
+    word: str | Promise
+    here: bool
+
+    @property
+    def text_y(self) -> tuple[int, int]:
+        """The base lines of kind and name."""
+        return self.y + 15, self.y + 31
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        return self.x + WIDTH - 20, self.y + 6
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """What a column has no room for."""
+
+    x: int
+    y: int
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapPanel(Panel):
+    """`gvr`: the kind that it is shown for. `types`: what its objects name; `by_name`, `by_selector`: as
+    `UsedByPanel` has them."""
+
+    id: str = "map"
+    title: str | Promise = gettext_lazy("Map")
+    gvr: GVR
+    types: tuple[GVR, ...] = ()
+    by_name: tuple[GVR, ...] = ()
+    by_selector: tuple[GVR, ...] = ()
+
+    def needs(self) -> Collection[GVR]:
+        owned = list(OWNED.get(self.gvr, ()))
+        for gvr in owned:
+            owned += OWNED.get(gvr, ())
+        pods = (PODS,) if self.gvr in SELECTING else ()
+        owners = OWNERS.get(self.gvr, ())
+        found = (*owners, *owned, *pods, *self.types, *self.by_name, *self.by_selector)
+        return [gvr for gvr in dict.fromkeys(found) if gvr not in PRIVATE]
+
+    def html(self, subject: Subject) -> SafeString:
+        around = Neighbourhood(subject, self.by_name, self.by_selector)
+        if len(around.found) < 2:
+            return SafeString("")
+        return render_to_string("ui/relations/map.html", _drawn(around))
+
+
+def _drawn(around: Neighbourhood) -> dict[str, object]:
+    columns: dict[int, list[int]] = {}
+    for at, neighbour in enumerate(around.found):
+        columns.setdefault(neighbour.column, []).append(at)
+    order = sorted(columns)
+    tallest = max(len(places) + (column in around.more) for column, places in columns.items())
+    height = tallest * (HEIGHT + DOWN) - DOWN + 2 * MARGIN
+    boxes: dict[int, Box] = {}
+    more = []
+    for across, column in enumerate(order):
+        x, places = MARGIN + across * (WIDTH + ACROSS), columns[column]
+        rows = len(places) + (column in around.more)
+        y = (height - rows * (HEIGHT + DOWN) + DOWN) // 2
+        for place in places:
+            boxes[place] = _box(around.found[place], x, y, here=not place)
+            y += HEIGHT + DOWN
+        if column in around.more:
+            more.append(More(x + 12, y + 24, around.more[column]))
+    return {
+        "width": len(order) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN,
+        "height": height,
+        "box_width": WIDTH,
+        "box_height": HEIGHT,
+        "boxes": [boxes[at] for at in sorted(boxes)],
+        "more": more,
+        "paths": [_path(boxes[at], boxes[one.of]) for at, one in enumerate(around.found) if at],
+        "sentences": [_sentence(one, around.found[one.of]) for one in around.found[1:]],
+    }
+
+
+def _box(one: Neighbour, x: int, y: int, *, here: bool) -> Box:
+    line = one.line
+    name = f"{line.namespace}/{line.name}" if line.namespace else line.name
+    url = "" if here else line.url
+    return Box(x, y, one.kind, name, _short(name), url, line.severity, line.word, here)
+
+
+def _short(name: str) -> str:
+    """Both ends of a name: its end tells replicas apart."""
+    if len(name) <= FITS:
+        return name
+    return f"{name[: FITS // 2 - 1]}…{name[-FITS // 2 :]}"
+
+
+def _path(box: Box, other: Box) -> str:
+    """From the right side of the left one to the left side of the right one."""
+    left, right = (box, other) if box.x < other.x else (other, box)
+    x1, y1 = left.x + WIDTH, left.y + HEIGHT // 2
+    x2, y2 = right.x, right.y + HEIGHT // 2
+    middle = (x1 + x2) // 2
+    return f"M{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}"
+
+
+def _sentence(one: Neighbour, other: Neighbour) -> dict[str, object]:
+    """`who` does `what` to `whom`: who is left does it to who is right."""
+    first, second = (one, other) if one.column < other.column else (other, one)
+    return {"who": _named(first), "what": one.says, "whom": _named(second)}
+
+
+def _named(one: Neighbour) -> str:
+    return _("%(kind)s %(name)s") % {"kind": one.kind, "name": one.line.name}

@@ -1,0 +1,121 @@
+"""The neighbourhood of an object: what it owns, uses and selects, and who does that to it."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.relations.owning import OWNED, owned_by, owners_of
+from console.ui.relations.references import Reference, references
+from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.selecting import SELECTING, pods_selected, selector_of
+from console.ui.relations.usedby import used_by
+from console.ui.relations.words import how_text, singular_of
+from console.ui.subject import Subject
+
+#: How many neighbours of each sort are shown; with the object itself and its owners about thirty.
+MOST_USERS, MOST_OWNED, MOST_OF_THOSE, MOST_USED = 7, 6, 5, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """`column`: 0 is the object's own, owners are left of it. `of` is the place, among all neighbours,
+    of the one that it hangs on; `says` is what that one does to it, or it to that one, in words."""
+
+    column: int
+    kind: str | Promise
+    line: Line
+    of: int
+    says: str
+
+
+class Neighbourhood:
+    """`found[0]` is the object itself. `more`: how many of a column are left out."""
+
+    def __init__(
+        self, subject: Subject, by_name: Collection[GVR], by_selector: Collection[GVR]
+    ) -> None:
+        self._subject = subject
+        self.found: list[Neighbour] = []
+        self.more: dict[int, int] = {}
+        self._above = list(owners_of(subject))
+        self._mentions: dict[tuple[GVR, Key], list[Reference]] = {}
+        for ref in references(subject.kind.gvr, subject.entry):
+            self._mentions.setdefault((ref.gvr, ref.key), []).append(ref)
+        self._add(0, subject.kind.gvr, self._line(subject.kind.gvr, subject.entry), 0, "")
+        self._owners()
+        self._users(by_name, by_selector)
+        self._owned()
+        self._used()
+
+    def _add(self, column: int, gvr: GVR, line: Line, of: int, says: str) -> int:
+        self.found.append(Neighbour(column, singular_of(gvr), line, of, says))
+        return len(self.found) - 1
+
+    def _line(self, gvr: GVR, entry: Entry[Any]) -> Line:
+        return Seeing(self._subject, gvr).line(entry)
+
+    def _owners(self) -> None:
+        below = 0
+        for at, (gvr, key) in enumerate(self._above, start=1):
+            line = Seeing(self._subject, gvr).named(key, required=False)
+            below = self._add(-at, gvr, line, below, _("owns"))
+
+    def _users(self, by_name: Collection[GVR], by_selector: Collection[GVR]) -> None:
+        found = [
+            (gvr, entry)
+            for gvr, entries in used_by(self._subject, by_name, by_selector)
+            for entry in entries
+        ]
+        # A workload stands for what it has made, and nothing is drawn twice.
+        uids = {entry.projection.uid for _gvr, entry in found} - {""}
+        users = [
+            (gvr, entry)
+            for gvr, entry in found
+            if getattr(entry.projection, "owner_uid", "") not in uids
+            and (gvr, entry.key) not in self._above
+            and (gvr, entry.key) not in self._mentions
+        ]
+        for gvr, entry in self._first(users, MOST_USERS, -1):
+            says = _("selects") if gvr in by_selector else _("uses")
+            self._add(-1, gvr, self._line(gvr, entry), 0, says)
+
+    def _owned(self) -> None:
+        """What it owns or selects, and what that owns."""
+        below = []
+        children = self._children(self._subject.kind.gvr, self._subject.entry)
+        for gvr, entry, says in self._first(children, MOST_OWNED, 1):
+            place = self._add(1, gvr, self._line(gvr, entry), 0, says)
+            below += [(place, *child) for child in self._children(gvr, entry)]
+        for place, gvr, entry, says in self._first(below, MOST_OF_THOSE, 2):
+            self._add(2, gvr, self._line(gvr, entry), place, says)
+
+    def _children(self, owner: GVR, entry: Entry[Any]) -> list[tuple[GVR, Entry[Any], str]]:
+        found = [
+            (gvr, child, _("owns"))
+            for gvr in OWNED.get(owner, ())
+            for child in owned_by(entry, Seeing(self._subject, gvr))
+        ]
+        pods = Seeing(self._subject, types.PODS)
+        selector = selector_of(owner, entry) if owner in SELECTING else None
+        if selector is not None and pods.informer is not None:
+            chosen = pods.among(pods_selected(selector, entry.key.namespace, pods.informer))
+            found += [(types.PODS, pod, _("selects")) for pod in sorted(chosen, key=pods.rank)]
+        return found
+
+    def _used(self) -> None:
+        for (gvr, key), refs in self._first(self._mentions.items(), MOST_USED, 1):
+            required = not all(ref.optional for ref in refs)
+            line = Seeing(self._subject, gvr).named(key, required=required)
+            self._add(1, gvr, line, 0, how_text(refs[0].how, refs[0].where))
+
+    def _first(self, found: Iterable[Any], most: int, column: int) -> Iterator[Any]:
+        listed = list(found)
+        if len(listed) > most:
+            self.more[column] = self.more.get(column, 0) + len(listed) - most
+        return iter(listed[:most])

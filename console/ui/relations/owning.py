@@ -1,0 +1,82 @@
+"""Owners and what they own, by the controlling owner reference.
+
+A uid in an owner reference is what its author wrote: an object counts as owned only within the owner's
+own namespace, as the garbage collector has it.
+https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.kube.indexes import indexes_of
+from console.kube.store import Entry
+from console.ui.relations.references import CLUSTER_SCOPED, KINDS, Target
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+
+#: What controllers make for objects of a kind.
+OWNED: Mapping[GVR, tuple[GVR, ...]] = {
+    types.DEPLOYMENTS: (types.REPLICA_SETS,),
+    types.REPLICA_SETS: (types.PODS,),
+    types.STATEFUL_SETS: (types.PODS,),
+    types.DAEMON_SETS: (types.PODS,),
+    types.CRON_JOBS: (types.JOBS,),
+    types.JOBS: (types.PODS,),
+    types.SERVICES: (types.ENDPOINT_SLICES,),
+}
+#: Who can own objects of a kind, over all generations.
+OWNERS: Mapping[GVR, tuple[GVR, ...]] = {
+    types.PODS: (
+        types.REPLICA_SETS,
+        types.STATEFUL_SETS,
+        types.DAEMON_SETS,
+        types.JOBS,
+        types.DEPLOYMENTS,
+        types.CRON_JOBS,
+    ),
+    types.REPLICA_SETS: (types.DEPLOYMENTS,),
+    types.JOBS: (types.CRON_JOBS,),
+    types.ENDPOINT_SLICES: (types.SERVICES,),
+}
+#: Owners above an object that are followed.
+HIGHEST = 4
+
+
+def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
+    """The objects of a type that are owned and may be seen, the current ones first."""
+    if seeing.informer is None:
+        return []
+    uid, namespace = owner.projection.uid, owner.key.namespace
+    found = indexes_of(seeing.informer.store).by_owner.get(uid) if uid else ()
+    mine = (entry for entry in found if not namespace or entry.key.namespace == namespace)
+    return sorted(seeing.among(mine), key=lambda entry: _order(seeing, entry))
+
+
+def _order(seeing: Seeing, entry: Entry[Any]) -> tuple[Any, ...]:
+    """Revisions and runs: the newest first; pods and the like: the worst first."""
+    if seeing.gvr == types.REPLICA_SETS:
+        item = entry.projection
+        return (not (item.desired or item.current), -(item.revision or 0), entry.key)
+    if seeing.gvr == types.JOBS:
+        created = entry.projection.created
+        return (-created.timestamp() if created else 0.0, entry.key)
+    return seeing.rank(entry)
+
+
+def owners_of(subject: Subject) -> Iterator[Target]:
+    """The owner, its owner and so on, as far as the viewer may know of them."""
+    item = subject.entry.projection
+    for _generation in range(HIGHEST):
+        kind, _slash, name = getattr(item, "owner", "").partition("/")
+        gvr = KINDS.get(kind)
+        if gvr is None or not name:
+            return
+        key = Key("" if gvr in CLUSTER_SCOPED else item.namespace, name)
+        yield gvr, key
+        entry = Seeing(subject, gvr).get(key)
+        # Another object of that name may have come since.
+        if entry is None or entry.projection.uid != item.owner_uid:
+            return
+        item = entry.projection

@@ -1,0 +1,152 @@
+"""The revisions of a workload, and what differs between two of them.
+
+A Deployment's are its ReplicaSets, those of StatefulSets and DaemonSets are ControllerRevisions.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CONTROLLER_REVISIONS, DEPLOYMENTS, GVR, REPLICA_SETS
+from console.kube.indexes import indexes_of
+from console.kube.store import Entry
+from console.ui.panels import Panel
+from console.ui.relations.seeing import Seeing
+from console.ui.relations.templates import Change, TooLong, changes, template_lines
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+CAUSE_ANNOTATION = "kubernetes.io/change-cause"
+#: Revisions that are shown; controllers keep ten unless they are told otherwise.
+MOST = 50
+#: Digits of a revision that is asked for.
+_LONGEST = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """`images` are those of its template. `pods` is None where that is not counted by revision."""
+
+    number: int
+    current: bool
+    cause: str
+    images: tuple[str, ...]
+    pods: int | None
+    created: datetime | None
+    url: str
+    template: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`problem` says why there are no `lines`."""
+
+    before: int
+    after: int
+    lines: list[Change]
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevisionsPanel(Panel):
+    """`gvr`: the kind that it is shown for. `Subject.query` may choose `from` and `to`."""
+
+    id: str = "revisions"
+    title: str | Promise = gettext_lazy("Revisions")
+    gvr: GVR
+
+    @property
+    def kept_in(self) -> GVR:
+        return REPLICA_SETS if self.gvr == DEPLOYMENTS else CONTROLLER_REVISIONS
+
+    def needs(self) -> Collection[GVR]:
+        return (self.kept_in,)
+
+    def html(self, subject: Subject) -> SafeString:
+        seeing = Seeing(subject, self.kept_in)
+        if seeing.nothing:
+            return SafeString("")
+        found = _revisions(subject, seeing)
+        context = {
+            "revisions": found,
+            "loading": seeing.informer is None,
+            "comparison": _comparison(found, subject.query) if len(found) > 1 else None,
+        }
+        return render_to_string("ui/relations/revisions.html", context)
+
+
+def _revisions(subject: Subject, seeing: Seeing) -> list[Revision]:
+    """The newest first."""
+    if seeing.informer is None or not subject.entry.projection.uid:
+        return []
+    owned = indexes_of(seeing.informer.store).by_owner.get(subject.entry.projection.uid)
+    found = [
+        entry
+        for entry in seeing.among(owned)
+        if entry.key.namespace == subject.key.namespace and entry.projection.revision is not None
+    ]
+    found.sort(key=lambda entry: (-entry.projection.revision, entry.key))
+    return [_revision(seeing, entry, current=not at) for at, entry in enumerate(found[:MOST])]
+
+
+def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
+    original, item = entry.original(), entry.projection
+    template = _template(original)
+    return Revision(
+        number=item.revision,
+        current=current,
+        cause=visible(
+            str(_map(_map(original, "metadata"), "annotations").get(CAUSE_ANNOTATION, ""))
+        ),
+        images=tuple(visible(image) for image in _images(template)),
+        pods=getattr(item, "current", None),
+        created=item.created,
+        url=seeing.url(entry.key),
+        template=template,
+    )
+
+
+def _template(original: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a ReplicaSet, or of the patch that a ControllerRevision holds."""
+    holder = _map(original, "data") or original
+    return _map(_map(holder, "spec"), "template")
+
+
+def _map(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = holder.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _images(template: Mapping[str, Any]) -> Iterator[str]:
+    spec = _map(template, "spec")
+    for name in ("containers", "initContainers"):
+        listed = spec.get(name)
+        for container in listed if isinstance(listed, list) else ():
+            image = container.get("image") if isinstance(container, dict) else None
+            if isinstance(image, str):
+                yield image
+
+
+def _comparison(found: list[Revision], query: Mapping[str, str]) -> Comparison:
+    """Of the two that were asked for, or of the newest with the one before."""
+    known = {revision.number: revision for revision in found}
+    before = _chosen(query.get("from", ""), known) or found[1]
+    after = _chosen(query.get("to", ""), known) or found[0]
+    try:
+        lines = changes(template_lines(before.template), template_lines(after.template))
+    except TooLong:
+        return Comparison(before.number, after.number, [], _("These are too long to compare here."))
+    problem = "" if lines else _("Their pod templates are the same.")
+    return Comparison(before.number, after.number, lines, problem)
+
+
+def _chosen(text: str, known: Mapping[int, Revision]) -> Revision | None:
+    digits = text.isascii() and text.isdigit() and len(text) <= _LONGEST
+    return known.get(int(text)) if digits else None

@@ -1,0 +1,36 @@
+"""The pods that an object selects by their labels."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, PODS
+from console.ui.panels import Panel
+from console.ui.relations.seeing import Seeing
+from console.ui.relations.selecting import pods_selected, selector_of
+from console.ui.subject import Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedPodsPanel(Panel):
+    """For the kinds of `console.ui.relations.selecting.SELECTING`."""
+
+    id: str = "selected"
+    title: str | Promise = gettext_lazy("Pods")
+
+    def needs(self) -> Collection[GVR]:
+        return (PODS,)
+
+    def html(self, subject: Subject) -> SafeString:
+        seeing, namespace = Seeing(subject, PODS), subject.key.namespace
+        selector = selector_of(subject.kind.gvr, subject.entry)
+        if seeing.informer is None or selector is None or not seeing.readable.reaches(namespace):
+            return SafeString("")
+        found = seeing.among(pods_selected(selector, namespace, seeing.informer))
+        url = seeing.all_url(("namespace", namespace), ("label", str(selector)))
+        groups = [seeing.group(found, url)]
+        return render_to_string("ui/relations/groups.html", {"groups": groups})

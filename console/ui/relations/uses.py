@@ -1,0 +1,54 @@
+"""What an object uses: everything that it names, with its state."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, Key
+from console.kube.private import PRIVATE
+from console.ui.panels import Panel
+from console.ui.relations.references import Reference, references
+from console.ui.relations.seeing import Group, Seeing
+from console.ui.relations.words import how_text, title_of
+from console.ui.subject import Subject
+
+#: Objects of a kind that are shown; nobody reads more of what one object names.
+MOST = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsesPanel(Panel):
+    """`types`: those that objects of the kind can name. The state of others is not known."""
+
+    id: str = "uses"
+    title: str | Promise = gettext_lazy("Uses")
+    types: tuple[GVR, ...] = ()
+
+    def needs(self) -> Collection[GVR]:
+        return [gvr for gvr in self.types if gvr not in PRIVATE]
+
+    def html(self, subject: Subject) -> SafeString:
+        found: dict[GVR, dict[Key, list[Reference]]] = {}
+        for ref in references(subject.kind.gvr, subject.entry):
+            found.setdefault(ref.gvr, {}).setdefault(ref.key, []).append(ref)
+        groups = [_group(Seeing(subject, gvr), named) for gvr, named in found.items()]
+        return render_to_string("ui/relations/groups.html", {"groups": groups}) if groups else _NONE
+
+
+_NONE = SafeString("")
+
+
+def _group(seeing: Seeing, named: dict[Key, list[Reference]]) -> Group:
+    lines = tuple(
+        seeing.named(key, _note(mentions), required=not all(ref.optional for ref in mentions))
+        for key, mentions in list(named.items())[:MOST]
+    )
+    return Group(title_of(seeing.gvr), len(named), lines)
+
+
+def _note(mentions: list[Reference]) -> str:
+    return ", ".join(dict.fromkeys(how_text(ref.how, ref.where) for ref in mentions))

@@ -1,0 +1,57 @@
+"""How one object names another, in words."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CONTROLLER_REVISIONS, GVR, SECRETS
+from console.ui.registry import kinds
+from console.ui.text import visible
+
+#: The words of `Reference.how`.
+HOW: dict[str, str | Promise] = {
+    "account": gettext_lazy("runs as"),
+    "backend": gettext_lazy("sends traffic to"),
+    "bound": gettext_lazy("bound to"),
+    "certificate": gettext_lazy("certificate"),
+    "class": gettext_lazy("class"),
+    "dns": gettext_lazy("names its pods"),
+    "endpoints": gettext_lazy("endpoints of"),
+    "env": gettext_lazy("environment of"),
+    "env-from": gettext_lazy("environment of"),
+    "gateway": gettext_lazy("attached to"),
+    "node": gettext_lazy("runs on"),
+    "priority": gettext_lazy("priority"),
+    "pull": gettext_lazy("to pull images"),
+    "role": gettext_lazy("grants"),
+    "scales": gettext_lazy("scales"),
+    "secret": gettext_lazy("token or password"),
+    "source": gettext_lazy("copy of"),
+    "subject": gettext_lazy("grants to"),
+    "volume": gettext_lazy("volume"),
+}
+_TITLES: dict[GVR, str | Promise] = {
+    SECRETS: gettext_lazy("Secrets"),
+    CONTROLLER_REVISIONS: gettext_lazy("Revisions"),
+}
+
+_SINGULARS: dict[GVR, str | Promise] = {
+    SECRETS: gettext_lazy("secret"),
+    CONTROLLER_REVISIONS: gettext_lazy("revision"),
+}
+
+
+def how_text(how: str, where: str = "") -> str:
+    """`volume config`; "" for what needs no word."""
+    return f"{HOW.get(how, '')} {visible(where)}".strip()
+
+
+def title_of(gvr: GVR) -> str | Promise:
+    """The kind's title, and of kinds without pages too."""
+    kind = kinds.of(gvr)
+    return kind.title if kind is not None else _TITLES.get(gvr, gvr.resource)
+
+
+def singular_of(gvr: GVR) -> str | Promise:
+    """One object of the kind."""
+    kind = kinds.of(gvr)
+    return kind.singular if kind is not None else _SINGULARS.get(gvr, gvr.resource)

@@ -1,0 +1,10 @@
+"""Static files by their own names: no manifest is needed."""
+
+import pytest
+from pytest_django import Settings
+
+
+@pytest.fixture(autouse=True)
+def plain_static(settings: Settings) -> None:
+    storage = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": storage}}

@@ -1,0 +1,327 @@
+"""What the panels say of a shop, and whom they say it to."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.ui.columns.links import Target, target_url
+from console.ui.decisions import Denied
+from console.ui.kind import ResourceKind
+from console.ui.panels import Panel
+from console.ui.registry import kinds
+from console.ui.relations import PANELS, REVISIONS
+from tests.kinds.world import POLYGLOT, informer_of
+from tests.ui.relations.shop import (
+    PerType,
+    World,
+    a_pod,
+    drawn,
+    everything,
+    named,
+    panel,
+    subject_of,
+    world,
+)
+from tests.ui.support import alice, charlie
+from tests.unit.templates.test_drawn import Elements
+
+WEB = Key("shop", "web")
+
+
+@pytest.fixture(scope="module")
+def shop() -> World:
+    return world(everything())
+
+
+def text(html: str) -> str:
+    """What is read of it."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
+
+
+def test_used_by_counts_each_kind_and_links_to_exactly_those(shop: World) -> None:
+    html = drawn(subject_of(shop, types.CONFIG_MAPS, Key("shop", "web-conf")))
+    assert "Deployments 1 " in text(html)
+    assert "ReplicaSets 2 " in text(html)
+    assert "Pods 2 " in text(html)
+    assert "team-b" not in html
+
+
+def test_the_link_to_all_shows_as_many_as_are_counted(shop: World) -> None:
+    pods = [a_pod(f"web-2-{number:05}") for number in range(12)]
+    many = world({**everything(), types.PODS: [*pods, *everything()[types.PODS][2:]]})
+    subject = subject_of(many, types.CONFIG_MAPS, Key("shop", "web-conf"))
+    html = drawn(subject, panel(types.CONFIG_MAPS, "used-by"))
+    assert "Pods 12 " in text(html)
+    assert html.count("web-2-0000") == 20  # ten of them, in the address and in the text
+    assert 'href="/clusters/host/pods?namespace=shop&amp;uses=ConfigMap%2Fweb-conf"' in html
+    assert "All 12" in html
+    kind = kinds.of(types.PODS)
+    assert kind is not None
+    uses = next(item for item in kind.filters if item.param == "uses")
+    test = uses.test(uses.clean(["ConfigMap/web-conf"]))
+    entries = many[types.PODS].store.snapshot().entries.values()
+    assert sum(test(entry) for entry in entries if entry.key.namespace == "shop") == 12
+
+
+def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
+    gvr, lonely = types.CONFIG_MAPS, named("lonely")
+    informers = world({**everything(), gvr: [lonely]})
+    says = "No use of it is known here."
+    assert says in drawn(subject_of(informers, gvr, Key("shop", "lonely")))
+    tenant = PerType({gvr: ("shop",), types.PODS: ("shop",)})
+    assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))
+    alone = {gvr: informers[gvr]}
+    assert says not in drawn(subject_of(alone, gvr, Key("shop", "lonely")))
+
+
+def test_the_worst_come_first(shop: World) -> None:
+    html = drawn(subject_of(shop, types.SERVICES, WEB), panel(types.SERVICES, "selected"))
+    assert html.index("web-2-bbbbb") < html.index("web-2-aaaaa")
+    assert "Crash loop" in html
+
+
+def test_uses_says_how_and_what_is_missing(shop: World) -> None:
+    subject = subject_of(shop, types.PODS, Key("shop", "web-2-aaaaa"))
+    html = text(drawn(subject, panel(types.PODS, "uses")))
+    assert "web-conf volume conf, environment of app" in html
+    assert "web-2-aaaaa-scratch volume scratch Missing" in html
+    assert "web-ca volume both" in html and "web-ca volume both Missing" not in html
+    # Nobody knows of Secrets whether they exist.
+    assert "Secrets 6" in html and "web-env environment of app Missing" not in html
+
+
+def test_a_deployment_owns_its_replica_sets_and_their_pods(shop: World) -> None:
+    html = drawn(subject_of(shop, types.DEPLOYMENTS, WEB), panel(types.DEPLOYMENTS, "owned"))
+    said = text(html)
+    assert said.index("revision 2") < said.index("Crash loop") < said.index("revision 1")
+    assert "team-b" not in html
+
+
+def test_who_claims_a_foreign_owner_is_not_shown_as_owned() -> None:
+    objects = everything()
+    stranger = a_pod("stranger", "team-b")
+    stranger["metadata"]["ownerReferences"][0]["uid"] = "uid-shop-web-2"
+    objects[types.PODS].append(stranger)
+    found = world(objects)
+    assert "stranger" not in drawn(subject_of(found, types.REPLICA_SETS, Key("shop", "web-2")))
+
+
+def test_what_selects_a_pod(shop: World) -> None:
+    subject = subject_of(shop, types.PODS, Key("shop", "web-2-aaaaa"))
+    said = text(drawn(subject, panel(types.PODS, "used-by")))
+    assert "Services 1 web" in said
+    assert "keep" in said
+    assert "close" in said
+    deployment = subject_of(shop, types.DEPLOYMENTS, WEB)
+    said = text(drawn(deployment, panel(types.DEPLOYMENTS, "used-by")))
+    assert "web-hpa" in said and "Services 1 web" in said
+
+
+@pytest.mark.parametrize(("selector", "selects"), [({}, True), (None, False)])
+def test_a_budget_without_a_selector_selects_nothing(selector: Any, selects: bool) -> None:
+    budget = {**named("keep"), "spec": {"minAvailable": 1}}
+    if selector is not None:
+        budget["spec"]["selector"] = selector
+    found = world({**everything(), types.POD_DISRUPTION_BUDGETS: [budget]})
+    subject = subject_of(found, types.PODS, Key("shop", "web-2-aaaaa"))
+    assert ("keep" in drawn(subject, panel(types.PODS, "used-by"))) is selects
+
+
+def test_endpoints_with_their_readiness_and_pods(shop: World) -> None:
+    said = text(drawn(subject_of(shop, types.SERVICES, WEB), panel(types.SERVICES, "endpoints")))
+    assert "1 of 2 ready" in said
+    assert said.index("10.0.0.8 8080 Not ready web-2-bbbbb") < said.index("10.0.0.7 8080 Ready")
+
+
+def test_a_node_sums_what_its_pods_request() -> None:
+    objects = everything()
+    ended = a_pod("web-2-ended")
+    ended["status"]["phase"] = "Succeeded"
+    init = a_pod("web-2-greedy")
+    init["spec"]["initContainers"] = [
+        {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}},
+        {"name": "once", "resources": {"requests": {"cpu": "1", "memory": "64Mi"}}},
+    ]
+    elsewhere = a_pod("web-2-other", node="node-2")
+    objects[types.PODS] += [ended, init, elsewhere]
+    found = world(objects)
+    said = text(drawn(subject_of(found, types.NODES, Key("", "node-1"))))
+    # Four of 250m, and one whose init container, beside a sidecar, needs more than all that runs later.
+    assert "CPU requested 2.1 of 2, 105 %" in said
+    assert "Memory requested 640Mi of 1Gi, 62 %" in said
+    assert "Pods 5 of 110, 4 %" in said
+    assert "web-2-other" not in said
+    assert "Only pods in projects" not in said
+
+
+def test_a_node_shows_a_tenant_the_tenants_own(shop: World) -> None:
+    access = PerType({types.NODES: None, types.PODS: ("team-b",)})
+    html = drawn(subject_of(shop, types.NODES, Key("", "node-1"), access))
+    assert "Pods 2 of 110" in text(html)
+    assert "Only pods in projects that you can look into are counted." in html
+    assert "shop" not in text(html)
+
+
+def test_a_map_leads_to_its_neighbours_and_says_the_same_in_words(shop: World) -> None:
+    html = drawn(
+        subject_of(shop, types.REPLICA_SETS, Key("shop", "web-2")), panel(types.REPLICA_SETS, "map")
+    )
+    links = [a.get("href") for _, tag, a in Elements(html).found if tag == "a"]
+    assert target_url(Target("deployments", "shop", "web")) in links
+    assert target_url(Target("pods", "shop", "web-2-aaaaa")) in links
+    said = text(html)
+    assert "deployment web — owns — replicaset web-2" in said.lower()
+    assert "replicaset web-2 — volume conf — configmap web-conf" in said.lower()
+    assert "service web — selects — replicaset web-2" in said.lower()
+
+
+def test_a_map_stays_small() -> None:
+    objects = everything()
+    objects[types.PODS] = [a_pod(f"web-2-{number:05}") for number in range(40)]
+    objects[types.CONFIG_MAPS] = []
+    found = world(objects)
+    html = drawn(
+        subject_of(found, types.REPLICA_SETS, Key("shop", "web-2")),
+        panel(types.REPLICA_SETS, "map"),
+    )
+    boxes = [a for _, tag, a in Elements(html).found if tag == "rect"]
+    assert len(boxes) <= 30
+    assert f"and {40 - 6 + 11 - 7} more" in html
+
+
+def test_nothing_is_asked_of_what_is_not_there_yet() -> None:
+    """Informers that do not run, or have yet to sync, are no reason to fail."""
+    found = world(everything())
+    for gvr, panels in {**PANELS, **REVISIONS}.items():
+        for key in found[gvr].store.snapshot().entries if gvr in found else ():
+            subject = subject_of({gvr: found[gvr]}, gvr, key)
+            for one in panels:
+                one.html(subject)
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in kinds if k.gvr in PANELS], ids=lambda kind: kind.segment
+)
+def test_hostile_text_stays_text(kind: ResourceKind) -> None:
+    informers = dict(world(everything()))
+    informers[kind.gvr] = informer_of(kind)
+    for key in informers[kind.gvr].store.snapshot().entries:
+        html = drawn(subject_of(informers, kind.gvr, key))
+        found = Elements(html).found
+        assert not [tag for _, tag, _ in found if tag in ("img", "script")]
+        assert not [a for _, _, attributes in found for a in attributes if a.startswith("on")]
+        assert "\u202e" not in html
+        assert "49=1+1" not in html
+
+
+def test_hostile_text_of_others_stays_text() -> None:
+    objects = everything()
+    for listed in objects.values():
+        for item in listed:
+            item["metadata"]["annotations"] = {"kubernetes.io/change-cause": POLYGLOT}
+    objects[types.PODS][0]["status"]["containerStatuses"][0]["state"] = {
+        "waiting": {"reason": POLYGLOT, "message": POLYGLOT}
+    }
+    found = world(objects)
+    for gvr in PANELS:
+        for key in found[gvr].store.snapshot().entries if gvr in found else ():
+            html = drawn(subject_of(found, gvr, key))
+            assert "<img" not in html and "\u202e" not in html
+
+
+def all_subjects(informers: World) -> Iterable[tuple[GVR, Key]]:
+    for gvr in {**PANELS, **REVISIONS}:
+        if gvr in informers and kinds.of(gvr) is not None:
+            yield from ((gvr, key) for key in informers[gvr].store.snapshot().entries)
+
+
+def test_who_sees_one_project_learns_nothing_of_another() -> None:
+    """Whatever is in the other project, what is drawn is the same to the letter."""
+    objects = everything()
+    # In both worlds: what is in no project. In the first alone: the other project.
+    without = {
+        gvr: [o for o in listed if o["metadata"]["namespace"] != "shop"]
+        for gvr, listed in objects.items()
+    }
+    access = PerType(
+        {
+            gvr: ("team-b",) if any(o["metadata"]["namespace"] for o in listed) else None
+            for gvr, listed in objects.items()
+        }
+    )
+    full, bare = world(objects), world(without)
+    seen = 0
+    for gvr, key in all_subjects(bare):
+        if key.namespace in ("", "team-b"):
+            html = drawn(subject_of(full, gvr, key, access))
+            assert html == drawn(subject_of(bare, gvr, key, access)), (gvr, key)
+            seen += bool(html)
+    assert seen > 15
+
+
+def test_who_may_list_nothing_else_sees_only_what_the_object_says() -> None:
+    full = world(everything())
+    for gvr, key in all_subjects(full):
+        html = drawn(subject_of(full, gvr, key, charlie()))
+        assert "Missing" not in html
+        assert "<a " not in html, (gvr, key)
+        assert "data-severity" not in html.replace(_own_box(html), "")
+
+
+def _own_box(html: str) -> str:
+    """The shown object itself stands in its map, with its state."""
+    match = re.search(r'<rect class="map-box here".*?</g>', html, re.DOTALL)
+    return match[0] if match else ""
+
+
+def test_single_objects_that_may_be_seen_are_seen() -> None:
+    access = PerType({types.CONFIG_MAPS: None})
+    access.names = [Key("shop", "web-2-aaaaa")]
+    subject = subject_of(world(everything()), types.CONFIG_MAPS, Key("shop", "web-conf"), access)
+    said = text(drawn(subject, panel(types.CONFIG_MAPS, "used-by")))
+    assert said.startswith("Pods 1 web-2-aaaaa")
+    assert "bbbbb" not in said
+
+
+class Asked(PerType):
+    """May do everything, and remembers of which types that was asked."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.types: set[GVR] = set()
+
+    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+        self.types.add(gvr)
+        return None
+
+
+def test_panels_look_at_nothing_that_they_have_not_said() -> None:
+    """Drawings are shared by those whose rights to these types are equal. Secrets have no page yet, so
+    nothing depends on the right to them."""
+    full = world(everything())
+    for gvr, key in all_subjects(full):
+        for one in (*PANELS.get(gvr, ()), *REVISIONS.get(gvr, ())):
+            access = Asked()
+            one.html(subject_of(full, gvr, key, access))
+            assert access.types <= {gvr, types.SECRETS, *one.needs()}, (gvr, one.id)
+
+
+def test_panels_of_a_kind_have_ids_of_their_own() -> None:
+    for panels in (*PANELS.values(), *REVISIONS.values()):
+        ids = [one.id for one in panels]
+        assert len(set(ids)) == len(ids)
+        assert all(isinstance(one, Panel) and types.SECRETS not in one.needs() for one in panels)
+
+
+def test_alice_is_no_exception() -> None:
+    """`readable` refuses whoever sees nothing; panels then say nothing instead of failing."""
+    subject = subject_of(world(everything()), types.SERVICES, WEB, alice())
+    try:
+        html = drawn(subject)
+    except Denied:
+        pytest.fail("a panel must not refuse the page")
+    assert "web-2-aaaaa" not in html

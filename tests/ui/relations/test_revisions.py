@@ -1,0 +1,161 @@
+"""Revisions and what differs between them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.ui.relations import REVISIONS
+from console.ui.relations.templates import LONGEST, TooLong, changes, template_lines
+from tests.kinds.world import POLYGLOT
+from tests.ui.relations.shop import (
+    World,
+    drawn,
+    everything,
+    named,
+    replica_set,
+    spec,
+    subject_of,
+    template,
+    world,
+)
+
+WEB = Key("shop", "web")
+
+
+def shown(informers: World, gvr: GVR = types.DEPLOYMENTS, *, since: str = "", to: str = "") -> str:
+    query = {"from": since, "to": to}
+    return drawn(subject_of(informers, gvr, WEB, query=query), *REVISIONS[gvr])
+
+
+def differing(html: str) -> list[tuple[str, str]]:
+    """Sign and text of the lines that differ."""
+    found = re.findall(r'data-change="([+-])".*?<(?:ins|del)>(.*?)</', html)
+    return [(sign, line.strip()) for sign, line in found]
+
+
+def three() -> World:
+    objects = everything()
+    objects[types.REPLICA_SETS].append(replica_set(3, replicas=1))
+    return world(objects)
+
+
+def test_the_newest_comes_first_and_is_compared_with_the_one_before() -> None:
+    html = shown(three())
+    assert re.findall(r'<a class="link" href="[^"]*">(\d)</a>', html) == ["3", "2", "1"]
+    assert "release 2" in html and "shop/web:1" in html
+    assert ("-", "image: shop/web:2") in differing(html)
+    assert ("+", "image: shop/web:3") in differing(html)
+
+
+def test_any_two_can_be_compared() -> None:
+    html = shown(three(), since="3", to="1")
+    assert {("-", "image: shop/web:3"), ("+", "image: shop/web:1")} == set(differing(html))
+    assert '<option value="3" selected>' in html
+
+
+@pytest.mark.parametrize("asked", ["", "x", "-1", "9" * 40, "٣", "99", "<b>"])
+def test_what_is_no_revision_is_not_asked_for(asked: str) -> None:
+    assert differing(shown(three(), since=asked, to=asked)) == differing(shown(three()))
+
+
+def test_two_that_are_the_same_say_so() -> None:
+    assert "Their pod templates are the same." in shown(three(), since="2", to="2")
+
+
+def test_one_alone_is_compared_with_nothing() -> None:
+    objects = everything()
+    objects[types.REPLICA_SETS] = [replica_set(1)]
+    html = shown(world(objects))
+    assert "release 1" in html and "<form" not in html
+
+
+@pytest.mark.parametrize(
+    ("gvr", "kind"), [(types.STATEFUL_SETS, "StatefulSet"), (types.DAEMON_SETS, "DaemonSet")]
+)
+def test_controller_revisions_are_those_of_other_workloads(gvr: GVR, kind: str) -> None:
+    kept = [
+        {
+            **named(f"web-{number}", owner=(kind, "web")),
+            "revision": number,
+            "data": {"spec": {"template": {"$patch": "replace", **template(f"shop/web:{number}")}}},
+        }
+        for number in (1, 2)
+    ]
+    foreign = {**named("web-9", "team-b", (kind, "web")), "revision": 9}
+    foreign["metadata"]["ownerReferences"][0]["uid"] = "uid-shop-web"
+    own = {**named("web"), "spec": {"template": template()}}
+    html = shown(world({gvr: [own], types.CONTROLLER_REVISIONS: [*kept, foreign]}), gvr)
+    assert {("-", "image: shop/web:1"), ("+", "image: shop/web:2")} == set(differing(html))
+    assert "$patch" not in html and ">9<" not in html
+
+
+def test_none_at_all() -> None:
+    objects = everything()
+    objects[types.REPLICA_SETS] = []
+    assert "No revisions are kept." in shown(world(objects))
+
+
+def test_nothing_is_said_before_they_have_arrived() -> None:
+    informers = world(everything())
+    own = {types.DEPLOYMENTS: informers[types.DEPLOYMENTS]}
+    assert "have not arrived yet" in shown(own)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [{}, {"spec": None}, {"spec": {"template": None}}, {"spec": {"template": {"metadata": None}}},
+     {"spec": {"template": {"spec": {"containers": [None]}}}}],
+    ids=str,
+)  # fmt: skip
+def test_a_revision_may_hold_anything(strange: dict[str, Any]) -> None:
+    own = {**named("web"), "spec": {"template": template()}}
+    kept = [
+        {**named(f"web-{number}", owner=("DaemonSet", "web")), "revision": number, "data": strange}
+        for number in (1, 2)
+    ]
+    informers = world({types.DAEMON_SETS: [own], types.CONTROLLER_REVISIONS: kept})
+    assert "Revision" in shown(informers, types.DAEMON_SETS)
+
+
+def test_hostile_text_is_text_and_visible() -> None:
+    objects = everything()
+    worst = replica_set(3)
+    worst["spec"]["template"]["spec"]["containers"][0]["command"] = [POLYGLOT, "\u202e"]
+    worst["metadata"]["annotations"]["kubernetes.io/change-cause"] = POLYGLOT
+    objects[types.REPLICA_SETS].append(worst)
+    html = shown(world(objects))
+    assert "<img" not in html and "\u202e" not in html and "⟨U+202E⟩" in html
+
+
+def test_which_revision_it_is_makes_no_difference() -> None:
+    first, second = template(), template()
+    first["metadata"]["labels"]["pod-template-hash"] = "1"
+    second["metadata"]["labels"]["pod-template-hash"] = "2"
+    assert changes(template_lines(first), template_lines(second)) == []
+
+
+def test_line_numbers_and_gaps() -> None:
+    before = [f"line {number}" for number in range(1, 41)]
+    after = [*before[:4], "new", *before[4:29], "other", *before[30:]]
+    found = changes(before, after)
+    assert [(c.before, c.after, c.text) for c in found if c.sign == "+"] == [
+        (None, 5, "new"),
+        (None, 31, "other"),
+    ]
+    assert [(c.before, c.after, c.text) for c in found if c.sign == "-"] == [(30, None, "line 30")]
+    assert [c.sign for c in found].count("…") == 1
+    assert all(
+        before[c.before - 1] == after[(c.after or 0) - 1] for c in found if c.before and not c.sign
+    )
+
+
+def test_what_nobody_could_read_is_not_compared() -> None:
+    long = {"spec": {"containers": [spec()["containers"][0] for _ in range(LONGEST)]}}
+    with pytest.raises(TooLong):
+        template_lines(long)
+    objects = everything()
+    objects[types.REPLICA_SETS][1]["spec"]["template"] = long
+    assert "too long to compare" in shown(world(objects))
