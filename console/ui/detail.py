@@ -121,6 +121,7 @@ def detail(
         access=DeclaredAccess(access, place.kind, place.needs),
         informers={place.kind.gvr: informer, **others},
         cluster=place.cluster,
+        query=dict(place.choices),
     )
     have = known or {}
     parts = [gone_part(place), have.get("detail-head") or _head(place, access, entry)]
@@ -209,7 +210,7 @@ def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str])
 
 def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
     return tuple(
-        TabLink(tab.title, replace(place, tab=tab).url, tab == place.tab)
+        TabLink(tab.title, replace(place, tab=tab, choices=()).url, tab == place.tab)
         for tab in tabs_of(place.kind)
     )
 

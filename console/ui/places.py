@@ -7,11 +7,11 @@ the URLconf, so that neither can name anything that is not a page of ours.
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
-from django.urls import Resolver404, ResolverMatch, resolve
+from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
@@ -26,6 +26,8 @@ from console.ui.viewspec import ViewSpec
 
 #: Characters of an address; longer ones are nobody's.
 MAX_URL = 16 * 1024
+#: Characters of what is chosen in a panel: a name.
+MAX_CHOICE = 253
 
 
 class Place(Protocol):
@@ -70,17 +72,20 @@ class ListPlace:
 
 @dataclass(frozen=True, slots=True)
 class DetailPlace:
-    """The object that an address names, whether or not there is one, in one of its tabs."""
+    """The object that an address names, whether or not there is one, in one of its tabs. `choices`:
+    what was chosen in its panels, names and values of the query."""
 
     kind: ResourceKind
     cluster: str
     key: Key
     tab: Tab
+    choices: tuple[tuple[str, str], ...] = ()
 
     @property
     def url(self) -> str:
         first = self.tab == tabs_of(self.kind)[0]
-        return detail_url(self.cluster, self.kind.segment, self.key, "" if first else self.tab.id)
+        url = detail_url(self.cluster, self.kind.segment, self.key, "" if first else self.tab.id)
+        return f"{url}?{urlencode(self.choices)}" if self.choices else url
 
     @property
     def namespaces(self) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def find_place(url: str) -> ListPlace | DetailPlace | None:
     except (Resolver404, SuspiciousOperation, ValueError):
         return None
     if match.view_name == "detail":
-        return _detail(match)
+        return find_detail(**match.kwargs, params=params)
     if match.view_name != "list":
         return None
     kind = find_kind(match.kwargs["cluster"], match.kwargs["resource"])
@@ -131,7 +136,12 @@ def find_place(url: str) -> ListPlace | DetailPlace | None:
 
 
 def find_detail(
-    cluster: str, namespace: str, resource: str, name: str, tab: str = ""
+    cluster: str,
+    namespace: str,
+    resource: str,
+    name: str,
+    tab: str = "",
+    params: QueryDict | None = None,
 ) -> DetailPlace | None:
     """The detail that the parts of an address name; `namespace` is "" for cluster-scoped kinds, `tab` for
     the first one. None if there is no such kind or tab."""
@@ -140,11 +150,17 @@ def find_detail(
         return None
     tabs = tabs_of(kind)
     found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]
-    return DetailPlace(kind, cluster, Key(namespace, name), found) if found is not None else None
+    if found is None:
+        return None
+    return DetailPlace(
+        kind, cluster, Key(namespace, name), found, _choices(found, params or QueryDict())
+    )
 
 
-def _detail(match: ResolverMatch) -> DetailPlace | None:
-    return find_detail(**match.kwargs)
+def _choices(tab: Tab, params: QueryDict) -> tuple[tuple[str, str], ...]:
+    names = dict.fromkeys(name for panel in tab.panels for name in panel.params)
+    given = ((name, params.get(name, "")) for name in names)
+    return tuple((name, value) for name, value in given if 0 < len(value) <= MAX_CHOICE)
 
 
 def find_kind(cluster: str, resource: str) -> ResourceKind | None:

@@ -53,7 +53,7 @@ async def detail_page(
         return refusal
     if not fmt:
         return error_page(request, 400, _("format is html, json or yaml, given once."))
-    place = find_detail(cluster, namespace, resource, name, tab)
+    place = find_detail(cluster, namespace, resource, name, tab, request.GET)
     if place is None:
         raise Http404
     access = access_of(request)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -15,7 +16,8 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """`id` is one word, unique within its tab; `title` heads it.
+    """`id` is one word, unique within its tab; `title` heads it. `params`: the parameters of the page's
+    address that it looks at.
 
     A panel is drawn again whenever the object, or an object of a type in `needs`, changes. It gets
     what `console.ui.subject.Subject` holds and asks nobody else.
@@ -23,6 +25,7 @@ class Panel:
 
     id: str
     title: str | Promise
+    params: ClassVar[tuple[str, ...]] = ()
 
     def needs(self) -> Collection[GVR]:
         """The types it looks at beside the object's own: it may ask whether their objects may be listed.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
 from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
@@ -11,6 +12,7 @@ from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
 from console.ui.panels.summary import SummaryPanel
 from console.ui.panels.yaml import YamlPanel
+from console.ui.relations import PANELS, REVISIONS
 from console.ui.tabs import Tab
 
 OVERVIEW = Tab(
@@ -28,4 +30,16 @@ STANDARD = (OVERVIEW, EVENTS, YAML)
 
 
 def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
-    return kind.tabs or STANDARD
+    return kind.tabs or _TABS.get(kind.gvr, STANDARD)
+
+
+def _tabs(gvr: GVR) -> Sequence[Tab]:
+    found = [OVERVIEW]
+    if gvr in PANELS:
+        found.append(Tab("resources", _("Resources"), *PANELS[gvr]))
+    if gvr in REVISIONS:
+        found.append(Tab("revisions", _("Revisions"), *REVISIONS[gvr]))
+    return (*found, EVENTS, YAML)
+
+
+_TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}

@@ -6,7 +6,7 @@ A Deployment's are its ReplicaSets, those of StatefulSets and DaemonSets are Con
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
@@ -61,6 +61,7 @@ class RevisionsPanel(Panel):
     id: str = "revisions"
     title: str | Promise = gettext_lazy("Revisions")
     gvr: GVR
+    params: ClassVar[tuple[str, ...]] = ("from", "to")
 
     @property
     def kept_in(self) -> GVR:
