@@ -47,7 +47,7 @@ class LiveView:
     def __init__(self, spec: ViewSpec, lang: str, informer: Informer[Any]) -> None:
         self._spec = spec
         self._lang = lang
-        self.informer = self._informer = informer
+        self.informer = informer
         self.others: Mapping[GVR, Informer[Any]] = {}
         # What the browsers have: None until the first list has come.
         self._table: Table | None = None
@@ -57,7 +57,7 @@ class LiveView:
 
     @property
     def synced(self) -> bool:
-        return self._informer.freshness.synced
+        return self.informer.freshness.synced
 
     def known(self) -> Known:
         """What browsers have that got all frames."""
@@ -86,7 +86,7 @@ class LiveView:
         old = self._table
         if old is not None and not anew and not self._concerns(mail, access):
             return []
-        table = self._table = rows(self._spec, access, self._informer)
+        table = self._table = rows(self._spec, access, self.informer)
         self._drawn.clear()
         if old is None:
             self._rows = _signatures(table.rows)
@@ -136,7 +136,7 @@ class LiveView:
             key = _object_key(text)
             if look is not None and key not in look:
                 continue
-            row = find_row(self._spec, key, access, self._informer)
+            row = find_row(self._spec, key, access, self.informer)
             if row is None:
                 gone.append(text)
             elif row.signature != had.rows[text]:

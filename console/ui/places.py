@@ -7,7 +7,7 @@ the URLconf, so that neither can name anything that is not a page of ours.
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import QueryDict
@@ -178,4 +178,4 @@ def _split(url: str) -> tuple[str, str]:
         parts = urlsplit(url)
     except ValueError:
         return "", ""
-    return parts.path, parts.query
+    return unquote(parts.path), parts.query

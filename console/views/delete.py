@@ -26,7 +26,7 @@ from console.ui.decisions import Denied, readable_namespaces
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
-from console.ui.places import find_kind, find_list
+from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.states import denied_text
 from console.ui.text import visible
@@ -103,14 +103,17 @@ def _cluster_is_away() -> bool:
 
 
 def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:
-    """The list that the viewer came from, by `next` or else by the referring page; only lists of ours."""
+    """The list that the viewer came from, by `next` or else by the referring page; only lists of ours.
+    From a detail it is the one above."""
     own = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
     came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
     for url in (request.GET.get("next", ""), came_from):
-        place = find_list(url)
-        if place is not None and not place.spec.errors:
-            return place.spec.url
+        place = find_place(url)
+        if isinstance(place, ListPlace) and not place.spec.errors:
+            return place.url
+        if isinstance(place, DetailPlace):
+            return list_url(cluster, place.kind.segment, place.key.namespace)
     return list_url(cluster, kind.segment)
 
 

@@ -21,11 +21,11 @@ htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3
 const LONGEST = 60_000;
 
 /** What is followed: the list, or the one object. */
-const open = () => $("detail") ?? table();
+const followed = () => $("detail") ?? table();
 
 /** Follows the page from what is shown here, unless nobody looks. */
 function subscribe() {
-  const { url, etag } = open()?.dataset ?? {};
+  const { url, etag } = followed()?.dataset ?? {};
   if (!connected || !url || document.hidden) return;
   const standing = rows().filter((row) => !("gone" in row.dataset));
   const parts = [...document.querySelectorAll("#detail [data-part]")];
@@ -85,14 +85,14 @@ async function refresh(force = false) {
 }
 
 async function load(force) {
-  const { url } = open()?.dataset ?? {};
+  const { url } = followed()?.dataset ?? {};
   if (!url) return;
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response || response.status >= 500) return void setTimeout(refresh, 2000);
   if (response.redirected || response.status === 401 || response.status === 403) return location.reload();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const fresh = page.getElementById($("detail") ? "detail" : "results");
-  if (!fresh || open()?.dataset.url !== url) return;
+  if (!fresh || followed()?.dataset.url !== url) return;
   if (fresh.id === "detail") redraw(fresh);
   else if (!force && held() && heads(fresh) === heads($("results"))) merge(fresh);
   else replace(fresh);

@@ -43,14 +43,14 @@ def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:
     expect(page).to_have_url(re.compile("/clusters/host/pods"))
     live(page)
     console.pod("visitor")
-    expect(row(page, "visitor")).to_be_visible(timeout=1000)
+    expect(row(page, "visitor")).to_be_visible(timeout=10_000)
     console.set_status("visitor", RUNNING)
-    expect(row(page, "visitor")).to_contain_text("Running", timeout=1000)
+    expect(row(page, "visitor")).to_contain_text("Running", timeout=10_000)
     console.set_status("visitor", CRASHING)
-    expect(row(page, "visitor")).to_contain_text("Crash loop", timeout=1000)
+    expect(row(page, "visitor")).to_contain_text("Crash loop", timeout=10_000)
     expect(row(page, "visitor")).to_contain_text("exit 137, OOMKilled")
     console.kubectl("delete", "pod", "visitor", "--grace-period=0", "--force")
-    expect(row(page, "visitor")).to_have_count(0, timeout=1000)
+    expect(row(page, "visitor")).to_have_count(0, timeout=10_000)
 
 
 def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(

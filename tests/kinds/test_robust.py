@@ -4,6 +4,7 @@ The API leaves out what is empty, writes null for lists and times that are not s
 resource without a schema may hold anything anywhere.
 """
 
+from itertools import cycle
 from typing import Any
 
 import msgspec
@@ -13,18 +14,22 @@ from hypothesis import strategies as st
 
 from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
+from console.ui.detail import detail
 from console.ui.kind import ResourceKind
+from console.ui.places import find_detail
 from tests.kinds.world import (
     Obj,
     at,
     decoded,
     fixture_of,
+    informer_of,
     is_time,
     leaves,
     objects_of,
     put,
     without,
 )
+from tests.ui.support import admin
 
 #: What an object is not without.
 _IDENTITY = {("metadata",), ("metadata", "name")}
@@ -132,6 +137,22 @@ def _draw(kind: ResourceKind, obj: Obj) -> None:
         column.value(entry)
         assert isinstance(column.plain(entry), str | int | None)
         assert column.sort_key(entry) == column.sort_key(entry)
+
+
+def test_every_panel_takes_every_object(
+    kind: ResourceKind, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Panels read the object itself, of which no decoder has checked more than its columns need."""
+    obj = fixture_of(kind)[0]
+    informer = informer_of(kind, [obj])
+    meta = obj["metadata"]
+    place = find_detail("host", meta.get("namespace", ""), kind.segment, meta["name"])
+    assert place is not None
+    for at_path, value in zip(leaves(obj), cycle((*_STRANGE, "x" * 2000))):
+        informer.replace([encoded(put(obj, at_path, value))], "1")
+        detail(place, admin(), informer, {})
+        failed = [one for one in caplog.records if one.name == "console.ui.detail"]
+        assert failed == [], (at_path, value)
 
 
 class _Entry:

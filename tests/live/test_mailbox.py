@@ -1,4 +1,4 @@
-from console.kube.gvr import Key
+from console.kube.gvr import EVENTS, PODS, Key
 from console.live.counters import counters
 from console.live.mailbox import Mailbox
 
@@ -62,3 +62,16 @@ def test_an_overflow_from_outside() -> None:
     mailbox.overflow()
     mail = mailbox.take()
     assert (mail.keys, mail.overflow) == (frozenset(), True)
+
+
+def test_of_other_types_it_says_which_have_news() -> None:
+    bell = Bell()
+    mailbox = Mailbox(bell)
+    for slot in (mailbox.slot(EVENTS), mailbox.slot(PODS)):
+        slot.mark([A])
+        slot.mark_state()
+        slot.overflow()
+    mail = mailbox.take()
+    assert mail.types == {EVENTS, PODS}
+    assert (mail.keys, mail.overflow, mail.state, bell.rung) == (frozenset(), False, False, 1)
+    assert not mailbox.take()

@@ -7,6 +7,7 @@ import pytest
 from console.kube.gvr import EVENTS, PODS, SERVICES, Key
 from console.ui.access import Access
 from console.ui.declared import DeclaredAccess
+from console.ui.links import detail_url
 from console.ui.places import DetailPlace, find_place
 from console.ui.registry import kinds
 from tests.ui.support import FakeAccess, admin
@@ -71,3 +72,14 @@ def test_a_first_tab_has_one_address() -> None:
     place = find_place("/clusters/host/nodes/n-1/overview?x=y")
     assert isinstance(place, DetailPlace)
     assert place.url == "/clusters/host/nodes/n-1"
+
+
+def test_names_are_found_as_their_pages_write_them() -> None:
+    """RBAC takes any name without a slash or a percent sign."""
+    for name in ("system:node-proxier", "my role", "角色?x#y&z=1"):
+        kind = kinds.find("clusterroles")
+        assert kind is not None
+        place = find_place(detail_url("host", kind.segment, Key("", name), "yaml"))
+        assert isinstance(place, DetailPlace)
+        assert place.key == Key("", name)
+        assert find_place(place.url) == place

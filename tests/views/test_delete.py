@@ -234,3 +234,10 @@ async def test_a_form_from_elsewhere_deletes_nothing(
 async def test_unknown_kinds_are_404(client_as: ClientAs, resource: str) -> None:
     url = f"/clusters/host/projects/shop/{resource}/web-1/delete"
     assert (await client_as("admin").get(url)).status_code == 404
+
+
+async def test_from_a_detail_the_way_back_is_the_list_above(client_as: ClientAs) -> None:
+    detail = WEB.removesuffix("/delete")
+    client = client_as("admin", Referer=f"http://testserver{detail}/yaml")
+    html = await text_of(await client.get(WEB))
+    assert 'href="/clusters/host/pods?namespace=shop"' in html
