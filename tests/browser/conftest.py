@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from devcluster.server import DevCluster
 from tests.controlplane.build import BuildError, ensure
@@ -23,6 +23,9 @@ from tests.controlplane.plugin import left_out
 from tests.controlplane.waiting import eventually
 
 CHROMIUM = "/usr/bin/chromium"
+# What is expected comes in a moment, but not on a machine that does much else.
+expect.set_options(timeout=20_000)
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -223,7 +226,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(20_000)
     yield context
     context.close()
 
