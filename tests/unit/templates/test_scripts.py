@@ -73,5 +73,6 @@ def test_scripts_run_in_the_order_of_what_they_need() -> None:
     assert [path.rpartition("/")[2] for path in order] == [
         "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
         "page.js", "ages.js", "columns.js", "rows.js", "live.js", "keys.js",
+        "palette.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)
