@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "console",
     "console.audit",
+    "console.saved",
     "rbac",
     "accounts",
 ]
@@ -92,6 +93,7 @@ MIDDLEWARE = [
     "accounts.middleware.AccountMiddleware",
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
+    "console.views.opening.OpeningViewMiddleware",
 ]
 
 ROOT_URLCONF = "console.urls"

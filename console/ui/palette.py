@@ -138,7 +138,7 @@ def _all_commands() -> Iterator[tuple[str, Option]]:
         label = f"Language: {own}"
         yield label, Option(own, reverse("set_language"), field="language", value=lang)
     label = gettext_noop("Log out")
-    yield label, Option(_(label), reverse("accounts:logout"), field="next", value="")
+    yield label, Option(_(label), reverse("accounts:logout"), field="command", value="logout")
 
 
 def _in_all_languages(label: str) -> Iterable[str]:

@@ -9,6 +9,7 @@ from console.views.home import dashboard
 from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.preferences import set_language, set_theme
+from console.views.saved import change_view, saved_views
 
 urlpatterns = [
     path("", dashboard),
@@ -26,6 +27,8 @@ urlpatterns = [
         {"namespace": ""},
         name="delete",
     ),
+    path("views", saved_views, name="views"),
+    path("views/<int:number>", change_view, name="view"),
     path("settings/theme", set_theme, name="set_theme"),
     path("i18n/language", set_language, name="set_language"),
     path("livez", livez, name="livez"),

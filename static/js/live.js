@@ -232,8 +232,8 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 // ---- the reader's own filters, sorts and pages
 
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const { serverResponse, shouldSwap, pathInfo } = event.detail;
-  if (!shouldSwap || serverResponse.includes('id="results"')) return;
+  const { serverResponse, shouldSwap, pathInfo, target } = event.detail;
+  if (!shouldSwap || target.id !== "results" || serverResponse.includes('id="results"')) return;
   // Not a list: the session has ended, or the right to see it has. The whole page says which.
   event.detail.shouldSwap = false;
   location.assign(pathInfo.finalRequestPath);

@@ -13,6 +13,7 @@ def option(page: Page, text: str) -> Locator:
 
 def opened(page: Page) -> Locator:
     """The palette, opened by its key, with its first options there."""
+    page.wait_for_load_state()
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Jump to")
     expect(field).to_be_focused()
@@ -38,7 +39,7 @@ def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
     expect(page).to_have_url(re.compile("/clusters/host/deployments$"))
     opened(page)
     page.keyboard.type("palette-on")
-    expect(option(page, "palette-one")).to_be_visible()
+    expect(option(page, "palette-one").first).to_be_visible()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("palette-one"))
     expect(page.locator("#palette")).to_be_hidden()
@@ -53,13 +54,13 @@ def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     page.get_by_role("link", name="Jump to").click()
     expect(page.get_by_role("combobox", name="Jump to")).to_be_focused()
     page.keyboard.type("theme dark")
-    expect(option(page, "Theme: dark")).to_have_attribute("aria-selected", "true")
+    expect(option(page, "Theme: dark").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page).to_have_url(re.compile("/pods"))
     opened(page)
     page.keyboard.type("log out")
-    expect(option(page, "Log out")).to_have_attribute("aria-selected", "true")
+    expect(option(page, "Log out").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/login"))
 
