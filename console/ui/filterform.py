@@ -56,7 +56,7 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     return FilterForm(
         action=list_url(spec.cluster, spec.kind.segment),
         q=next(iter(spec.get("q")), ""),
-        hidden=_hidden(spec, in_fields),
+        hidden=carried(spec, in_fields),
         chips=chips,
         clear_url=spec.cleared().url if spec.values else None,
         namespaces=tuple(sorted({*namespaces, chosen} - {""})),
@@ -66,8 +66,10 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     )
 
 
-def _hidden(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+def carried(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+    """The state that a form must carry which has fields of its own for `in_fields`."""
     pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
+    pairs += [("columns", ",".join(spec.columns))] if spec.columns else []
     pairs += [("sort", spec.sort)] if spec.sort else []
     pairs += [("limit", str(spec.limit))] if spec.limit != DEFAULT_LIMIT else []
     return tuple(pairs)

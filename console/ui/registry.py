@@ -28,7 +28,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "actions": (list, tuple),
 }
 #: Query parameters that belong to every list.
-RESERVED_PARAMS = frozenset({"sort", "page", "limit", "format"})
+RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
 
 
 class WrongDeclaration(TypeError):

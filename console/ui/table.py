@@ -20,6 +20,7 @@ from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView
 from console.ui.pager import Pager, make_pager, page_count
+from console.ui.picker import Picker, column_picker
 from console.ui.rows import Row, make_row, short_hash
 from console.ui.selection import select
 from console.ui.states import (
@@ -68,6 +69,7 @@ class Table:
     all_url: str
     tally: tuple[TallyItem, ...]
     filters: FilterForm
+    picker: Picker
     pager: Pager
     state: StateBlock | None
     freshness: LiveState
@@ -94,7 +96,10 @@ def rows(
         return _without_rows(spec, block, live, choices, url=spec.url)
     start = (spec.page - 1) * spec.limit
     selection = select(spec, access, informer, slice(start, start + spec.limit))
-    shown = tuple(make_row(spec.kind, spec.cluster, access, entry) for entry in selection.entries)
+    shown = tuple(
+        make_row(spec.kind, spec.cluster, access, entry, spec.columns)
+        for entry in selection.entries
+    )
     total = selection.total
     tally = make_tally(spec, selection.tally)
     unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
@@ -109,6 +114,7 @@ def rows(
         all_url=spec.unpaged().url,
         tally=tally,
         filters=filter_form(spec, choices),
+        picker=column_picker(spec),
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
@@ -127,7 +133,9 @@ def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) 
     if not readable(spec.kind, access, spec.namespaces).sees(key):
         return None
     entry = informer.store.get(key)
-    return make_row(spec.kind, spec.cluster, access, entry) if entry is not None else None
+    if entry is None:
+        return None
+    return make_row(spec.kind, spec.cluster, access, entry, spec.columns)
 
 
 def _without_rows(
@@ -144,6 +152,7 @@ def _without_rows(
         all_url="",
         tally=(),
         filters=filter_form(spec, choices),
+        picker=column_picker(spec),
         pager=make_pager(spec, 0),
         state=block,
         freshness=live,
@@ -179,7 +188,7 @@ def _headers(spec: ViewSpec) -> tuple[Header, ...]:
             sort_url=spec.with_sort(_next_sort(spec, column.id)).url if column.sortable else None,
             aria_sort=_aria_sort(spec, column.id),
         )
-        for column in spec.kind.columns
+        for column in spec.shown
     )
 
 
