@@ -76,7 +76,8 @@ class SearchFilter(Filter):
     """Every word occurs somewhere in the name, the labels (as `key=value`), the owner (as `Kind/name`)
     or the other texts.
 
-    `texts` gives a kind's other texts (node, IP, images). Upper and lower case are the same.
+    `texts` gives a kind's other texts (node, IP, images), and `covers` says what one can look for.
+    Upper and lower case are the same.
     """
 
     param: str = "q"
@@ -84,6 +85,7 @@ class SearchFilter(Filter):
     repeatable: ClassVar[bool] = False
     max_values: ClassVar[int] = 1
     texts: Callable[[Any], Iterable[str]] = lambda item: ()
+    covers: str | Promise = gettext_lazy("Name or label")
 
     def canonical(self, text: str) -> str:
         return " ".join(text.split())

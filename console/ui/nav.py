@@ -42,6 +42,9 @@ class NavItem:
 
 @dataclass(frozen=True, slots=True)
 class NavGroup:
+    """`name`: its key in `NAV_GROUPS`."""
+
+    name: str
     label: str | Promise = field(compare=False)
     items: tuple[NavItem, ...]
 
@@ -76,7 +79,7 @@ def menu(
         ]
         items += _pages(group, access, cluster, current)
         if items:
-            groups.append(NavGroup(NAV_GROUPS[group], tuple(items)))
+            groups.append(NavGroup(group, NAV_GROUPS[group], tuple(items)))
     return tuple(groups)
 
 

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.actions import Delete
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column
 from console.ui.kind import ResourceKind
@@ -52,6 +53,8 @@ class Row:
     """`id` is the element's, `key` is "namespace/name" or "name". `status_key` changes when the state
     does, `signature` when anything that is shown does; both are the same in every language.
 
+    `ticks`: it can be chosen, for what is done to many objects at once.
+
     `drawings` are `console.ui.drawing`'s, by language.
     """
 
@@ -66,6 +69,7 @@ class Row:
     cells: tuple[Cell, ...]
     menu: tuple[MenuItem, ...]
     signature: str
+    ticks: bool = False
     drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -119,6 +123,7 @@ def _row(
         cells=tuple(_cell(column, entry) for column in columns),
         menu=_menu(kind, cluster, entry, allowed),
         signature=short_hash(content),
+        ticks=Delete.name in allowed,
     )
 
 

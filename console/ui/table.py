@@ -14,11 +14,12 @@ from django.utils.functional import Promise
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.ui.access import Access
+from console.ui.actions import Delete
 from console.ui.columns import Align
 from console.ui.decisions import Denied, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
-from console.ui.kind import KindView
+from console.ui.kind import KindView, ResourceKind, Scope
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
 from console.ui.rows import Row, make_row, short_hash
@@ -56,7 +57,7 @@ class Table:
     `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
-    no rows; None where there are.
+    no rows; None where there are. `bulk`: rows can be chosen, to delete several at once.
     """
 
     kind: KindView
@@ -73,6 +74,7 @@ class Table:
     pager: Pager
     state: StateBlock | None
     freshness: LiveState
+    bulk: bool = False
 
 
 def rows(
@@ -118,7 +120,18 @@ def rows(
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
+        bulk=_may_delete(spec.kind, access),
     )
+
+
+def _may_delete(kind: ResourceKind, access: Access) -> bool:
+    """True if there may be an object of the kind that the viewer may delete."""
+    if Delete.name not in kind.shown_actions:
+        return False
+    if kind.scope is not Scope.NAMESPACED and access.can(Delete.verb, kind.gvr):
+        return True
+    namespaces = access.namespaces_where(Delete.verb, kind.gvr)
+    return namespaces is None or bool(namespaces or access.names_where(Delete.verb, kind.gvr))
 
 
 def denied_table(spec: ViewSpec, denied: Denied) -> Table:

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from console.views.bulk import bulk_delete
 from console.views.cache import cache_page
 from console.views.delete import delete_page
 from console.views.health import livez, readyz
@@ -27,6 +28,7 @@ urlpatterns = [
         {"namespace": ""},
         name="delete",
     ),
+    path("bulk/<str:cluster>/<str:resource>/delete", bulk_delete, name="bulk_delete"),
     path("views", saved_views, name="views"),
     path("views/<int:number>", change_view, name="view"),
     path("settings/theme", set_theme, name="set_theme"),

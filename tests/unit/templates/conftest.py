@@ -63,7 +63,7 @@ def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
         remove_url="/l", share=100.0,
     )  # fmt: skip
     filters = Thing(
-        action="/l", q=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
+        action="/l", q=text, covers=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
         chips=(Thing(label=f"label {text}", remove_url="/l?q=a"),),
         clear_url="/l", namespace=text, errors=(),
     )  # fmt: skip
