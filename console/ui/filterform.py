@@ -28,8 +28,8 @@ class Chip:
 class FilterForm:
     """`action`: where the form goes, by GET. `hidden`: what else it must carry to keep the state.
 
-    `covers`: what `q` looks for. `namespaces`: the choices, of which `namespace` is the chosen one, or "" for all. `statuses`: the
-    severities that are chosen.
+    `covers`: what `q` looks for. `namespaces`: the choices, of which `namespace` is the chosen one, or ""
+    for all. `statuses`: the severities that are chosen.
     """
 
     action: str
