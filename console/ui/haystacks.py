@@ -24,8 +24,8 @@ class Haystacks(Derived[Any]):
     def __init__(self, store: Store[Any], declared: SearchFilter) -> None:
         super().__init__(store)
         self._text_of = declared.haystack
-        # By namespace, then by name.
-        self._texts: dict[str, dict[str, str]] = {}
+        # By namespace: forbidden ones are passed over at once.
+        self._texts: dict[str, dict[Key, str]] = {}
 
     def __len__(self) -> int:
         return sum(len(texts) for texts in self._texts.values())
@@ -39,30 +39,37 @@ class Haystacks(Derived[Any]):
             if readable.namespaces is None:
                 return self._within(words, self._texts)
             found = self._within(words, readable.namespaces & self._texts.keys())
-            # What is allowed by its name is in none of those namespaces, unless it is of every one.
+            # What is allowed by its name may be in one of those namespaces as well.
             single = set(self._named(readable.names, words))
             return list({*found, *single}) if single else found
 
     def _within(self, words: Sequence[str], namespaces: Iterable[str]) -> list[Key]:
         if not words:
-            return [Key(space, name) for space in namespaces for name in self._texts[space]]
-        # Written out, as this runs for every object there is.
-        first, *others = words
-        found = [
-            (space, name, text)
-            for space in namespaces
-            for name, text in self._texts[space].items()
-            if first in text
+            return [key for namespace in namespaces for key in self._texts[namespace]]
+        # Long words are rare. Written out, as this runs for every object there is.
+        first, *others = sorted(words, key=len, reverse=True)
+        if not others:
+            return [
+                key
+                for namespace in namespaces
+                for key, text in self._texts[namespace].items()
+                if first in text
+            ]
+        return [
+            key
+            for namespace in namespaces
+            for key, text in self._texts[namespace].items()
+            if first in text and _has_all(text, others)
         ]
-        return [Key(space, name) for space, name, text in found if _has_all(text, others)]
 
     def _named(self, names: Iterable[Key], words: Sequence[str]) -> Iterable[Key]:
         for key in names:
             # Of a namespaced type a name alone means that name in every namespace.
-            for space in (key.namespace,) if key.namespace else tuple(self._texts):
-                text = self._texts.get(space, {}).get(key.name)
+            for namespace in (key.namespace,) if key.namespace else tuple(self._texts):
+                single = Key(namespace, key.name)
+                text = self._texts.get(namespace, {}).get(single)
                 if text is not None and _has_all(text, words):
-                    yield Key(space, key.name)
+                    yield single
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
         self._texts = {}
@@ -72,9 +79,9 @@ class Haystacks(Derived[Any]):
     def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
         texts = self._texts.setdefault(key.namespace, {})
         if entry is not None:
-            texts[key.name] = self._text_of(entry)
+            texts[key] = self._text_of(entry)
             return
-        texts.pop(key.name, None)
+        texts.pop(key, None)
         if not texts:
             del self._texts[key.namespace]
 

@@ -4,14 +4,14 @@ Permission comes first: what the viewer may not list is neither counted nor look
 kind is exactly what its own list shows for the same words and labels.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import nsmallest
 from typing import Any
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
+from console.kube.selectors import Requirement
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.columns.links import Target, target_url
@@ -26,9 +26,6 @@ from console.ui.searchquery import SearchQuery
 
 #: Objects of a kind that are shown before its whole list.
 FIRST = 5
-#: How well a name fits: it is the word, begins with it, has a part that does, has it inside; or the word
-#: is somewhere else.
-EXACT, PREFIX, PART, INSIDE, ELSEWHERE = range(5)
 _GROUPS = {group: at for at, group in enumerate(NAV_GROUPS)}
 
 
@@ -108,8 +105,9 @@ def _of_kind(
         return
     words = query.words_for(kind)
     found = haystacks_of(declared, informer).find((*words, *_hints(query)), one.readable)
-    if query.selectors:
-        found = [key for key in found if _fits(informer.store.get(key), query)]
+    for selector in query.selectors:
+        for requirement in selector.requirements:
+            found = _labelled(found, requirement, informer)
     best = best_of(found, words, first)
     entries = [entry for _rank, key in best if (entry := informer.store.get(key)) is not None]
     if entries:
@@ -121,18 +119,14 @@ def _of_kind(
 def best_of(found: Sequence[Key], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
     """The first of these with how well each fits; the shorter name is the better one, then the alphabet.
 
-    Only what could still be among the first is looked at more closely.
+    Written for tens of thousands: only what could still be among the first is looked at more closely.
     """
     best: list[tuple[int, Key]] = []
-    word, rest = (words[0] if words else ""), found
-    for rank in range(EXACT, ELSEWHERE + 1):
-        if rank == ELSEWHERE or not word:
-            hits, rest = rest, []
-        else:
-            hits = [key for key in rest if _rank(key.name, word) <= rank]
-        chosen = nsmallest(first - len(best), hits, key=lambda key: (len(key.name), key.name, key))
-        best += [(rank, key) for key in chosen]
-        if len(best) >= first or not rest:
+    rest = list(found)
+    for rank, fits in enumerate(_fits_of(words[0]) if words else (_anything,)):
+        hits = fits(rest)
+        best += [(rank, key) for key in _shortest(hits, first - len(best))]
+        if len(best) >= first:
             break
         if hits:
             taken = set(hits)
@@ -140,16 +134,30 @@ def best_of(found: Sequence[Key], words: Sequence[str], first: int) -> list[tupl
     return best
 
 
-def _rank(name: str, word: str) -> int:
-    at = name.find(word)
-    if at == 0:
-        return EXACT if len(name) == len(word) else PREFIX
-    if at < 0:
-        # Few kinds have names with upper case.
-        folded = name.casefold()
-        return ELSEWHERE if folded == name else _rank(folded, word)
-    starts = (f"-{word}" in name) or (f".{word}" in name) or (f":{word}" in name)
-    return PART if starts else INSIDE
+def _fits_of(word: str) -> tuple[Callable[[list[Key]], list[Key]], ...]:
+    """How well a name fits, the best first: it is the word, begins with it, has a part that does, has it
+    inside; or the word is elsewhere. Each takes those of some objects that fit so well, or better."""
+    parts = tuple(f"{sign}{word}" for sign in "-.:")
+    return (
+        lambda keys: [key for key in keys if key[1] == word],
+        lambda keys: [key for key in keys if key[1].startswith(word)],
+        lambda keys: [
+            key for key in keys if word in key[1] and any(part in key[1] for part in parts)
+        ],
+        lambda keys: [key for key in keys if word in key[1]],
+        _anything,
+    )
+
+
+def _anything(keys: list[Key]) -> list[Key]:
+    return keys
+
+
+def _shortest(keys: list[Key], first: int) -> list[Key]:
+    if len(keys) > first:
+        limit = sorted([len(key[1]) for key in keys])[first - 1]
+        keys = [key for key in keys if len(key[1]) <= limit]
+    return sorted(keys, key=lambda key: (len(key.name), key.name, key.namespace))[:first]
 
 
 def _declared(kind: ResourceKind) -> SearchFilter | None:
@@ -171,10 +179,11 @@ def _hints(query: SearchQuery) -> list[str]:
     ]
 
 
-def _fits(entry: Entry[Any] | None, query: SearchQuery) -> bool:
-    return entry is not None and all(
-        selector.matches(entry.projection.labels) for selector in query.selectors
-    )
+def _labelled(keys: list[Key], requirement: Requirement, informer: Informer[Any]) -> list[Key]:
+    get, matches = informer.store.get, requirement.matches
+    return [
+        key for key in keys if (entry := get(key)) is not None and matches(entry.projection.labels)
+    ]
 
 
 def _hit(kind: ResourceKind, entry: Entry[Any]) -> Hit:

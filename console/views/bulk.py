@@ -155,8 +155,7 @@ def _asking(
     error: str = "",
 ) -> HttpResponse:
     context = {
-        "kind": spec.kind.view,
-        "total": len(targets),
+        "title": _title(spec.kind, targets),
         "names": [visible(str(target.key)) for target in targets[:SHOWN]],
         "more": max(0, len(targets) - SHOWN),
         "stays": stays,
@@ -167,6 +166,13 @@ def _asking(
         "error": error,
     }
     return render(request, "console/bulk_delete.html", context, status=400 if error else 200)
+
+
+def _title(kind: ResourceKind, targets: list[Target]) -> str:
+    if len(targets) == 1:
+        words = {"kind": kind.singular, "name": visible(targets[0].key.name)}
+        return _("Delete %(kind)s %(name)s") % words
+    return _("Delete %(total)s %(nouns)s") % {"total": f"{len(targets):,}", "nouns": kind.nouns}
 
 
 def _typed(kind: ResourceKind, targets: list[Target]) -> str:
@@ -191,7 +197,7 @@ def _go(request: ConsoleRequest, spec: ViewSpec, access: Access) -> HttpResponse
     wanted = _typed(spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
         return _asking(request, spec, targets, error=_("This is not what was to be typed."))
-    context = {"kind": spec.kind.view, "total": len(targets), "list": spec.url, "gap": _GAP}
+    context = {"title": _title(spec.kind, targets), "list": spec.url, "gap": _GAP}
     page = render_to_string("console/bulk_done.html", context, request)
     response = StreamingHttpResponse(_written(request, spec.kind, access, targets, page))
     # What is between here and the browser must not wait for the end.

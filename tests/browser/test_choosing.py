@@ -85,7 +85,7 @@ def it_deletes_without_scripts(console: Console, browser: Browser) -> None:
     page.goto(console.url + "/clusters/host/pods?label=plain%3Dyes")
     box(page, "plain-bulk").check()
     page.get_by_role("button", name="Delete what is chosen…").click()
-    page.get_by_role("button", name="Delete 1 pods").click()
+    page.get_by_role("button", name="Delete pod plain-bulk").click()
     expect(page.locator(".summary")).to_contain_text("1 deleted")
     context.close()
 
