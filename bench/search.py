@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -87,8 +88,8 @@ def measure(runtime: StaticRuntime, who: str, access: Access) -> None:
 
     print(f"{who}: first search {milliseconds(lambda: found('a')):.0f} ms")  # noqa: T201
     for text in SEARCHES:
-        own = median(milliseconds(lambda text=text: found(text)) for _ in range(ROUNDS))
-        whole = median(milliseconds(lambda text=text: page(text)) for _ in range(ROUNDS))
+        own = median(milliseconds(partial(found, text)) for _ in range(ROUNDS))
+        whole = median(milliseconds(partial(page, text)) for _ in range(ROUNDS))
         print(f"{text:>16} {found(text):>7,} found {own:6.1f} ms, answered {whole:6.1f} ms")  # noqa: T201
 
 

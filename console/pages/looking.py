@@ -58,6 +58,11 @@ def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | No
 async def _first_lists(
     runtime: CurrentRuntime, where: list[tuple[Searchable, Informer[Any]]], wait: float
 ) -> None:
-    cold = [one.kind.gvr for one, informer in where if not informer.freshness.synced]
+    # What the server refuses to list will not come soon: nobody waits for it at each search.
+    cold = [
+        one.kind.gvr
+        for one, informer in where
+        if not informer.freshness.synced and not informer.freshness.problem
+    ]
     if cold:
         await asyncio.gather(*(runtime.wait_synced(gvr, timeout=wait) for gvr in cold))

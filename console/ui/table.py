@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
+from console.kube.private import PRIVATE
 from console.ui.access import Access
 from console.ui.actions import Delete
 from console.ui.columns import Align
@@ -125,8 +126,8 @@ def rows(
 
 
 def _may_delete(kind: ResourceKind, access: Access) -> bool:
-    """True if there may be an object of the kind that the viewer may delete."""
-    if Delete.name not in kind.shown_actions:
+    """True if the cache may have an object of the kind that the viewer may delete."""
+    if Delete.name not in kind.shown_actions or kind.gvr in PRIVATE:
         return False
     if kind.scope is not Scope.NAMESPACED and access.can(Delete.verb, kind.gvr):
         return True

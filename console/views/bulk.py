@@ -5,20 +5,14 @@ of the same name. The answer is written while the deletions are made, one line f
 whoever leaves the page ends what has not begun.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import (
     CUSTOM_RESOURCE_DEFINITIONS,
     NAMESPACES,
@@ -28,7 +22,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import get_runtime
+from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable
@@ -39,12 +33,13 @@ from console.ui.selection import prepare, select
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
-from console.views.delete import ACTION, delete_as_user, refusal_text
+from console.views.bulkrun import Target, written
+from console.views.delete import ACTION
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous
 
-#: Objects at a time, deletions that are under way at once, and names that are shown before.
-MOST, AT_ONCE, SHOWN = 2000, 8, 20
+#: Objects at a time, and names that are shown before.
+MOST, SHOWN = 2000, 20
 #: More than these must be confirmed by typing their number.
 UNTYPED = 10
 #: What cannot be undone by creating it again: always confirmed by typing.
@@ -53,23 +48,6 @@ PRECIOUS = frozenset(
 )
 #: Where the results go in the page around them.
 _GAP = "⟨results⟩"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """An object that was shown. The `uid` is that one's."""
-
-    key: Key
-    uid: str
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """`outcome`: done, gone (already) or refused. `text`: why, for the latter."""
-
-    name: str
-    outcome: str
-    text: str = ""
 
 
 @require_POST
@@ -91,6 +69,8 @@ async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> H
         if "targets" in request.POST:
             return _go(request, spec, access)
         entries = await _asked(request, spec, access, allowed)
+    except UnknownKind as error:
+        raise Http404 from error
     except Denied as denied:
         return denied_page(request, kind, denied_text(denied, kind.nouns))
     return _ask(request, spec, access, entries)
@@ -182,14 +162,6 @@ def _typed(kind: ResourceKind, targets: list[Target]) -> str:
     return targets[0].key.name if len(targets) == 1 else str(len(targets))
 
 
-def _may(kind: ResourceKind, access: Access, key: Key) -> bool:
-    """As for what is shown; an object that is not in the cache may still be there."""
-    action, entry = kind.shown_actions[ACTION], get_runtime().informer(kind.gvr).store.get(key)
-    if entry is not None:
-        return action.allowed(access, kind.gvr, entry)
-    return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)
-
-
 def _go(request: ConsoleRequest, spec: ViewSpec, access: Access) -> HttpResponseBase:
     targets = _targets(spec.kind, request.POST["targets"])
     if not targets or len(targets) > MOST:
@@ -199,7 +171,7 @@ def _go(request: ConsoleRequest, spec: ViewSpec, access: Access) -> HttpResponse
         return _asking(request, spec, targets, error=_("This is not what was to be typed."))
     context = {"title": _title(spec.kind, targets), "list": spec.url, "gap": _GAP}
     page = render_to_string("console/bulk_done.html", context, request)
-    response = StreamingHttpResponse(_written(request, spec.kind, access, targets, page))
+    response = StreamingHttpResponse(written(request, spec.kind, access, targets, page, _GAP))
     # What is between here and the browser must not wait for the end.
     response["X-Accel-Buffering"] = "no"
     return response
@@ -214,58 +186,3 @@ def _targets(kind: ResourceKind, text: str) -> list[Target]:
             return []
         found.append(Target(_key(kind, key), uid))
     return list({target.key: target for target in found}.values())
-
-
-async def _written(
-    request: ConsoleRequest, kind: ResourceKind, access: Access, targets: list[Target], page: str
-) -> AsyncIterator[bytes]:
-    before, _gap, after = page.partition(_GAP)
-    yield before.encode()
-    counts = {"done": 0, "gone": 0, "refused": 0}
-    # The request's language ended with its view.
-    lang = get_language()
-    async for result in _deleted(request, kind, access, targets):
-        counts[result.outcome] += 1
-        with override(lang):
-            yield render_to_string("ui/_bulk_result.html", {"result": result}).encode()
-    with override(lang):
-        yield render_to_string("ui/_bulk_summary.html", counts).encode()
-    yield after.encode()
-
-
-async def _deleted(
-    request: ConsoleRequest, kind: ResourceKind, access: Access, targets: Iterable[Target]
-) -> AsyncIterator[Result]:
-    """Each as it is done."""
-    places = asyncio.Semaphore(AT_ONCE)
-
-    async def one(target: Target) -> Result:
-        async with places:
-            return await _delete(request, kind, access, target)
-
-    tasks = [asyncio.create_task(one(target)) for target in targets]
-    try:
-        for task in asyncio.as_completed(tasks):
-            yield await task
-    finally:
-        for waiting in tasks:
-            waiting.cancel()
-
-
-async def _delete(
-    request: ConsoleRequest, kind: ResourceKind, access: Access, target: Target
-) -> Result:
-    name = visible(str(target.key))
-    # Decided anew for each: rights may end while the others are being deleted.
-    if not _may(kind, access, target.key):
-        return Result(name, "refused", _("You may not delete it."))
-    try:
-        await delete_as_user(request, kind, target.key, access, target.uid)
-    except NotFound:
-        return Result(name, "gone")
-    except ApiError as error:
-        return Result(name, "refused", refusal_text(error))
-    except AuditUnavailable:
-        text = _("Nothing was deleted, because the audit trail cannot be written.")
-        return Result(name, "refused", text)
-    return Result(name, "done")

@@ -101,6 +101,25 @@ async def test_kinds_that_have_not_arrived_are_named(
     assert "Deployments" in await text_of(await client_as("admin").get("/search?q=web"))
 
 
+async def test_nobody_waits_for_what_the_server_refuses(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: Informer[Any] = Informer(DEPLOYMENTS, DECODERS[DEPLOYMENTS])
+    runtime._informers[DEPLOYMENTS] = refused
+    waited = []
+
+    async def wait_synced(gvr: Any, *, timeout: float) -> bool:  # noqa: ASYNC109
+        waited.append(gvr)
+        return False
+
+    monkeypatch.setattr(runtime, "wait_synced", wait_synced)
+    await data_of(client_as, "web")
+    refused.disconnected("deployments.apps is forbidden")
+    _status, found = await data_of(client_as, "web")
+    assert waited == [DEPLOYMENTS]
+    assert found["loading"] == ["deployments"]
+
+
 async def test_a_search_follows_what_the_viewer_may_list_and_nothing_else(
     client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

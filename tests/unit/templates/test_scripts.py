@@ -65,7 +65,16 @@ def test_each_word_that_scripts_say_is_in_the_page() -> None:
     given = set(re.findall(r'data-word="(\w+)"', source("ui/_words.html")))
     # Named by a variable: the states of the chip, the two counts of the pill.
     assert said <= given
-    assert given - said == {"live", "stale", "off", "paused", "added", "removed", "matching", "chosen"}
+    assert given - said == {
+        "live",
+        "stale",
+        "off",
+        "paused",
+        "added",
+        "removed",
+        "matching",
+        "chosen",
+    }
 
 
 def test_scripts_run_in_the_order_of_what_they_need() -> None:
