@@ -10,6 +10,7 @@ from typing import Any
 
 from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
+from console.kube.private import PRIVATE
 from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
 from console.ui.access import Access
 from console.ui.kind import KindView, ResourceKind
@@ -44,8 +45,10 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
 
 
 def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | None:
-    """None for kinds that this cluster does not have."""
+    """None for kinds that this cluster does not have, or the cache never."""
     gvr = kind.gvr
+    if gvr in PRIVATE:
+        return None
     known = gvr in runtime.informers() or gvr.group in BUILT_IN_GROUPS
     if not known and runtime.types.get(gvr) is None:
         return None

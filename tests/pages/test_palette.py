@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
+from console.ui.columns import Target, target_url
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -34,6 +35,7 @@ async def options(
 
 
 LIST = "/clusters/host"
+CART = target_url(Target("pods", "shop", "cart-1"))
 
 
 async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: ClientAs) -> None:
@@ -57,7 +59,7 @@ async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: Cl
         ("po label=app=web", "Lists", ("Pods app=web", f"{LIST}/pods?label=app%3Dweb")),
         ("shop", "Projects", ("shop", f"{LIST}/pods?namespace=shop")),
         ("team", "Projects", ("team-a", f"{LIST}/pods?namespace=team-a")),
-        ("cart", "Pods", ("cart-1 shop", f"{LIST}/pods?namespace=shop&q=cart-1")),
+        ("cart", "Pods", ("cart-1 shop", CART)),
         ("dark", "Commands", ("Theme: dark", "/settings/theme")),
         ("log out", "Commands", ("Log out", "/logout")),
         ("zz", "Search", ("Everything about zz", "/search?q=zz")),

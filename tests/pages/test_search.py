@@ -4,11 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from django.utils.html import escape
 
 from console.kube.gvr import DEPLOYMENTS, GATEWAYS, PODS, SECRETS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.ui.columns import Target, target_url
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -24,7 +26,7 @@ async def test_it_shows_what_is_found_by_kind(client_as: ClientAs) -> None:
     html = await text_of(response)
     assert response.status_code == 200
     assert 'data-resource="pods" data-total="3"' in html
-    assert "/clusters/host/pods?namespace=shop&amp;q=web-1" in html
+    assert escape(target_url(Target("pods", "shop", "web-1"))) in html
     assert 'value="web"' in html
 
 
