@@ -6,7 +6,7 @@
 | `PORT` | the port to listen on, 8000 by default |
 | `STATE_DIR` | where the SQLite file is, `.quarterdeck` by default |
 | `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
-| `DATABASE_URL` | sessions and the audit trail; SQLite in `STATE_DIR` by default |
+| `DATABASE_URL` | sessions, saved views and the audit trail; SQLite in `STATE_DIR` by default |
 | `ALLOWED_HOSTS` | host names that requests may carry, comma separated; that of `BASE_URL` by default |
 | `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated |
 | `KUBECONFIG` | the cluster, unless the process runs in one |
@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "console",
     "console.audit",
+    "console.saved",
     "rbac",
     "accounts",
 ]
@@ -92,6 +93,7 @@ MIDDLEWARE = [
     "accounts.middleware.AccountMiddleware",
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
+    "console.views.opening.OpeningViewMiddleware",
 ]
 
 ROOT_URLCONF = "console.urls"

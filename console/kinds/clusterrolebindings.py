@@ -60,7 +60,10 @@ class ClusterRoleBindingKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda binding: (binding.role, *binding.subjects)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, role or subject"),
+            texts=lambda binding: (binding.role, *binding.subjects),
+        ),
         LabelFilter(),
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
         FieldFilter(

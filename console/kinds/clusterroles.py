@@ -53,7 +53,10 @@ class ClusterRoleKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda role: (role.alias, role.description)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or description"),
+            texts=lambda role: (role.alias, role.description),
+        ),
         LabelFilter(),
         ChoiceFilter(
             param="origin",

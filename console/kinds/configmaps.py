@@ -66,7 +66,11 @@ class ConfigMapKind(ResourceKind):
         ),
         AgeColumn(priority=1),
     )
-    filters = (SearchFilter(texts=lambda found: found.keys), NamespaceFilter(), LabelFilter())
+    filters = (
+        SearchFilter(covers=gettext_lazy("Name, label or key"), texts=lambda found: found.keys),
+        NamespaceFilter(),
+        LabelFilter(),
+    )
     actions = (Delete(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

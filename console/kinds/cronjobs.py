@@ -87,7 +87,7 @@ class CronJobKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: item.images),
+        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -113,7 +113,10 @@ class CustomResourceDefinitionKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda definition: (definition.kind, *definition.short_names)),
+        SearchFilter(
+            covers=gettext_lazy("Name, kind or short name"),
+            texts=lambda definition: (definition.kind, *definition.short_names),
+        ),
         LabelFilter(),
         StateFilter(),
         FieldFilter(

@@ -86,7 +86,7 @@ class DeploymentKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: item.images),
+        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -87,7 +87,10 @@ class EndpointSliceKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda endpoints: endpoints.addresses),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or address"),
+            texts=lambda endpoints: endpoints.addresses,
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

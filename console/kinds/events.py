@@ -69,7 +69,10 @@ class EventKind(ResourceKind):
         NameColumn(priority=4),
     )
     filters = (
-        SearchFilter(texts=lambda item: (item.about, item.reason, item.message, item.source)),
+        SearchFilter(
+            covers=gettext_lazy("Object, reason or message"),
+            texts=lambda item: (item.about, item.reason, item.message, item.source),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -80,7 +80,10 @@ class GatewayKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda gateway: (*gateway.addresses, *gateway.listeners)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or address"),
+            texts=lambda gateway: (*gateway.addresses, *gateway.listeners),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -62,7 +62,10 @@ class GlobalRoleBindingKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda binding: (binding.role, *everybody(binding))),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, role or subject"),
+            texts=lambda binding: (binding.role, *everybody(binding)),
+        ),
         LabelFilter(),
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
         FieldFilter(param="subject", label=gettext_lazy("Subject"), get=everybody),

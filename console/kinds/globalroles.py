@@ -77,7 +77,10 @@ class GlobalRoleKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda role: (role.alias, role.description, role.creator)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or description"),
+            texts=lambda role: (role.alias, role.description, role.creator),
+        ),
         LabelFilter(),
         ChoiceFilter(
             param="origin",

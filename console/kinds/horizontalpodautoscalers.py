@@ -80,7 +80,10 @@ class AutoscalerKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: (item.target, *item.metrics)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, target or metric"),
+            texts=lambda item: (item.target, *item.metrics),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

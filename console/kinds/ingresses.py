@@ -81,7 +81,10 @@ class IngressKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, host or backend"),
+            texts=lambda ingress: (*ingress.hosts, *ingress.addresses, *ingress.backends),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -68,7 +68,10 @@ class LoginRecordKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda record: (record.user, record.source_ip, record.user_agent)),
+        SearchFilter(
+            covers=gettext_lazy("User or address"),
+            texts=lambda record: (record.user, record.source_ip, record.user_agent),
+        ),
         LabelFilter(),
         StatusFilter(),
         FieldFilter(param="user", label=gettext_lazy("User"), get=lambda record: (record.user,)),

@@ -53,7 +53,10 @@ class NamespaceKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: (item.alias, item.workspace, item.creator)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, workspace or creator"),
+            texts=lambda item: (item.alias, item.workspace, item.creator),
+        ),
         LabelFilter(),
         StatusFilter(),
         FieldFilter(

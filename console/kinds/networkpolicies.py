@@ -69,7 +69,9 @@ class NetworkPolicyKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda policy: (policy.selector,)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or selector"), texts=lambda policy: (policy.selector,)
+        ),
         NamespaceFilter(),
         LabelFilter(),
         ChoiceFilter(

@@ -95,6 +95,7 @@ class NodeKind(ResourceKind):
     )
     filters = (
         SearchFilter(
+            covers=gettext_lazy("Name, label, IP, version or taint"),
             texts=lambda item: (
                 item.internal_ip,
                 item.external_ip,
@@ -102,7 +103,7 @@ class NodeKind(ResourceKind):
                 item.os,
                 item.runtime,
                 *item.taints,
-            )
+            ),
         ),
         LabelFilter(),
         StatusFilter(),

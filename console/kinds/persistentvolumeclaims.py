@@ -103,7 +103,10 @@ class PersistentVolumeClaimKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda claim: (claim.volume, claim.storage_class)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, volume or storage class"),
+            texts=lambda claim: (claim.volume, claim.storage_class),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

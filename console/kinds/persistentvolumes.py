@@ -119,7 +119,10 @@ class PersistentVolumeKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda volume: (volume.claim, volume.storage_class, volume.driver)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, claim, storage class or driver"),
+            texts=lambda volume: (volume.claim, volume.storage_class, volume.driver),
+        ),
         LabelFilter(),
         StatusFilter(),
         FieldFilter(

@@ -102,7 +102,9 @@ class BudgetKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: (item.selector,)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or selector"), texts=lambda item: (item.selector,)
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

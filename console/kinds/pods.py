@@ -70,7 +70,10 @@ class PodKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda pod: (pod.node, pod.ip, *pod.images)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, image, node or IP"),
+            texts=lambda pod: (pod.node, pod.ip, *pod.images),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

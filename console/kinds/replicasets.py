@@ -70,7 +70,7 @@ class ReplicaSetKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: item.images),
+        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -72,7 +72,10 @@ class RoleBindingKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda binding: (binding.role, *binding.subjects)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, role or subject"),
+            texts=lambda binding: (binding.role, *binding.subjects),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),

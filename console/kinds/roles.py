@@ -51,7 +51,10 @@ class RoleKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda role: (role.alias, role.description)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or description"),
+            texts=lambda role: (role.alias, role.description),
+        ),
         NamespaceFilter(),
         LabelFilter(),
     )

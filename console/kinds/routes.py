@@ -53,7 +53,10 @@ class _RouteKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda route: (*route.hostnames, *route.parents, *route.backends)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label, host or backend"),
+            texts=lambda route: (*route.hostnames, *route.parents, *route.backends),
+        ),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

@@ -74,12 +74,13 @@ class ServiceKind(ResourceKind):
     )
     filters = (
         SearchFilter(
+            covers=gettext_lazy("Name, label, address, port or selector"),
             texts=lambda service: (
                 service.cluster_ip,
                 service.selector,
                 *service.external,
                 *service.ports,
-            )
+            ),
         ),
         NamespaceFilter(),
         LabelFilter(),

@@ -72,7 +72,7 @@ class StatefulSetKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda item: item.images),
+        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),

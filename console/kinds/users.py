@@ -97,7 +97,10 @@ class UserKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda user: (user.email, *user.groups)),
+        SearchFilter(
+            covers=gettext_lazy("Name, email or department"),
+            texts=lambda user: (user.email, *user.groups),
+        ),
         LabelFilter(),
         StateFilter(),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),

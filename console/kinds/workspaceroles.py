@@ -50,7 +50,10 @@ class WorkspaceRoleKind(ResourceKind):
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(texts=lambda role: (role.alias, role.description, role.workspace)),
+        SearchFilter(
+            covers=gettext_lazy("Name, label or description"),
+            texts=lambda role: (role.alias, role.description, role.workspace),
+        ),
         LabelFilter(),
         FieldFilter(
             param="workspace",

@@ -1,7 +1,7 @@
 """A list as data: JSON, CSV and TSV.
 
-Exports hold what the page holds: the same permissions, filters and order. They are the page's own rows
-when a page or a limit is asked for, else all of them. Values are never translated.
+Exports hold what the page holds: the same permissions, filters, columns and order. They are the page's
+own rows when a page or a limit is asked for, else all of them. Values are never translated.
 
 A spreadsheet takes some texts for formulas, whoever wrote them, so those are quoted (ASVS 5 1.2.10).
 """
@@ -16,7 +16,6 @@ import msgspec
 
 from console.kube.store import Entry
 from console.ui.columns import Plain
-from console.ui.kind import ResourceKind
 from console.ui.ordered import ALL, Selection
 from console.ui.viewspec import ViewSpec
 
@@ -41,20 +40,20 @@ async def stream(spec: ViewSpec, selection: Selection, fmt: str) -> AsyncIterato
     """The export of the part `exported`, in pieces. `fmt` is a key of `FORMATS`."""
     entries = selection.entries
     json = fmt == "json"
-    yield b'{"items":[' if json else _lines([[c.id for c in spec.kind.columns]], fmt)
+    yield b'{"items":[' if json else _lines([[c.id for c in spec.shown]], fmt)
     for start in range(0, len(entries), CHUNK):
         chunk = entries[start : start + CHUNK]
-        yield _items(spec.kind, chunk, first=start == 0) if json else _table(spec.kind, chunk, fmt)
+        yield _items(spec, chunk, first=start == 0) if json else _table(spec, chunk, fmt)
         await asyncio.sleep(0)
     if json:
         yield b"]," + _tail(selection)
 
 
-def item(kind: ResourceKind, entry: Entry[Any]) -> dict[str, Any]:
+def item(spec: ViewSpec, entry: Entry[Any]) -> dict[str, Any]:
     """One object: its columns by id, and what identifies and describes any object."""
-    status = kind.status(entry)
+    status = spec.kind.status(entry)
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
-    found |= {column.id: column.plain(entry) for column in kind.columns}
+    found |= {column.id: column.plain(entry) for column in spec.shown}
     if status is not None:
         word, reason = status.word, status.reason
         found["status"] = {"severity": status.severity.value, "word": word, "reason": reason}
@@ -71,8 +70,8 @@ def safe(value: Plain) -> str | int:
     return value
 
 
-def _items(kind: ResourceKind, entries: Sequence[Entry[Any]], *, first: bool) -> bytes:
-    encoded = msgspec.json.encode([item(kind, entry) for entry in entries])
+def _items(spec: ViewSpec, entries: Sequence[Entry[Any]], *, first: bool) -> bytes:
+    encoded = msgspec.json.encode([item(spec, entry) for entry in entries])
     return encoded[1:-1] if first else b"," + encoded[1:-1]
 
 
@@ -81,8 +80,8 @@ def _tail(selection: Selection) -> bytes:
     return msgspec.json.encode(rest)[1:]
 
 
-def _table(kind: ResourceKind, entries: Sequence[Entry[Any]], fmt: str) -> bytes:
-    return _lines([[safe(c.plain(entry)) for c in kind.columns] for entry in entries], fmt)
+def _table(spec: ViewSpec, entries: Sequence[Entry[Any]], fmt: str) -> bytes:
+    return _lines([[safe(c.plain(entry)) for c in spec.shown] for entry in entries], fmt)
 
 
 def _lines(table: Sequence[Sequence[str | int]], fmt: str) -> bytes:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 
+from console.ui.filters import SearchFilter
 from console.ui.links import list_url
 from console.ui.viewspec import DEFAULT_LIMIT, FieldError, ViewSpec
 
@@ -27,12 +28,13 @@ class Chip:
 class FilterForm:
     """`action`: where the form goes, by GET. `hidden`: what else it must carry to keep the state.
 
-    `namespaces`: the choices, of which `namespace` is the chosen one, or "" for all. `statuses`: the
-    severities that are chosen.
+    `covers`: what `q` looks for. `namespaces`: the choices, of which `namespace` is the chosen one, or ""
+    for all. `statuses`: the severities that are chosen.
     """
 
     action: str
     q: str
+    covers: str
     hidden: tuple[tuple[str, str], ...]
     chips: tuple[Chip, ...]
     clear_url: str | None
@@ -56,7 +58,8 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     return FilterForm(
         action=list_url(spec.cluster, spec.kind.segment),
         q=next(iter(spec.get("q")), ""),
-        hidden=_hidden(spec, in_fields),
+        covers=next((str(f.covers) for f in spec.kind.filters if isinstance(f, SearchFilter)), ""),
+        hidden=carried(spec, in_fields),
         chips=chips,
         clear_url=spec.cleared().url if spec.values else None,
         namespaces=tuple(sorted({*namespaces, chosen} - {""})),
@@ -66,8 +69,10 @@ def _form(spec: ViewSpec, namespaces: frozenset[str], lang: str | None) -> Filte
     )
 
 
-def _hidden(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+def carried(spec: ViewSpec, in_fields: set[str]) -> tuple[tuple[str, str], ...]:
+    """The state that a form must carry which has fields of its own for `in_fields`."""
     pairs = [(p, text) for p, texts in spec.values if p not in in_fields for text in texts]
+    pairs += [("columns", ",".join(spec.columns))] if spec.columns else []
     pairs += [("sort", spec.sort)] if spec.sort else []
     pairs += [("limit", str(spec.limit))] if spec.limit != DEFAULT_LIMIT else []
     return tuple(pairs)

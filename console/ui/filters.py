@@ -73,9 +73,11 @@ class NamespaceFilter(Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFilter(Filter):
-    """Every word occurs somewhere in the name, the labels (as `key=value`) or the other texts.
+    """Every word occurs somewhere in the name, the labels (as `key=value`), the owner (as `Kind/name`)
+    or the other texts.
 
-    `texts` gives a kind's other texts (node, IP, images). Upper and lower case are the same.
+    `texts` gives a kind's other texts (node, IP, images), and `covers` says what one can look for.
+    Upper and lower case are the same.
     """
 
     param: str = "q"
@@ -83,6 +85,7 @@ class SearchFilter(Filter):
     repeatable: ClassVar[bool] = False
     max_values: ClassVar[int] = 1
     texts: Callable[[Any], Iterable[str]] = lambda item: ()
+    covers: str | Promise = gettext_lazy("Name or label")
 
     def canonical(self, text: str) -> str:
         return " ".join(text.split())
@@ -95,15 +98,17 @@ class SearchFilter(Filter):
             # Most rows are decided by their name alone; names are lower case by Kubernetes' rules.
             if not others and first in entry.key.name:
                 return True
-            haystack = self._haystack(entry)
+            haystack = self.haystack(entry)
             return all(word in haystack for word in words)
 
         return matches
 
-    def _haystack(self, entry: Entry[Any]) -> str:
+    def haystack(self, entry: Entry[Any]) -> str:
+        """All that is searched, one text per line, the name first; in lower case."""
         item = entry.projection
         labels = " ".join(f"{key}={value}" for key, value in item.labels.items())
-        return "\n".join((entry.key.name, labels, *self.texts(item))).casefold()
+        owner = getattr(item, "owner", "")
+        return "\n".join((entry.key.name, labels, owner, *self.texts(item))).casefold()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,9 @@ class NavItem:
 
 @dataclass(frozen=True, slots=True)
 class NavGroup:
+    """`name`: its key in `NAV_GROUPS`."""
+
+    name: str
     label: str | Promise = field(compare=False)
     items: tuple[NavItem, ...]
 
@@ -83,7 +86,7 @@ def menu(
         ]
         items += _pages(group, access, cluster, current)
         if items:
-            groups.append(NavGroup(NAV_GROUPS[group], tuple(items)))
+            groups.append(NavGroup(group, NAV_GROUPS[group], tuple(items)))
     return tuple(groups)
 
 

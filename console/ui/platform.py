@@ -7,5 +7,9 @@ from console.ui.access import Access
 EVERYTHING = GVR("*", "*", "*")
 
 
+def may_change_everything(access: Access) -> bool:
+    return access.can("*", EVERYTHING)
+
+
 def may_list_everything(access: Access) -> bool:
     return access.can("list", EVERYTHING)

@@ -33,7 +33,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "tabs": (list, tuple),
 }
 #: Query parameters that belong to every list.
-RESERVED_PARAMS = frozenset({"sort", "page", "limit", "format"})
+RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
 #: Last parts of an object's addresses that are no tab, whatever a kind declares.
 RESERVED_TABS = frozenset({"delete", "edit", "new"})
 

@@ -14,6 +14,8 @@ from django.utils.functional import Promise
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.actions import Delete
+from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url
@@ -52,6 +54,8 @@ class Row:
     `status_key` changes when the state does, `signature` when anything that is shown does; both are
     the same in every language.
 
+    `ticks`: it can be chosen, for what is done to many objects at once.
+
     `drawings` are `console.ui.drawing`'s, by language.
     """
 
@@ -67,6 +71,7 @@ class Row:
     cells: tuple[Cell, ...]
     menu: tuple[MenuItem, ...]
     signature: str
+    ticks: bool = False
     drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -74,22 +79,38 @@ class Row:
         return Key(self.namespace, self.name)
 
 
-def make_row(kind: ResourceKind, cluster: str, access: Access, entry: Entry[Any]) -> Row:
-    """The row for a viewer, whose rights are decided now. Shared by all who may do the same."""
+def make_row(
+    kind: ResourceKind,
+    cluster: str,
+    access: Access,
+    entry: Entry[Any],
+    chosen: tuple[str, ...] = (),
+) -> Row:
+    """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
+
+    `chosen`: the columns, as `ViewSpec.columns`.
+    """
     allowed = tuple(a.name for a in kind.actions if a.allowed(access, kind.gvr, entry))
-    return _row(kind, cluster, entry, allowed)
+    return _row(kind, cluster, entry, allowed, chosen)
 
 
 # An entry is equal to itself alone, so a row is never of another version of its object.
 @lru_cache(KEPT)
-def _row(kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str, ...]) -> Row:
+def _row(
+    kind: ResourceKind,
+    cluster: str,
+    entry: Entry[Any],
+    allowed: tuple[str, ...],
+    chosen: tuple[str, ...],
+) -> Row:
+    columns = shown_columns(kind, chosen)
     key, status = entry.key, kind.status(entry)
     split = kind.name_column.split(entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")
     content = (
         entry.projection.uid,
         severity,
-        [column.plain(entry) for column in kind.columns],
+        [column.plain(entry) for column in columns],
         allowed,
     )
     return Row(
@@ -102,9 +123,10 @@ def _row(kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str
         url=detail_url(cluster, kind.segment, key),
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
-        cells=tuple(_cell(column, entry) for column in kind.columns),
+        cells=tuple(_cell(column, entry) for column in columns),
         menu=_menu(kind, cluster, entry, allowed),
         signature=short_hash(content),
+        ticks=Delete.name in allowed,
     )
 
 

@@ -13,13 +13,16 @@ from django.utils.functional import Promise
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
+from console.kube.private import PRIVATE
 from console.ui.access import Access
+from console.ui.actions import Delete
 from console.ui.columns import Align
 from console.ui.decisions import Denied, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
-from console.ui.kind import KindView
+from console.ui.kind import KindView, ResourceKind, Scope
 from console.ui.pager import Pager, make_pager, page_count
+from console.ui.picker import Picker, column_picker
 from console.ui.rows import Row, make_row, short_hash
 from console.ui.selection import select
 from console.ui.states import (
@@ -55,7 +58,7 @@ class Table:
     `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
-    no rows; None where there are.
+    no rows; None where there are. `bulk`: rows can be chosen, to delete several at once.
     """
 
     kind: KindView
@@ -68,9 +71,11 @@ class Table:
     all_url: str
     tally: tuple[TallyItem, ...]
     filters: FilterForm
+    picker: Picker
     pager: Pager
     state: StateBlock | None
     freshness: LiveState
+    bulk: bool = False
 
 
 def rows(
@@ -94,7 +99,10 @@ def rows(
         return _without_rows(spec, block, live, choices, url=spec.url)
     start = (spec.page - 1) * spec.limit
     selection = select(spec, access, informer, slice(start, start + spec.limit))
-    shown = tuple(make_row(spec.kind, spec.cluster, access, entry) for entry in selection.entries)
+    shown = tuple(
+        make_row(spec.kind, spec.cluster, access, entry, spec.columns)
+        for entry in selection.entries
+    )
     total = selection.total
     tally = make_tally(spec, selection.tally)
     unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
@@ -109,10 +117,22 @@ def rows(
         all_url=spec.unpaged().url,
         tally=tally,
         filters=filter_form(spec, choices),
+        picker=column_picker(spec),
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
+        bulk=_may_delete(spec.kind, access),
     )
+
+
+def _may_delete(kind: ResourceKind, access: Access) -> bool:
+    """True if the cache may have an object of the kind that the viewer may delete."""
+    if Delete.name not in kind.shown_actions or kind.gvr in PRIVATE:
+        return False
+    if kind.scope is not Scope.NAMESPACED and access.can(Delete.verb, kind.gvr):
+        return True
+    namespaces = access.namespaces_where(Delete.verb, kind.gvr)
+    return namespaces is None or bool(namespaces or access.names_where(Delete.verb, kind.gvr))
 
 
 def denied_table(spec: ViewSpec, denied: Denied) -> Table:
@@ -133,7 +153,9 @@ def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) 
     if not readable(spec.kind, access, spec.namespaces).sees(key):
         return None
     entry = informer.store.get(key)
-    return make_row(spec.kind, spec.cluster, access, entry) if entry is not None else None
+    if entry is None:
+        return None
+    return make_row(spec.kind, spec.cluster, access, entry, spec.columns)
 
 
 def _without_rows(
@@ -150,6 +172,7 @@ def _without_rows(
         all_url="",
         tally=(),
         filters=filter_form(spec, choices),
+        picker=column_picker(spec),
         pager=make_pager(spec, 0),
         state=block,
         freshness=live,
@@ -185,7 +208,7 @@ def _headers(spec: ViewSpec) -> tuple[Header, ...]:
             sort_url=spec.with_sort(_next_sort(spec, column.id)).url if column.sortable else None,
             aria_sort=_aria_sort(spec, column.id),
         )
-        for column in spec.kind.columns
+        for column in spec.shown
     )
 
 

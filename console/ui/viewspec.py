@@ -13,6 +13,8 @@ from urllib.parse import quote_plus
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from console.ui.chosen import read_columns, shown_columns
+from console.ui.columns import Column
 from console.ui.filters import BadValue, Filter, Test
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
@@ -39,13 +41,15 @@ class FieldError:
 class ViewSpec:
     """`values`: the filters' clean texts, in the order of the declaration, none of them empty.
 
-    `sort`: a column's id, after `-` when descending; "" is severity, then name. `paged`: page or limit
-    were asked for. With `errors` nothing may be shown but them.
+    `columns`: the ids of those that are shown, () for the kind's own. `sort`: a column's id, after `-`
+    when descending; "" is severity, then name. `paged`: page or limit were asked for. With `errors`
+    nothing may be shown but them.
     """
 
     kind: ResourceKind
     cluster: str
     values: Values = ()
+    columns: tuple[str, ...] = ()
     sort: str = ""
     page: int = 1
     limit: int = DEFAULT_LIMIT
@@ -60,6 +64,7 @@ class ViewSpec:
             kind=kind,
             cluster=cluster,
             values=values,
+            columns=reader.columns(kind),
             sort=reader.sort(kind),
             page=reader.number("page", default=1, most=None),
             limit=reader.number("limit", default=DEFAULT_LIMIT, most=MAX_LIMIT),
@@ -74,6 +79,10 @@ class ViewSpec:
     @property
     def namespaces(self) -> tuple[str, ...]:
         return self.get("namespace")
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        return shown_columns(self.kind, self.columns)
 
     @property
     def sort_column(self) -> str:
@@ -97,8 +106,9 @@ class ViewSpec:
 
     @property
     def query(self) -> str:
-        """The canonical query: filters as declared, then sort, page, limit; nothing at its default."""
+        """The canonical query: filters as declared, then columns, sort, page, limit, but no defaults."""
         pairs = [(param, text) for param, texts in self.values for text in texts]
+        pairs += [("columns", ",".join(self.columns))] if self.columns else []
         pairs += [("sort", self.sort)] if self.sort else []
         pairs += [("page", str(self.page))] if self.page != 1 else []
         pairs += [("limit", str(self.limit))] if self.limit != DEFAULT_LIMIT else []
@@ -119,6 +129,9 @@ class ViewSpec:
 
     def unpaged(self) -> "ViewSpec":
         return replace(self, limit=DEFAULT_LIMIT, page=1)
+
+    def with_columns(self, columns: tuple[str, ...]) -> "ViewSpec":
+        return replace(self, columns=columns)
 
     def with_sort(self, sort: str) -> "ViewSpec":
         return replace(self, sort=sort, page=1)
@@ -159,6 +172,14 @@ class _Reader:
             return declared.clean(texts) if texts else ()
         except BadValue as error:
             self._error(declared.param, str(error), next(iter(texts)))
+            return ()
+
+    def columns(self, kind: ResourceKind) -> tuple[str, ...]:
+        texts = self._texts("columns", repeatable=True)
+        try:
+            return read_columns(kind, texts)
+        except BadValue as error:
+            self._error("columns", str(error), next(iter(texts)))
             return ()
 
     def sort(self, kind: ResourceKind) -> str:

@@ -122,9 +122,9 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
     if not uid or len(uid) > MAX_UID or not uid.isprintable():
         return error_page(request, 400, _("The form is not complete. Load the page again."))
     try:
-        await _delete_as_user(request, target, access, uid)
+        await delete_as_user(request, target.kind, target.key, access, uid)
     except ApiError as error:
-        return await _refused(request, target, access, uid, error.code, _refusal(error))
+        return await _refused(request, target, access, uid, error.code, refusal_text(error))
     except AuditUnavailable:
         text = _("Nothing was deleted, because the audit trail cannot be written.")
         return await _refused(request, target, access, uid, 503, text)
@@ -133,11 +133,10 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
     return HttpResponseRedirect(target.back)
 
 
-async def _delete_as_user(
-    request: ConsoleRequest, target: Target, access: Access, uid: str
+async def delete_as_user(
+    request: ConsoleRequest, kind: ResourceKind, key: Key, access: Access, uid: str
 ) -> None:
     """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
-    kind, key = target.kind, target.key
     action = request_action(request, ACTION, kind.gvr, namespace=key.namespace, name=key.name)
     client = get_runtime().as_user(access.identity)
     async with record(action) as recording:
@@ -195,7 +194,7 @@ def _facts(kind: ResourceKind, entry: Entry[Any] | None) -> Sequence[Fact]:
     return kind.facts(entry) if entry is not None else ()
 
 
-def _refusal(error: ApiError) -> str:
+def refusal_text(error: ApiError) -> str:
     """What happened in plain words, then kube-apiserver's own sentence."""
     return f"{_plain(error)} {visible(error.message)}"
 

@@ -33,6 +33,7 @@ from console.ui.reading import listed
 from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
+from console.ui.viewspec import ViewSpec
 from console.ui.yamltext import yaml_text
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -142,7 +143,7 @@ def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
         manifest = masked(entry.original(), kind.masked)
         if fmt == "json":
             found = {
-                **item(kind, entry),
+                **item(ViewSpec(kind, place.cluster), entry),
                 "resourceVersion": entry.resource_version,
                 "manifest": manifest,
             }
@@ -151,7 +152,7 @@ def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
             yaml_text(kind, manifest), content_type="application/yaml; charset=utf-8"
         )
     except RecursionError:
-        return status_response(500, _("This object is nested too deeply to be shown here."))
+        return status_response(422, _("This object is nested too deeply to be shown here."))
     name = content_disposition_header(True, f"{place.key.name}.yaml")
     response["Content-Disposition"] = name or "attachment"
     return response

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from console.views.bulk import bulk_delete
 from console.views.cache import cache_page
 from console.views.delete import delete_page
 from console.views.detail import detail_page
@@ -10,6 +11,7 @@ from console.views.home import dashboard
 from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.preferences import set_language, set_theme
+from console.views.saved import change_view, saved_views
 
 urlpatterns = [
     path("", dashboard),
@@ -49,6 +51,9 @@ urlpatterns = [
         {"namespace": ""},
         name="detail",
     ),
+    path("bulk/<str:cluster>/<str:resource>/delete", bulk_delete, name="bulk_delete"),
+    path("views", saved_views, name="views"),
+    path("views/<int:number>", change_view, name="view"),
     path("settings/theme", set_theme, name="set_theme"),
     path("i18n/language", set_language, name="set_language"),
     path("livez", livez, name="livez"),

@@ -245,8 +245,9 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 // ---- the reader's own filters, sorts and pages
 
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const { serverResponse, shouldSwap, pathInfo } = event.detail;
-  if (!shouldSwap || serverResponse.includes(`id="${event.detail.target.id}"`)) return;
+  const { serverResponse, shouldSwap, pathInfo, target } = event.detail;
+  if (!shouldSwap || !["results", "detail"].includes(target.id)) return;
+  if (serverResponse.includes(`id="${target.id}"`)) return;
   // Something else: the session has ended, or the right to see it has. The whole page says which.
   event.detail.shouldSwap = false;
   location.assign(pathInfo.finalRequestPath);

@@ -21,6 +21,7 @@ from tests.kinds.world import (
     Obj,
     at,
     decoded,
+    encoded,
     fixture_of,
     informer_of,
     is_time,

@@ -32,7 +32,9 @@ class FakeAccess:
         self.names = names
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        granted = {"list": self.list_in, "delete": self.delete_in}.get(verb, ())
+        everything = None if self.list_in is None and self.delete_in is None else ()
+        rights = {"list": self.list_in, "delete": self.delete_in, "*": everything}
+        granted = rights.get(verb, ())
         return None if granted is None else frozenset(granted)
 
     def can(

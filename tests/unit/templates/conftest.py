@@ -63,9 +63,13 @@ def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
         remove_url="/l", share=100.0,
     )  # fmt: skip
     filters = Thing(
-        action="/l", q=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
+        action="/l", q=text, covers=text, hidden=(("sort", text),), statuses=("error",), namespaces=(),
         chips=(Thing(label=f"label {text}", remove_url="/l?q=a"),),
         clear_url="/l", namespace=text, errors=(),
+    )  # fmt: skip
+    picker = Thing(
+        action="/l", hidden=(("q", text),), name="name", default_url=f"/l?q={text}",
+        choices=(Thing(id=text, label=text, shown=True),),
     )  # fmt: skip
     pager = Thing(
         first=1, last=1, total=2, page=1, pages=2, limit=1, limits=((20, "/l?limit=20", False),),
@@ -78,7 +82,7 @@ def a_table(text: str = "cart-6b7d9f-l8vnz", **changed: Any) -> Thing:
     table = {
         "kind": kind, "columns": (header,), "rows": (a_row(text),), "total": 1,
         "resource_version": "88213", "etag": "e1", "url": "/l?q=a", "tally": (tally,),
-        "filters": filters, "pager": pager, "state": None,
+        "filters": filters, "picker": picker, "pager": pager, "state": None,
         "freshness": Thing(state="live", since=None, problem=""),
     }  # fmt: skip
     return Thing(**{**table, **changed})

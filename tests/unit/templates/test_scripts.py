@@ -65,13 +65,24 @@ def test_each_word_that_scripts_say_is_in_the_page() -> None:
     given = set(re.findall(r'data-word="(\w+)"', source("ui/_words.html")))
     # Named by a variable: the states of the chip, the two counts of the pill.
     assert said <= given
-    assert given - said == {"live", "stale", "off", "paused", "added", "removed"}
+    assert given - said == {
+        "live",
+        "stale",
+        "off",
+        "paused",
+        "added",
+        "removed",
+        "matching",
+        "chosen",
+    }
 
 
 def test_scripts_run_in_the_order_of_what_they_need() -> None:
     order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
     assert [path.rpartition("/")[2] for path in order] == [
         "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
-        "page.js", "ages.js", "columns.js", "rows.js", "live.js", "keys.js",
+        "page.js", "ages.js", "columns.js", "rows.js", "live.js", "bulk.js",
+        "keys.js",
+        "palette.js", "fold.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)

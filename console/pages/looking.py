@@ -1,0 +1,71 @@
+"""Searching the cache of all kinds for one viewer, without making others wait.
+
+A search is a use of every kind that the viewer may list: those that nobody follows are followed from then
+on, as after a look at their lists, and what has not arrived yet is named.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from console.kube.gvr import BUILT_IN_GROUPS
+from console.kube.informer import Informer
+from console.kube.private import PRIVATE
+from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
+from console.ui.access import Access
+from console.ui.kind import KindView, ResourceKind
+from console.ui.links import HOST_CLUSTER
+from console.ui.search import FIRST, Found, Searchable, search, searchable
+from console.ui.searchquery import SearchQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """`loading`: kinds that were not searched, since their first lists have not arrived."""
+
+    found: Found = Found()
+    loading: tuple[KindView, ...] = ()
+
+
+async def look(query: SearchQuery, access: Access, *, wait: float, first: int = FIRST) -> Looked:
+    """Waits at most `wait` seconds for first lists."""
+    if query.empty or query.error:
+        return Looked()
+    runtime = get_runtime()
+    where = [
+        (one, informer)
+        for one in searchable(access)
+        if (informer := _informer(runtime, one.kind)) is not None
+    ]
+    await _first_lists(runtime, where, wait)
+    ready = [(one, informer) for one, informer in where if informer.freshness.synced]
+    missing = tuple(one.kind.view for one, informer in where if not informer.freshness.synced)
+    found = await asyncio.to_thread(search, query, ready, cluster=HOST_CLUSTER, first=first)
+    return Looked(found, missing)
+
+
+def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | None:
+    """None for kinds that this cluster does not have, or the cache never."""
+    gvr = kind.gvr
+    if gvr in PRIVATE:
+        return None
+    known = gvr in runtime.informers() or gvr.group in BUILT_IN_GROUPS
+    if not known and runtime.types.get(gvr) is None:
+        return None
+    try:
+        return runtime.informer(gvr)
+    except UnknownKind:
+        return None
+
+
+async def _first_lists(
+    runtime: CurrentRuntime, where: list[tuple[Searchable, Informer[Any]]], wait: float
+) -> None:
+    # What the server refuses to list will not come soon: nobody waits for it at each search.
+    cold = [
+        one.kind.gvr
+        for one, informer in where
+        if not informer.freshness.synced and not informer.freshness.problem
+    ]
+    if cold:
+        await asyncio.gather(*(runtime.wait_synced(gvr, timeout=wait) for gvr in cold))

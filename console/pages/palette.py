@@ -1,0 +1,36 @@
+"""What the palette shows for what is typed, as a part of a page."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.kube.runtime import get_runtime
+from console.pages.looking import look
+from console.ui.http import ConsoleRequest
+from console.ui.palette import options_for
+from console.ui.search import searchable
+from console.ui.searchquery import parse_search
+from console.ui.shell import visible_namespaces
+from console.views.guard import access_of, refuse_anonymous
+
+#: Seconds that somebody who types waits for the first list of a kind, and objects shown of each kind.
+FIRST_LIST_WAIT, FIRST = 0.3, 3
+
+
+@require_safe
+async def palette(request: ConsoleRequest) -> HttpResponse:
+    """GET /palette?q=…: the options, best first. Whoever opens it as a page sees them as links."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    access = access_of(request)
+    query = parse_search(" ".join(request.GET.getlist("q")))
+    looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
+    groups = options_for(
+        query,
+        looked.found,
+        [one.kind for one in searchable(access)],
+        visible_namespaces(access, get_runtime().informers()),
+    )
+    context = {"groups": groups, "query": query, "loading": looked.loading}
+    return render(request, "console/palette.html", context, status=400 if query.error else 200)

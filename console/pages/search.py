@@ -1,0 +1,95 @@
+"""Objects of all kinds by a few words: as a page, and as data."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from django.views.decorators.http import require_safe
+
+from console.kube.runtime import get_runtime
+from console.pages.looking import Looked, look
+from console.ui.http import ConsoleRequest
+from console.ui.nav import prepare_menu
+from console.ui.search import Hit, HitGroup
+from console.ui.searchquery import SearchQuery, parse_search
+from console.ui.states import StateBlock
+from console.ui.statuses import status_response
+from console.views.errors import error_page
+from console.views.guard import access_of, refuse_anonymous, wanted_format
+
+#: Seconds that the first search of a kind waits for its list.
+FIRST_LIST_WAIT = 2.0
+
+
+@require_safe
+async def search_page(request: ConsoleRequest) -> HttpResponse:
+    """GET /search?q=…; `format` is html or json."""
+    fmt = wanted_format(request)
+    refusal = refuse_anonymous(request, fmt or "html")
+    if refusal is not None:
+        return refusal
+    if fmt not in ("html", "json"):
+        return error_page(request, 400, _("format is html or json, given once."))
+    access = access_of(request)
+    query = parse_search(" ".join(request.GET.getlist("q")))
+    looked = await look(query, access, wait=FIRST_LIST_WAIT)
+    if fmt == "json":
+        return _data(query, looked)
+    await prepare_menu(get_runtime().informers())
+    context = {
+        "query": query,
+        "found": looked.found,
+        "loading": looked.loading,
+        "state": _state(query, looked),
+    }
+    return render(request, "console/search.html", context, status=400 if query.error else 200)
+
+
+def _state(query: SearchQuery, looked: Looked) -> StateBlock | None:
+    if query.error:
+        return StateBlock("bad-input", _("This search cannot be read"), query.error)
+    if query.empty or looked.found.groups:
+        return None
+    text = _("Nothing that you may see has all of these words.")
+    return StateBlock("no-match", _("Nothing found"), text)
+
+
+def _data(query: SearchQuery, looked: Looked) -> JsonResponse:
+    if query.error:
+        return status_response(400, query.error, causes=(("q", query.error),))
+    # Values in data are never translated.
+    with override(None):
+        return JsonResponse(
+            {
+                "query": query.text,
+                "total": looked.found.total,
+                "groups": [_group(group) for group in looked.found.groups],
+                "loading": [kind.segment for kind in looked.loading],
+            }
+        )
+
+
+def _group(group: HitGroup) -> dict[str, Any]:
+    return {
+        "resource": group.kind.segment,
+        "total": group.total,
+        "url": group.url,
+        "items": [_item(hit) for hit in group.hits],
+    }
+
+
+def _item(hit: Hit) -> dict[str, Any]:
+    created: datetime | None = hit.created
+    status = hit.status
+    return {
+        "namespace": hit.namespace,
+        "name": "".join(hit.name),
+        "status": {"severity": status.severity, "word": str(status.word), "reason": status.reason}
+        if status
+        else None,
+        "created": created.isoformat() if created else None,
+        "url": hit.url,
+    }

@@ -1,0 +1,1 @@
+"""Views of lists that people saved: names for addresses."""

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class SavedConfig(AppConfig):
+    name = "console.saved"
+    label = "saved"

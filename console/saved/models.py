@@ -1,0 +1,49 @@
+"""One table: a view is a name for a list's query. It holds no rows and grants nothing; whoever opens it
+sees what they may see."""
+
+from django.db import models
+from django.utils import timezone
+
+#: Characters of a name, of a query, and of a kind's segment in URLs.
+MAX_NAME, MAX_QUERY, MAX_KIND = 60, 2000, 320
+
+
+class Sharing(models.TextChoices):
+    """Whose a view is. `WORKSPACE` is kept for the views of workspaces; nobody can make one yet."""
+
+    OWN = "own"
+    WORKSPACE = "workspace"
+    PLATFORM = "platform"
+
+
+class SavedView(models.Model):
+    """`holder`: the account of an own view, the workspace of a workspace's, "" for the platform's.
+
+    `query` is canonical, as `console.ui.viewspec` writes it. `opens`: whoever comes to the list without
+    a query gets this one.
+    """
+
+    sharing = models.CharField(max_length=16, choices=Sharing.choices)
+    holder = models.CharField(max_length=253, blank=True)
+    cluster = models.CharField(max_length=63)
+    kind = models.CharField(max_length=MAX_KIND)
+    name = models.CharField(max_length=MAX_NAME)
+    query = models.CharField(max_length=MAX_QUERY, blank=True)
+    opens = models.BooleanField(default=False)
+    saved = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "kind", "sharing", "holder", "name"], name="one_view_of_a_name"
+            ),
+            models.UniqueConstraint(
+                fields=["cluster", "kind", "sharing", "holder"],
+                condition=models.Q(opens=True),
+                name="one_view_that_opens",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}, {self.sharing} {self.holder})"

@@ -1,0 +1,85 @@
+"""What people call kinds: `po`, `deploy`, "pod", "Deployments", “容器组”."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from django.conf import settings
+from django.utils.translation import override
+
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+
+#: Kubernetes' own short names, by the plural.
+#: https://kubernetes.io/docs/reference/kubectl/#resource-types
+SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
+    "certificatesigningrequests": ("csr",),
+    "configmaps": ("cm",),
+    "cronjobs": ("cj",),
+    "customresourcedefinitions": ("crd", "crds"),
+    "daemonsets": ("ds",),
+    "deployments": ("deploy",),
+    "events": ("ev",),
+    "gatewayclasses": ("gc",),
+    "gateways": ("gtw",),
+    "horizontalpodautoscalers": ("hpa",),
+    "ingresses": ("ing",),
+    "limitranges": ("limits",),
+    "namespaces": ("ns",),
+    "networkpolicies": ("netpol",),
+    "nodes": ("no",),
+    "persistentvolumeclaims": ("pvc",),
+    "persistentvolumes": ("pv",),
+    "poddisruptionbudgets": ("pdb",),
+    "pods": ("po",),
+    "priorityclasses": ("pc",),
+    "replicasets": ("rs",),
+    "resourcequotas": ("quota",),
+    "serviceaccounts": ("sa",),
+    "services": ("svc",),
+    "statefulsets": ("sts",),
+    "storageclasses": ("sc",),
+    "volumesnapshotclasses": ("vsclass", "vsclasses"),
+    "volumesnapshotcontents": ("vsc", "vscs"),
+    "volumesnapshots": ("vs",),
+}
+
+
+def kind_named(word: str) -> ResourceKind | None:
+    """The kind that this word means, in any of the console's languages, in upper or lower case."""
+    return _names(tuple(kinds)).get(word.casefold())
+
+
+def kinds_like(text: str) -> list[ResourceKind]:
+    """Kinds of which a name begins with this text or, behind those, has it inside."""
+    text = _squeezed(text)
+    exact = kind_named(text)
+    found = dict.fromkeys([exact] if exact else [])
+    names = _names(tuple(kinds))
+    found |= dict.fromkeys(kind for name, kind in names.items() if name.startswith(text))
+    if len(text) > 1:
+        found |= dict.fromkeys(kind for name, kind in names.items() if text in name)
+    return list(found)
+
+
+@lru_cache(4)
+def _names(known: tuple[ResourceKind, ...]) -> dict[str, ResourceKind]:
+    """A word that could mean several kinds means the first of them: Kubernetes' own names come first."""
+    found: dict[str, ResourceKind] = {}
+    for kind in known:
+        found.setdefault(kind.gvr.resource, kind)
+        found.setdefault(kind.gvr.qualified, kind)
+    for kind in known:
+        for name in _other_names(kind):
+            found.setdefault(_squeezed(name), kind)
+    return found
+
+
+def _other_names(kind: ResourceKind) -> Iterator[str]:
+    yield from SHORT_NAMES.get(kind.gvr.resource, ())
+    for lang, _name in settings.LANGUAGES:
+        with override(lang):
+            yield from (str(kind.singular), str(kind.title), str(kind.nouns))
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split()).casefold()

@@ -1,0 +1,153 @@
+"""What the palette offers for what is typed: places, objects, commands. Pure; no object is read here."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, override
+
+from console.kube.gvr import NAMESPACES
+from console.ui.kind import ResourceKind
+from console.ui.kindnames import kinds_like
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.search import Found, Hit
+from console.ui.searchquery import SearchQuery
+from console.ui.viewspec import ViewSpec
+
+#: Kinds and projects that are offered at most.
+MOST = 6
+#: The list that a project opens with.
+PROJECT_LIST = "pods"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`url` is followed, or, with a `field`, posted to with that field and `value`. `hint`: where it is,
+    `severity`: how it is, "" where there is nothing to say."""
+
+    text: str
+    url: str
+    hint: str = ""
+    severity: str = ""
+    field: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    label: str | Promise
+    options: tuple[Option, ...]
+
+
+_THEMES = {
+    "light": gettext_noop("Theme: light"),
+    "dark": gettext_noop("Theme: dark"),
+    "auto": gettext_noop("Theme: as the system"),
+}
+
+
+def options_for(
+    query: SearchQuery,
+    found: Found,
+    visible: Sequence[ResourceKind],
+    projects: Sequence[str],
+) -> tuple[OptionGroup, ...]:
+    """`visible`: the kinds that the viewer may list, in the menu's order; `projects`: those that the
+    viewer may see. Groups come in the order of what somebody most likely wants, empty ones not at all."""
+    groups = [
+        OptionGroup(_("Lists"), tuple(_lists(query, visible, projects))),
+        OptionGroup(_("Projects"), tuple(_projects(query, projects))),
+        *(
+            OptionGroup(
+                group.kind.title,
+                (*(_object(hit) for hit in group.hits), *_all(group.total, group.hits, group.url)),
+            )
+            for group in found.groups
+            # Projects are offered above, with what is in them.
+            if group.kind.plural != NAMESPACES.resource
+        ),
+        OptionGroup(_("Commands"), tuple(_commands(query))),
+        OptionGroup(_("Search"), tuple(_search(query))),
+    ]
+    return tuple(group for group in groups if group.options)
+
+
+def _lists(
+    query: SearchQuery, visible: Sequence[ResourceKind], projects: Sequence[str]
+) -> Iterator[Option]:
+    if query.empty:
+        yield from (_list(ViewSpec(kind, HOST_CLUSTER)) for kind in visible)
+        return
+    kind = query.kind
+    if kind is None or kind not in visible:
+        if len(query.words) == 1 and not query.text.startswith("/"):
+            named = [kind for kind in kinds_like(query.words[0]) if kind in visible]
+            yield from (_list(ViewSpec(kind, HOST_CLUSTER)) for kind in named[:MOST])
+        return
+    rest = query.rest
+    if rest and rest[0] in projects and kind.view.namespaced:
+        spec = query.list_of(kind, HOST_CLUSTER).with_values("namespace", (rest[0],))
+        text = " ".join(rest[1:])
+        yield _list(spec.with_values("q", (text,) if text else ()))
+    yield _list(query.list_of(kind, HOST_CLUSTER))
+
+
+def _list(spec: ViewSpec) -> Option:
+    parts = (text for _param, texts in spec.values for text in texts)
+    return Option(str(spec.kind.title), spec.url, " · ".join(parts))
+
+
+def _projects(query: SearchQuery, projects: Sequence[str]) -> Iterator[Option]:
+    if len(query.words) != 1 or query.text.startswith("/"):
+        return
+    word = query.words[0]
+    like = sorted((name for name in projects if word in name), key=lambda name: (len(name), name))
+    for name in like[:MOST]:
+        query_text = urlencode({"namespace": name})
+        yield Option(name, f"{list_url(HOST_CLUSTER, PROJECT_LIST)}?{query_text}")
+
+
+def _object(hit: Hit) -> Option:
+    severity = hit.status.severity if hit.status else ""
+    return Option("".join(hit.name), hit.url, hit.namespace, severity)
+
+
+def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
+    if total > len(hits):
+        yield Option(_("All %(total)s") % {"total": f"{total:,}"}, url)
+
+
+def _commands(query: SearchQuery) -> Iterator[Option]:
+    """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
+    if query.labels or query.text.startswith("/"):
+        return
+    for label, option in _all_commands():
+        names = [label.casefold(), *_in_all_languages(label)]
+        if all(any(word in name for name in names) for word in query.words):
+            yield option
+
+
+def _all_commands() -> Iterator[tuple[str, Option]]:
+    for theme, label in _THEMES.items():
+        yield label, Option(_(label), reverse("set_theme"), field="theme", value=theme)
+    for lang, own in (("en", "English"), ("zh-hans", "中文")):
+        label = f"Language: {own}"
+        yield label, Option(own, reverse("set_language"), field="language", value=lang)
+    label = gettext_noop("Log out")
+    yield label, Option(_(label), reverse("accounts:logout"), field="command", value="logout")
+
+
+def _in_all_languages(label: str) -> Iterable[str]:
+    for lang, _name in settings.LANGUAGES:
+        with override(lang):
+            yield _(label).casefold()
+
+
+def _search(query: SearchQuery) -> Iterator[Option]:
+    if not query.empty:
+        text = _("Everything about %(text)s") % {"text": query.text}
+        yield Option(text, f"{reverse('search')}?{urlencode({'q': query.text})}")

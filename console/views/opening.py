@@ -1,0 +1,50 @@
+"""Opens a list with the view that its reader chose for it.
+
+Whoever comes to a list without a query is led to the address of that view, which then says all. Not
+whoever comes from the same list, by a link that drops what narrowed it: they want all of it.
+"""
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from asgiref.sync import markcoroutinefunction, sync_to_async
+from django.http import HttpResponseRedirect
+from django.http.response import HttpResponseBase
+
+from console.saved import book
+from console.saved.book import Reader
+from console.ui.fragments import is_fragment
+from console.ui.http import ConsoleRequest
+from console.ui.places import find_list
+
+GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
+
+
+class OpeningViewMiddleware:
+    async_capable, sync_capable = True, False
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self._get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
+        account = getattr(request, "account", None)
+        if account and request.method == "GET" and not request.META.get("QUERY_STRING"):
+            place = find_list(request.path)
+            if place is not None and not is_fragment(request) and not _from_itself(request):
+                spec = place.spec
+                query = await sync_to_async(book.opening)(
+                    Reader(account), spec.cluster, place.kind.segment
+                )
+                if query:
+                    return HttpResponseRedirect(f"{spec.url}?{query}")
+        return await self._get_response(request)
+
+
+def _from_itself(request: ConsoleRequest) -> bool:
+    own = f"{request.scheme}://{request.get_host()}"
+    referrer = request.headers.get("Referer", "")
+    try:
+        return referrer.startswith(own) and urlsplit(referrer).path == request.path
+    except ValueError:
+        return False

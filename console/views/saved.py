@@ -1,0 +1,162 @@
+"""Saved views of a list: the menu on its page, and the page where they are managed.
+
+Everything works by plain forms. A view is a name for the list's address: opening one is following a link,
+and the address says all that it shows.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.saved import book
+from console.saved.book import MOST, Full, NameTaken, Reader
+from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
+from console.ui.decisions import Denied, readable
+from console.ui.fragments import is_fragment, vary_on_htmx
+from console.ui.http import ConsoleRequest
+from console.ui.links import list_url
+from console.ui.places import ListPlace, find_list
+from console.ui.platform import may_change_everything
+from console.ui.states import denied_text
+from console.views.errors import denied_page, error_page
+from console.views.guard import access_of, refuse_anonymous
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLink:
+    """A view as templates know it. `managed`: the viewer may change it; `current`: it is shown."""
+
+    number: int
+    name: str
+    url: str
+    platform: bool
+    opens: bool
+    managed: bool
+    current: bool
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+async def saved_views(request: ConsoleRequest) -> HttpResponse:
+    """GET /views?list=URL: the views of that list; POST (`list`, `name`, `sharing`) saves it as one."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    access = access_of(request)
+    given = request.POST if request.method == "POST" else request.GET
+    place = find_list(given.get("list", ""))
+    if place is None or place.spec.errors:
+        return error_page(request, 400, _("There is no list at this address."))
+    try:
+        readable(place.kind, access)
+    except Denied as denied:
+        return denied_page(request, place.kind, denied_text(denied, place.kind.nouns))
+    reader = Reader(request.account or "", may_change_everything(access))
+    if request.method == "POST":
+        return await _save(request, place, reader)
+    return await _shown(request, place, reader)
+
+
+async def _shown(request: ConsoleRequest, place: ListPlace, reader: Reader) -> HttpResponse:
+    spec = place.spec.with_page(1)
+    found = await sync_to_async(book.views_of)(reader, spec.cluster, place.kind.segment)
+    views = [_link(view, reader, spec.query) for view in found]
+    context: dict[str, Any] = {
+        "kind": place.kind.view,
+        "list": spec.url,
+        "views": views,
+        "manages": reader.manages,
+        "max_name": MAX_NAME,
+    }
+    template = "console/views_menu.html" if is_fragment(request) else "console/views.html"
+    response = render(request, template, context)
+    vary_on_htmx(response)
+    return response
+
+
+def _link(view: SavedView, reader: Reader, query: str) -> ViewLink:
+    path = list_url(view.cluster, view.kind)
+    platform = view.sharing == Sharing.PLATFORM
+    return ViewLink(
+        number=view.pk,
+        name=view.name,
+        url=f"{path}?{view.query}" if view.query else path,
+        platform=platform,
+        opens=view.opens,
+        managed=not platform or reader.manages,
+        current=view.query == query,
+    )
+
+
+async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> HttpResponse:
+    spec = place.spec.with_page(1)
+    name = _name(request)
+    if name is None:
+        return error_page(request, 400, _name_error())
+    if len(spec.query) > MAX_QUERY:
+        return error_page(request, 400, _("This view is too long to be saved."))
+    sharing = request.POST.get("sharing", Sharing.OWN)
+    if sharing not in (Sharing.OWN, *((Sharing.PLATFORM,) if reader.manages else ())):
+        return error_page(request, 403, _("You may not share views."))
+    try:
+        await sync_to_async(book.save)(
+            reader, Sharing(sharing), spec.cluster, place.kind.segment, name, spec.query
+        )
+    except Full:
+        text = _("There are %(most)s views already. Delete one that nobody needs.")
+        return error_page(request, 400, text % {"most": MOST})
+    messages.success(request, _("Saved view %(name)s.") % {"name": name})
+    return HttpResponseRedirect(spec.url)
+
+
+@require_POST
+async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
+    """POST /views/{number}: `action` is rename (`name`), delete, open or unopen; `list` leads back."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    reader = Reader(request.account or "", may_change_everything(access_of(request)))
+    action, name = request.POST.get("action", ""), _name(request)
+    if action == "rename" and name is None:
+        return error_page(request, 400, _name_error())
+    try:
+        done = await sync_to_async(_change)(reader, number, action, name or "")
+    except NameTaken:
+        return error_page(request, 400, _("Another view has this name."))
+    if not done:
+        return error_page(request, 404, _("There is no such view."))
+    place = find_list(request.POST.get("list", ""))
+    url = (
+        f"{reverse('views')}?{urlencode({'list': place.spec.url})}"
+        if place
+        else reverse("dashboard")
+    )
+    return HttpResponseRedirect(url)
+
+
+def _change(reader: Reader, number: int, action: str, name: str) -> bool:
+    match action:
+        case "rename":
+            return book.rename(reader, number, name)
+        case "delete":
+            return book.forget(reader, number)
+        case "open" | "unopen":
+            return book.choose(reader, number, opens=action == "open")
+    return False
+
+
+def _name(request: ConsoleRequest) -> str | None:
+    """None for what no view can be called."""
+    name = " ".join(request.POST.get("name", "").split())
+    return name if name and len(name) <= MAX_NAME and name.isprintable() else None
+
+
+def _name_error() -> str:
+    return _("A name has 1 to %(most)s characters that can be printed.") % {"most": MAX_NAME}

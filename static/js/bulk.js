@@ -1,0 +1,82 @@
+// Rows that are chosen. Their keys are kept here, so that they stay chosen on other pages of the list and
+// while rows come and go; the server is told when they are to be deleted, and asks before it does.
+
+const { $, word, announce, table, rows } = window.quarterdeck;
+const bar = $("bulk");
+const form = $("bulk-form");
+const chosen = new Set();
+let all = false;
+let last = null;
+
+const box = (row) => row.querySelector(".tick input");
+const total = () => Number(table()?.dataset.total ?? 0);
+
+function show() {
+  for (const row of rows()) {
+    const input = box(row);
+    if (!input) continue;
+    input.checked = all || chosen.has(row.dataset.key);
+  }
+  const boxes = rows().map(box).filter(Boolean);
+  const head = $("tick-all");
+  if (head) head.checked = boxes.length > 0 && boxes.every(({ checked }) => checked);
+  const number = all ? total() : chosen.size;
+  bar.hidden = !number;
+  $("bulk-count").textContent = word(all ? "matching" : "chosen", { n: number.toLocaleString("en") });
+  $("bulk-all").hidden = all || number >= total();
+  $("bulk-all").textContent = word("choose", { n: total().toLocaleString("en") });
+}
+
+function tell() {
+  show();
+  announce($("bulk-count").textContent);
+}
+
+function set(list, on) {
+  // Of all that match, what is left are those that can be seen.
+  if (all) rows().filter(box).forEach((row) => chosen.add(row.dataset.key));
+  all = false;
+  for (const row of list) chosen[on ? "add" : "delete"](row.dataset.key);
+  tell();
+}
+
+/** The row alone, or all from the last one that was ticked. */
+function tick(row, on, range) {
+  const standing = rows();
+  const ends = [standing.indexOf(row), standing.indexOf(range ? last : row)].filter((at) => at >= 0);
+  set(standing.slice(Math.min(...ends), Math.max(...ends) + 1).filter(box), on);
+  last = row;
+}
+
+if (bar && form) {
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    if (target.id === "tick-all") set(rows().filter(box), target.checked);
+    if (target.id === "bulk-all") tell(all = true);
+    if (target.id === "bulk-none") {
+      all = false;
+      chosen.clear();
+      tell();
+    }
+    if (target.matches("tbody .tick input")) tick(target.closest("tr"), target.checked, event.shiftKey);
+  });
+  document.addEventListener("keydown", (event) => {
+    const { target, code, shiftKey, ctrlKey, metaKey, altKey } = event;
+    if (!target.matches("tbody > tr") || !["Space", "KeyX"].includes(code) || ctrlKey || metaKey || altKey) return;
+    event.preventDefault();
+    if (box(target)) tick(target, !box(target).checked, shiftKey);
+  });
+  form.addEventListener("submit", () => {
+    form.elements.keys.value = all ? "" : [...chosen].join("\n");
+    form.elements.all.value = all ? "1" : "";
+    form.elements.list.value = table()?.dataset.url ?? "";
+  });
+  let asked = 0;
+  const soon = () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(show);
+  };
+  // Rows come and go with pages, filters and updates.
+  new MutationObserver(soon).observe($("results"), { childList: true, subtree: true });
+  show();
+}

@@ -1,0 +1,135 @@
+"""Choosing rows, columns and views, and folding the menu, in a real browser."""
+
+import re
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.controlplane.waiting import eventually
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator(f'tr[data-key="default/{name}"]')
+
+
+def box(page: Page, name: str) -> Locator:
+    return row(page, name).get_by_role("checkbox")
+
+
+def at(page: Page, console: Console, path: str) -> None:
+    page.goto(console.url + path)
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+
+
+def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> None:
+    for number in range(4):
+        console.pod(f"bulk-{number}", bulk="yes")
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/pods"))
+    at(page, console, "/clusters/host/pods?label=bulk%3Dyes&sort=name&limit=2")
+    bar = page.get_by_role("region", name="Chosen rows")
+    expect(bar).to_be_hidden()
+    # By the keyboard, then by the pointer on the next page, where the first one stays chosen.
+    row(page, "bulk-0").focus()
+    page.keyboard.press("Space")
+    expect(box(page, "bulk-0")).to_be_checked()
+    expect(bar).to_contain_text("1 chosen")
+    page.get_by_role("link", name="Next page").click()
+    box(page, "bulk-3").click()
+    expect(bar).to_contain_text("2 chosen")
+    # A change of the row leaves it chosen; a row that comes is not.
+    console.kubectl("label", "pod", "bulk-3", "-n", "default", "more=yes")
+    page.get_by_role("link", name="Previous page").click()
+    expect(box(page, "bulk-0")).to_be_checked()
+    expect(box(page, "bulk-1")).not_to_be_checked()
+    page.get_by_role("button", name="Delete what is chosen…").click()
+    expect(page.get_by_role("heading", name="Delete 2 pods")).to_be_visible()
+    expect(page.get_by_text("default/bulk-3")).to_be_visible()
+    page.get_by_role("button", name="Delete 2 pods").click()
+    expect(page.locator(".summary")).to_contain_text("2 deleted, 0 already gone, 0 not deleted.")
+    eventually(
+        lambda: not console.has_pod("bulk-0") and not console.has_pod("bulk-3"), "both are gone"
+    )
+    assert console.has_pod("bulk-1")
+    page.get_by_role("link", name="Back to the list").click()
+    expect(page.locator("table[data-total]")).to_have_attribute("data-total", "2")
+    page.get_by_role("checkbox", name="Choose all rows of this page").click()
+    expect(bar).to_contain_text("2 chosen")
+    page.get_by_role("button", name="Choose none").click()
+    expect(bar).to_be_hidden()
+
+
+def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
+    for number in range(5):
+        console.pod(f"range-{number}", range="yes")
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/pods"))
+    at(page, console, "/clusters/host/pods?label=range%3Dyes&sort=name&limit=3")
+    box(page, "range-0").click()
+    box(page, "range-2").click(modifiers=["Shift"])
+    bar = page.get_by_role("region", name="Chosen rows")
+    expect(bar).to_contain_text("3 chosen")
+    page.get_by_role("button", name="Choose all 5 that match").click()
+    expect(bar).to_contain_text("All 5 that match are chosen")
+    page.get_by_role("button", name="Delete what is chosen…").click()
+    expect(page.get_by_role("heading", name="Delete 5 pods")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
+    expect(page.locator("table[data-total]")).to_have_attribute("data-total", "5")
+
+
+def it_deletes_without_scripts(console: Console, browser: Browser) -> None:
+    console.pod("plain-bulk", plain="yes")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, console)
+    page.goto(console.url + "/clusters/host/pods?label=plain%3Dyes")
+    box(page, "plain-bulk").check()
+    page.get_by_role("button", name="Delete what is chosen…").click()
+    page.get_by_role("button", name="Delete pod plain-bulk").click()
+    expect(page.locator(".summary")).to_contain_text("1 deleted")
+    context.close()
+
+
+def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page: Page) -> None:
+    console.pod("columns-one", team="payments")
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/pods"))
+    at(page, console, "/clusters/host/pods?q=columns-one")
+    page.get_by_role("button", name="Columns", exact=True).click()
+    page.get_by_role("checkbox", name="Restarts").uncheck()
+    page.get_by_label("Labels").fill("label:team")
+    page.get_by_role("button", name="Show these columns").click()
+    expect(page.get_by_role("columnheader", name="team")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Restarts")).to_have_count(0)
+    expect(row(page, "columns-one")).to_contain_text("payments")
+    expect(page).to_have_url(re.compile("columns=.*label%3Ateam"))
+    console.kubectl("label", "pod", "columns-one", "-n", "default", "--overwrite", "team=ledger")
+    expect(row(page, "columns-one")).to_contain_text("ledger")
+    # The address is all there is to save.
+    page.get_by_role("button", name="Views", exact=True).click()
+    page.get_by_label("Save this view as").fill("By team")
+    page.get_by_role("button", name="Save view").click()
+    expect(page.get_by_role("columnheader", name="team")).to_be_visible()
+    at(page, console, "/clusters/host/pods")
+    page.get_by_role("button", name="Views", exact=True).click()
+    page.get_by_role("link", name="By team").click()
+    expect(page.get_by_role("columnheader", name="team")).to_be_visible()
+
+
+def it_remembers_what_was_folded(console: Console, page: Page) -> None:
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/pods"))
+    storage = page.locator('details[data-fold="storage"]')
+    expect(storage.get_by_role("link").first).to_be_visible()
+    page.wait_for_load_state()
+    storage.locator("summary").click()
+    expect(storage.get_by_role("link").first).to_be_hidden()
+    page.reload()
+    expect(storage.get_by_role("link").first).to_be_hidden()
+    # Where one is is always shown.
+    page.goto(console.url + "/clusters/host/storageclasses")
+    expect(storage.locator("[aria-current]")).to_be_visible()
+    storage.locator("summary").click()
+    storage.locator("summary").click()
+    page.goto(console.url + "/clusters/host/pods")
+    expect(storage.get_by_role("link").first).to_be_visible()

@@ -1,0 +1,79 @@
+"""The palette and the search page in a real browser: by keyboard alone, and without scripts."""
+
+import re
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+
+
+def option(page: Page, text: str) -> Locator:
+    return page.get_by_role("option", name=text)
+
+
+def opened(page: Page) -> Locator:
+    """The palette, opened by its key, with its first options there."""
+    page.wait_for_load_state()
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Jump to")
+    expect(field).to_be_focused()
+    expect(option(page, "Pods").first).to_have_attribute("aria-selected", "true")
+    return field
+
+
+def it_jumps_by_the_keyboard_alone(console: Console, page: Page) -> None:
+    console.pod("palette-one")
+    sign_in(page, console)
+    expect(page.locator('tr[data-key="default/palette-one"]')).to_be_visible()
+    field = opened(page)
+    # The arrows move what is chosen; the focus stays.
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator('[role=option][aria-selected="true"]')
+    expect(chosen).to_have_count(1)
+    name = chosen.get_attribute("id") or ""
+    expect(field).to_have_attribute("aria-activedescendant", name)
+    expect(field).to_be_focused()
+    # A short name, typed quickly: what is taken is of what stands there.
+    page.keyboard.type("deploy")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/clusters/host/deployments$"))
+    opened(page)
+    page.keyboard.type("palette-on")
+    expect(option(page, "palette-one").first).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("palette-one"))
+    expect(page.locator("#palette")).to_be_hidden()
+
+
+def it_runs_commands_and_closes(console: Console, page: Page) -> None:
+    sign_in(page, console)
+    expect(page).to_have_url(re.compile("/pods"))
+    opened(page)
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_hidden()
+    page.get_by_role("link", name="Jump to").click()
+    expect(page.get_by_role("combobox", name="Jump to")).to_be_focused()
+    page.keyboard.type("theme dark")
+    expect(option(page, "Theme: dark").first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page).to_have_url(re.compile("/pods"))
+    opened(page)
+    page.keyboard.type("log out")
+    expect(option(page, "Log out").first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/login"))
+
+
+def it_searches_without_scripts(console: Console, browser: Browser) -> None:
+    console.pod("palette-plain")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, console)
+    page.get_by_role("link", name="Jump to").click()
+    page.get_by_label("Search in all kinds").fill("palette-plain")
+    page.get_by_role("button", name="Search").click()
+    expect(
+        page.locator('section[data-resource="pods"] a', has_text="palette-plain")
+    ).to_be_visible()
+    context.close()

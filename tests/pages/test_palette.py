@@ -1,0 +1,113 @@
+"""What the palette offers, and to whom."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from console.ui.columns import Target, target_url
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+Options = list[tuple[str, str]]
+
+
+async def options(
+    client_as: ClientAs, text: str, who: str = "admin", **headers: str
+) -> dict[str, Options]:
+    """(text, address) of each option, by the label of its group."""
+    response = await client_as(who, **headers).get(f"/palette?q={quote(text)}")
+    assert response.status_code == 200
+    html = await text_of(response)
+    found: dict[str, Options] = {}
+    for part in html.split('role="group" aria-label="')[1:]:
+        label = part.partition('"')[0]
+        links = re.findall(
+            r'role="option".*?(?:href|formaction)="([^"]*)".*?</(?:a|button)>', part, re.S
+        )
+        texts = re.findall(r'role="option"(.*?)</(?:a|button)>', part, re.S)
+        plain = [
+            " ".join(re.sub(r"<[^>]*>", " ", text.partition(">")[2]).split()) for text in texts
+        ]
+        found[label] = list(zip(plain, [link.replace("&amp;", "&") for link in links], strict=True))
+    return found
+
+
+LIST = "/clusters/host"
+CART = target_url(Target("pods", "shop", "cart-1"))
+
+
+async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: ClientAs) -> None:
+    found = await options(client_as, "")
+    assert found["Lists"][0] == ("Pods", f"{LIST}/pods")
+    assert [text for text, _url in found["Commands"]] == [
+        "Theme: light", "Theme: dark", "Theme: as the system", "English", "中文", "Log out",
+    ]  # fmt: skip
+    assert set(found) == {"Lists", "Commands"}
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "first"),
+    [
+        ("po", "Lists", ("Pods", f"{LIST}/pods")),
+        ("deploy", "Lists", ("Deployments", f"{LIST}/deployments")),
+        ("容器组", "Lists", ("Pods", f"{LIST}/pods")),
+        ("po web", "Lists", ("Pods web", f"{LIST}/pods?q=web")),
+        ("po shop", "Lists", ("Pods shop", f"{LIST}/pods?namespace=shop")),
+        ("po shop /web", "Lists", ("Pods web · shop", f"{LIST}/pods?q=web&namespace=shop")),
+        ("po label=app=web", "Lists", ("Pods app=web", f"{LIST}/pods?label=app%3Dweb")),
+        ("shop", "Projects", ("shop", f"{LIST}/pods?namespace=shop")),
+        ("team", "Projects", ("team-a", f"{LIST}/pods?namespace=team-a")),
+        ("cart", "Pods", ("cart-1 shop", CART)),
+        ("dark", "Commands", ("Theme: dark", "/settings/theme")),
+        ("log out", "Commands", ("Log out", "/logout")),
+        ("zz", "Search", ("Everything about zz", "/search?q=zz")),
+    ],
+)
+async def test_what_is_offered_first(
+    client_as: ClientAs, text: str, group: str, first: tuple[str, str]
+) -> None:
+    assert (await options(client_as, text))[group][0] == first
+
+
+async def test_a_slash_is_text_alone(client_as: ClientAs) -> None:
+    assert set(await options(client_as, "/shop")) == {"Search"}
+    assert set(await options(client_as, "/web")) == {"Pods", "Search"}
+
+
+async def test_more_of_a_kind_lead_to_its_list(client_as: ClientAs) -> None:
+    found = await options(client_as, "-1")
+    assert found["Pods"][-1] == ("All 4", f"{LIST}/pods?q=-1")
+
+
+async def test_it_offers_what_the_viewer_may_see(client_as: ClientAs) -> None:
+    nobody = await options(client_as, "", "charlie")
+    assert set(nobody) == {"Commands"}
+    assert set(await options(client_as, "shop", "charlie")) == {"Search"}
+    alice = await options(client_as, "team", "alice")
+    assert [text for text, _url in alice["Projects"]] == ["team-a"]
+    assert set(await options(client_as, "po shop", "alice")) == {"Lists", "Search"}
+
+
+async def test_it_needs_somebody_who_is_signed_in(client_as: ClientAs) -> None:
+    assert (await client_as("", **{"HX-Request": "true"}).get("/palette?q=a")).status_code == 401
+    assert (await client_as("").get("/palette")).status_code == 302
+
+
+@pytest.mark.parametrize("text", ["%00", "label=((", "x" * 4000, "%FF"])
+async def test_what_cannot_be_read_is_said(client_as: ClientAs, text: str) -> None:
+    response: Any = await client_as("admin").get(f"/palette?q={text}")
+    assert response.status_code in (200, 400)
+
+
+async def test_markup_stays_text(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get('/palette?q=%3Cimg%20src=x%3E"'))
+    assert "<img" not in html
+
+
+async def test_every_page_has_it(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get("/clusters/host/pods"))
+    assert 'href="/search" data-palette' in html
+    assert 'id="palette-options" role="listbox"' in html
+    assert 'data-url="/palette"' in html

@@ -1,0 +1,137 @@
+"""Which columns a list shows, by its address: on the page, on the socket and in exports."""
+
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.ui.chosen import MOST_LABELS
+from console.ui.export import item
+from console.ui.picker import column_picker
+from console.ui.rows import make_row
+from console.ui.table import find_row
+from console.ui.viewspec import ViewSpec
+from tests.ui.lists import spec_of, table
+from tests.ui.support import admin, small_world
+
+USUAL = ("name", "namespace", "status", "ready", "restarts", "node", "ip", "age")
+
+
+def ids(query: str) -> tuple[str, ...]:
+    spec = spec_of(query)
+    assert spec.errors == ()
+    return tuple(column.id for column in spec.shown)
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "canonical"),
+    [
+        ("", USUAL, ""),
+        ("columns=", USUAL, ""),
+        ("columns=" + ",".join(USUAL), USUAL, ""),
+        ("columns=age,name", ("age", "name"), "columns=age,name"),
+        ("columns=age", ("name", "age"), "columns=name,age"),
+        ("columns=name&columns=age", ("name", "age"), "columns=name,age"),
+        ("columns=name,age,name,", ("name", "age"), "columns=name,age"),
+        ("columns=name,label:app", ("name", "label:app"), "columns=name,label%3Aapp"),
+        ("columns=label:+a.b/c-d", ("name", "label:a.b/c-d"), "columns=name,label%3Aa.b%2Fc-d"),
+    ],
+)
+def test_the_address_names_them(query: str, shown: tuple[str, ...], canonical: str) -> None:
+    assert ids(query) == shown
+    assert spec_of(query).query == canonical
+    assert spec_of(canonical) == spec_of(query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing", "label:", "label:!app", "label:a=b", "label:(", "labels", "x" * 2000, "a\x00",
+        ",".join(f"label:k{number}" for number in range(MOST_LABELS + 1)),
+    ],
+)  # fmt: skip
+def test_what_is_no_column_is_said(text: str) -> None:
+    query = QueryDict(mutable=True)
+    query["columns"] = text
+    spec = ViewSpec.parse(spec_of("").kind, query, cluster="host")
+    assert [error.field for error in spec.errors] == ["columns"]
+    assert spec.columns == ()
+
+
+@given(st.lists(st.text(max_size=60), max_size=20))
+def test_any_text_is_read_or_refused(texts: list[str]) -> None:
+    query = QueryDict(mutable=True)
+    query.setlist("columns", texts)
+    spec = ViewSpec.parse(spec_of("").kind, query, cluster="host")
+    if not spec.errors:
+        assert spec_of(spec.query).columns == spec.columns
+
+
+def test_rows_and_heads_have_them() -> None:
+    found = table("columns=label:app,age&q=web-2")
+    assert [head.id for head in found.columns] == ["name", "label:app", "age"]
+    [row] = found.rows
+    assert [cell.column for cell in row.cells] == ["name", "label:app", "age"]
+    assert row.cells[1].value == "web"
+    assert found.columns[1].sort_url is None
+    assert (found.columns[2].sort_url or "").endswith("columns=name,label%3Aapp,age&sort=age")
+
+
+def test_one_row_with_other_columns_is_another_row() -> None:
+    """Pages and sockets share rows; never across sets of columns."""
+    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    entry = next(iter(informer.store.snapshot().entries.values()))
+    usual, few = spec_of(""), spec_of("columns=name,age")
+    rows = [make_row(usual.kind, "host", admin(), entry, spec.columns) for spec in (usual, few)]
+    assert [len(row.cells) for row in rows] == [8, 2]
+    assert rows[0].signature != rows[1].signature
+    found = find_row(few, entry.key, admin(), informer)
+    assert found is rows[1]
+
+
+def test_a_change_of_what_is_not_shown_is_no_change() -> None:
+    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    few, key = spec_of("columns=name,label:app"), next(iter(informer.store.snapshot().entries))
+    before = find_row(few, key, admin(), informer)
+    changed = {**informer.store.get(key).original()}  # type: ignore[union-attr]
+    changed["metadata"]["resourceVersion"] = "999999999"
+    changed["status"]["podIP"] = "10.9.9.9"
+    informer.apply(changed)
+    after = find_row(few, key, admin(), informer)
+    assert before is not None
+    assert after is not None
+    assert after is not before
+    assert after.signature == before.signature
+
+
+def test_exports_have_them() -> None:
+    informer: Informer[Any] = Informer.preloaded(PODS, small_world())
+    entry = next(iter(informer.store.snapshot().entries.values()))
+    found = item(spec_of("columns=name,label:tier"), entry)
+    assert found["label:tier"] == "front"
+    assert "node" not in found
+    assert {"namespace", "name", "status", "labels"} <= set(found)
+
+
+def test_filters_sorts_and_pages_keep_them() -> None:
+    found = table("columns=name,age&sort=age&limit=2&status=error")
+    links = [
+        *(head.sort_url for head in found.columns), *(item.url for item in found.tally),
+        found.all_url, *(choice.url for choice in found.pager.limits),
+    ]  # fmt: skip
+    assert all("columns=name,age" in (link or "") for link in links)
+    assert ("columns", "name,age") in found.filters.hidden
+
+
+def test_the_form_offers_all_columns_and_carries_the_rest() -> None:
+    picker = column_picker(spec_of("columns=name,age,label:app&q=web&status=error&page=3"))
+    assert picker.hidden == (("q", "web"), ("status", "error"))
+    assert picker.default_url == "/clusters/host/pods?q=web&status=error"
+    offered = {choice.id: choice.shown for choice in picker.choices}
+    assert set(offered) == {*USUAL, "label:app"} - {"name"}
+    assert {name for name, shown in offered.items() if shown} == {"age", "label:app"}
+    assert column_picker(spec_of("q=web")).default_url is None

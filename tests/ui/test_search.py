@@ -1,0 +1,193 @@
+"""Searching all kinds: what is found, in which order, and who may see it."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import DEPLOYMENTS, NAMESPACES, PODS, Key
+from console.kube.informer import Informer
+from console.ui.access import Access
+from console.ui.haystacks import haystacks_of
+from console.ui.kindnames import kind_named, kinds_like
+from console.ui.search import best_of, search, searchable
+from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
+from console.ui.selection import select
+from tests.ui.support import FakeAccess, admin, alice, charlie, dora, namespace, pod, small_world
+
+Found = dict[str, tuple[int, list[str]]]
+
+
+def deployment(name: str, space: str = "shop") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": space, "uid": f"d-{name}", "resourceVersion": "7"}
+    return {"metadata": {**metadata, "labels": {"app": "web"}}, "spec": {}, "status": {}}
+
+
+@pytest.fixture
+def world() -> dict[Any, Informer[Any]]:
+    return {
+        PODS: Informer.preloaded(PODS, small_world()),
+        DEPLOYMENTS: Informer.preloaded(DEPLOYMENTS, [deployment("web"), deployment("webhook")]),
+        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop"), namespace("web")]),
+    }
+
+
+def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = None) -> Found:
+    where = [
+        (one, world[one.kind.gvr]) for one in searchable(access or admin()) if one.kind.gvr in world
+    ]
+    found = search(parse_search(text), where, cluster="host")
+    return {
+        group.kind.plural: (group.total, ["".join(hit.name) for hit in group.hits])
+        for group in found.groups
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("cart-1", {"pods": (1, ["cart-1"])}),
+        ("CART", {"pods": (1, ["cart-1"])}),
+        ("10.0.0.20", {"pods": (1, ["cart-1"])}),
+        ("ip=10.0.0.20", {"pods": (1, ["cart-1"])}),
+        ("ledger", {"pods": (1, ["web-1"])}),
+        ("image=ledger:7", {"pods": (1, ["web-1"])}),
+        ("tier=front", {"pods": (1, ["web-1"])}),
+        ("label=tier", {"pods": (1, ["web-1"])}),
+        ("label=tier=front web", {"pods": (1, ["web-1"])}),
+        ("tier=fron", {}),
+        ("deploy hook", {"deployments": (1, ["webhook"])}),
+        ("/pods", {}),
+        ("no-such-thing", {}),
+        ("", {}),
+        ("   ", {}),
+        ("label=", {}),
+    ],
+)
+def test_what_is_found(world: dict[Any, Informer[Any]], text: str, wanted: Found) -> None:
+    assert look(world, text) == wanted
+
+
+def test_owners_are_found(world: dict[Any, Informer[Any]]) -> None:
+    world[PODS].apply(pod("abc", owner=("Job", "nightly")))
+    assert look(world, "job/nightly") == {"pods": (1, ["abc"])}
+
+
+def test_the_kind_whose_names_fit_best_comes_first(world: dict[Any, Informer[Any]]) -> None:
+    assert list(look(world, "web")) == ["deployments", "namespaces", "pods"]
+    assert look(world, "web")["deployments"] == (2, ["web", "webhook"])
+    # Web-1 is there twice, and web-2 is the third.
+    assert look(world, "web")["pods"] == (3, ["web-1", "web-1", "web-2"])
+
+
+def test_the_kind_that_is_named_leads(world: dict[Any, Informer[Any]]) -> None:
+    assert next(iter(look(world, "po web"))) == "pods"
+    # All words may still be text, of other kinds.
+    world[DEPLOYMENTS].apply(deployment("pods-web"))
+    assert look(world, "pods web")["deployments"] == (1, ["pods-web"])
+
+
+def test_better_names_come_first() -> None:
+    names = ["b-app", "app", "xappy", "apply", "zz", "app-2", "a.app"]
+    found = best_of([Key("", name) for name in names], ("app",), 9)
+    assert [key.name for _rank, key in found] == [
+        "app", "app-2", "apply", "a.app", "b-app", "xappy", "zz",
+    ]  # fmt: skip
+    assert [rank for rank, _key in found] == [0, 1, 1, 2, 2, 3, 4]
+    assert best_of([Key("", name) for name in names], ("app",), 2) == found[:2]
+    assert [rank for rank, _key in best_of([Key("", "b"), Key("", "a")], (), 5)] == [0, 0]
+    assert best_of([], ("app",), 5) == []
+
+
+def test_only_what_may_be_listed_is_found(world: dict[Any, Informer[Any]]) -> None:
+    assert look(world, "web", charlie()) == {}
+    assert look(world, "api", alice()) == {"pods": (2, ["api-1", "api-2"])}
+    assert look(world, "web", alice()) == {}
+    # By its name alone, in one project and in every one.
+    assert look(world, "web", dora())["pods"] == (1, ["web-1"])
+    everywhere = FakeAccess("eve", list_in=(), names=[Key("", "web-1")])
+    assert look(world, "web", everywhere)["pods"] == (2, ["web-1", "web-1"])
+    both = FakeAccess("eve", list_in={"shop"}, names=[Key("", "web-1")])
+    assert look(world, "web", both)["pods"] == (3, ["web-1", "web-1", "web-2"])
+
+
+@pytest.mark.parametrize("text", ["web", "label=app=web", "app!=web", "web 10.0", "web tier=front"])
+def test_what_is_found_of_a_kind_is_what_its_list_shows(
+    world: dict[Any, Informer[Any]], text: str
+) -> None:
+    query, [pods] = parse_search(text), [one for one in searchable(admin()) if one.kind.gvr == PODS]
+    [group] = search(query, [(pods, world[PODS])], cluster="host").groups
+    spec = query.list_of(pods.kind, "host")
+    assert (spec.errors, group.url) == ((), spec.url)
+    assert group.total == select(spec, admin(), world[PODS]).total
+
+
+def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:
+    pods = world[PODS]
+    assert look(world, "cart") != {}
+    pods.remove(pod("cart-1"))
+    pods.apply(pod("api-1", "team-a", image="example/newly"))
+    assert look(world, "cart") == {}
+    assert look(world, "newly") == {"pods": (1, ["api-1"])}
+    [declared] = [one.kind.filters[0] for one in searchable(admin()) if one.kind.gvr == PODS]
+    kept: Any = haystacks_of(declared, pods)  # type: ignore[arg-type]
+    assert (len(kept), kept.rebuilds) == (5, 1)
+
+
+def test_a_namespace_may_empty_and_fill_again(world: dict[Any, Informer[Any]]) -> None:
+    assert look(world, "ledger") != {}
+    world[PODS].remove(pod("web-1", "team-b"))
+    assert look(world, "ledger") == {}
+    world[PODS].apply(pod("web-1", "team-b", image="ledger"))
+    assert look(world, "ledger") == {"pods": (1, ["web-1"])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * (MAX_LENGTH + 1),
+        "a\x00b",
+        "a\u202eb",
+        "label=a=",
+        "label=((",
+        "label==",
+        "label=,,",
+        " ".join(f"k{n}=v" for n in range(MAX_LABELS + 1)),
+        "=",
+        "==",
+        "=x",
+        "!",
+        "/",
+        "image=",
+        "%s{{7*7}}'\"<script>",
+        "\ud800",
+    ],
+)
+def test_it_takes_anything(world: dict[Any, Informer[Any]], text: str) -> None:
+    query = parse_search(text)
+    assert len(query.text) <= MAX_LENGTH
+    look(world, text)
+    if not query.error:
+        for one in searchable(admin()):
+            assert query.list_of(one.kind, "host").url
+
+
+@pytest.mark.parametrize(
+    ("word", "segment"),
+    [
+        ("po", "pods"), ("pod", "pods"), ("Pods", "pods"), ("deploy", "deployments"),
+        ("svc", "services"), ("容器组", "pods"), ("部署", "deployments"), ("sts", "statefulsets"),
+        ("deployments.apps", "deployments"), ("ns", "namespaces"),
+    ],
+)  # fmt: skip
+def test_kinds_have_short_names(word: str, segment: str) -> None:
+    kind = kind_named(word)
+    assert kind is not None
+    assert kind.segment == segment
+    assert kinds_like(word)[0] is kind
+
+
+def test_kinds_are_found_by_a_part_of_their_names() -> None:
+    found = [kind.segment for kind in kinds_like("role b")]
+    assert found[0] == "rolebindings"
+    assert "clusterrolebindings" in found
+    assert kinds_like("zzz") == []

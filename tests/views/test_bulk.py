@@ -1,0 +1,236 @@
+"""Deleting several objects: what is asked, what must be typed, and what becomes of each."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.views.bulk import MOST
+from tests.ui.support import make_runtime, pod
+from tests.views.conftest import ClientAs, SignedIn
+from tests.views.test_lists import text_of
+
+URL = "/bulk/host/pods/delete"
+LIST = "/clusters/host/pods"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class FakeClient:
+    """Remembers what it is asked to delete; raises what `failures` has for a name."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, str]] = []
+        self.failures: dict[str, ApiError] = {}
+        self.identity = Identity("nobody")
+
+    def as_user(self, identity: Identity) -> Any:
+        self.identity = identity
+        return self
+
+    async def delete(
+        self, gvr: GVR, *, namespace: str, name: str, uid: str, audit_id: str
+    ) -> dict[str, Any]:
+        assert audit_id
+        if name in self.failures:
+            raise self.failures[name]
+        self.calls.append((self.identity.name, f"{namespace}/{name}", uid))
+        return {}
+
+
+@pytest.fixture
+def cluster() -> FakeClient:
+    return FakeClient()
+
+
+@pytest.fixture
+def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
+    found = make_runtime(user_client=cluster.as_user)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def ask(client_as: ClientAs, who: str = "admin", url: str = URL, **data: Any) -> Any:
+    return await client_as(who).post(url, data)
+
+
+def targets_in(html: str) -> str:
+    found = re.search(r'name="targets" value="([^"]*)"', html)
+    assert found is not None
+    return found[1]
+
+
+async def outcomes(response: Any) -> dict[str, str]:
+    """Outcome and reason of each object, by its key."""
+    assert response.status_code == 200
+    html = b"".join([part async for part in response.streaming_content]).decode()
+    found = re.findall(
+        r'<li data-outcome="(\w+)">.*?class="full">([^<]*)<.*?class="where">([^<]*)<', html, re.S
+    )
+    assert html.rstrip().endswith("</html>")
+    assert 'class="summary"' in html
+    return {name: f"{outcome} {text}".strip() for outcome, name, text in found}
+
+
+TWO = "shop/web-1\nshop/cart-1"
+
+
+async def test_it_asks_before_it_deletes(client_as: ClientAs, cluster: FakeClient) -> None:
+    response = await ask(client_as, keys=TWO, list=f"{LIST}?namespace=shop")
+    html = await text_of(response)
+    assert response.status_code == 200
+    assert "Delete 2 pods" in html
+    assert "<li>shop/web-1</li>" in html
+    assert targets_in(html) == "uid-shop-web-1 shop/web-1\nuid-shop-cart-1 shop/cart-1"
+    assert f'href="{LIST}?namespace=shop"' in html
+    assert 'name="typed"' not in html
+    assert cluster.calls == []
+
+
+async def test_boxes_of_a_plain_form_are_enough(client_as: ClientAs) -> None:
+    html = await text_of(await ask(client_as, key=["shop/web-1", "team-b/web-1"]))
+    assert targets_in(html) == "uid-shop-web-1 shop/web-1\nuid-team-b-web-1 team-b/web-1"
+
+
+async def test_all_that_match_are_those_of_the_list(client_as: ClientAs) -> None:
+    html = await text_of(await ask(client_as, all="1", list=f"{LIST}?namespace=shop&page=9"))
+    assert sorted(line.split()[1] for line in targets_in(html).splitlines()) == [
+        "shop/cart-1", "shop/web-1", "shop/web-2",
+    ]  # fmt: skip
+
+
+async def test_each_is_deleted_as_the_viewer_if_it_still_is_the_one(
+    client_as: ClientAs, cluster: FakeClient
+) -> None:
+    cluster.failures = {
+        "web-2": NotFound(404, "not found"),
+        "api-1": Conflict(409, "the UID in the precondition does not match"),
+        "api-2": Forbidden(403, "pods is forbidden"),
+        "cart-1": Unavailable("no answer"),
+    }
+    names = ("shop/web-1", "shop/web-2", "team-a/api-1", "team-a/api-2", "shop/cart-1")
+    lines = "\n".join(f"u{number} {name}" for number, name in enumerate(names))
+    found = await outcomes(await ask(client_as, targets=lines))
+    assert cluster.calls == [("admin", "shop/web-1", "u0")]
+    assert found["shop/web-1"] == "done"
+    assert found["shop/web-2"] == "gone"
+    assert found["team-a/api-1"].startswith("refused It is not the one you saw")
+    assert found["team-a/api-2"].startswith("refused The cluster did not allow it.")
+    assert found["shop/cart-1"].startswith("refused The cluster did not answer")
+    codes = {
+        row.name: row.outcome.code async for row in AuditRecord.objects.select_related("outcome")
+    }
+    assert len(codes) == 5
+    assert codes["web-1"] == 200
+
+
+async def test_more_than_ten_are_confirmed_by_typing_their_number(
+    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+) -> None:
+    for number in range(30):
+        pods.apply(pod(f"many-{number:02}"))
+    html = await text_of(await ask(client_as, all="1", list=f"{LIST}?q=many"))
+    assert "Type 30 to confirm" in html
+    assert html.count("<li>shop/many-") == 20
+    assert "and 10 more" in html
+    lines = targets_in(html)
+    for typed in ("", "29", "thirty"):
+        response = await ask(client_as, targets=lines, typed=typed)
+        assert response.status_code == 400
+        assert targets_in(await text_of(response)) == lines
+    assert cluster.calls == []
+    found = await outcomes(await ask(client_as, targets=lines, typed=" 30 "))
+    assert set(found.values()) == {"done"}
+    assert len(cluster.calls) == 30
+
+
+async def test_projects_are_confirmed_by_typing(client_as: ClientAs, cluster: FakeClient) -> None:
+    url = "/bulk/host/namespaces/delete"
+    html = await text_of(await ask(client_as, url=url, keys="shop"))
+    assert "Type shop to confirm" in html
+    lines = targets_in(html)
+    assert (await ask(client_as, url=url, targets=lines)).status_code == 400
+    await outcomes(await ask(client_as, url=url, targets=lines, typed="shop"))
+    assert cluster.calls == [("admin", "/shop", "uid-shop")]
+    assert "Type 2 to confirm" in await text_of(await ask(client_as, url=url, keys="shop\nteam-a"))
+
+
+async def test_what_may_not_be_deleted_stays(client_as: ClientAs, cluster: FakeClient) -> None:
+    # Alice sees and deletes in team-a alone; what she may not see is as if it were not there.
+    html = await text_of(await ask(client_as, "alice", keys=TWO + "\nteam-a/api-1\nteam-a/none"))
+    assert targets_in(html) == "uid-team-a-api-1 team-a/api-1"
+    assert "you may not delete" not in html
+    found = await outcomes(await ask(client_as, "alice", targets="u shop/web-1\nu team-a/api-1"))
+    assert found["shop/web-1"] == "refused You may not delete it."
+    assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
+
+
+async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: FakeClient) -> None:
+    assert (await ask(client_as, "bob", keys=TWO)).status_code == 400
+    assert (await ask(client_as, "charlie", keys=TWO)).status_code == 403
+    assert (await ask(client_as, "charlie", targets="u shop/web-1")).status_code == 403
+    assert (await ask(client_as, "", keys=TWO)).status_code == 302
+    found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
+    assert found == {"shop/web-1": "refused You may not delete it."}
+    assert cluster.calls == []
+
+
+async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: FakeClient) -> None:
+    """The right is asked for each, not once for all."""
+    found = await outcomes(await ask(client_as, "alice", targets="u team-a/a\nu team-b/b"))
+    assert found == {"team-a/a": "done", "team-b/b": "refused You may not delete it."}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {}, {"keys": ""}, {"keys": "nonsense"}, {"key": "\x00"}, {"targets": ""}, {"targets": "nouid"},
+        {"targets": "u \x00"}, {"targets": " shop/web-1"}, {"keys": TWO, "list": "/dashboard"},
+        {"all": "1", "list": f"{LIST}?label=(("}, {"all": "1", "list": "/clusters/host/nodes"},
+        {"targets": "\n".join(f"u shop/p{number}" for number in range(MOST + 1))},
+    ],
+)  # fmt: skip
+async def test_what_is_no_form_of_ours_is_refused(
+    client_as: ClientAs, cluster: FakeClient, data: dict[str, str]
+) -> None:
+    assert (await ask(client_as, **data)).status_code == 400
+    assert cluster.calls == []
+
+
+async def test_there_is_an_end_to_their_number(client_as: ClientAs, pods: Informer[Any]) -> None:
+    for number in range(MOST + 1):
+        pods.apply(pod(f"many-{number}"))
+    response = await ask(client_as, all="1", list=f"{LIST}?q=many")
+    assert response.status_code == 400
+    assert "2,000" in await text_of(response)
+
+
+@pytest.mark.parametrize(
+    "url", ["/bulk/host/nothing/delete", "/bulk/other/pods/delete", "/bulk/host/events/delete"]
+)
+async def test_kinds_without_deletion_have_no_such_page(client_as: ClientAs, url: str) -> None:
+    assert (await ask(client_as, url=url, keys=TWO)).status_code == 404
+
+
+async def test_it_takes_a_form_of_ours(client_as: ClientAs) -> None:
+    assert (await client_as("admin").get(URL)).status_code == 405
+    checked = SignedIn({"X-Cast": "admin"}, csrf=True)
+    assert (await checked.post(URL, {"keys": TWO})).status_code == 403
+
+
+async def test_the_list_offers_it_to_whoever_may_delete(client_as: ClientAs) -> None:
+    admin = await text_of(await client_as("admin").get(LIST))
+    assert 'name="key" value="shop/web-1" form="bulk-form"' in admin
+    assert 'id="bulk"' in admin
+    assert " data-bulk" in admin
+    bob = await text_of(await client_as("bob").get(LIST))
+    assert 'name="key"' not in bob
+    assert 'id="bulk"' not in bob
+    assert " data-bulk" not in bob

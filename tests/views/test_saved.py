@@ -1,0 +1,201 @@
+"""Saved views: whose they are, what they may be, and how a list opens with one."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from pytest_django import Settings
+
+from console.saved.book import MOST
+from console.saved.models import MAX_NAME, SavedView, Sharing
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+LIST = "/clusters/host/pods"
+FAILING = f"{LIST}?namespace=shop&status=error&sort=-age"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def save(
+    client_as: ClientAs, name: str, url: str = FAILING, who: str = "alice", **more: str
+) -> Any:
+    return await client_as(who).post("/views", {"list": url, "name": name, **more})
+
+
+async def change(client_as: ClientAs, view: SavedView, who: str = "alice", **data: str) -> Any:
+    return await client_as(who).post(f"/views/{view.pk}", {"list": LIST, **data})
+
+
+async def names_of(client_as: ClientAs, who: str, url: str = LIST) -> list[str]:
+    html = await text_of(
+        await client_as(who, **{"HX-Request": "true"}).get(f"/views?list={quote(url)}")
+    )
+    return re.findall(r'<a class="menu-item" href="/clusters[^"]*"[^>]*>([^<]*)<', html)
+
+
+TEAM = f"{LIST}?namespace=team-a&status=error&page=3&limit=20"
+
+
+async def test_a_view_is_a_name_for_the_address(client_as: ClientAs) -> None:
+    response = await save(client_as, "  My   failing ", TEAM)
+    assert (response.status_code, response["Location"]) == (
+        302, f"{LIST}?namespace=team-a&status=error&limit=20",
+    )  # fmt: skip
+    view = await SavedView.objects.aget()
+    assert (view.name, view.holder, view.kind) == ("My failing", "alice", "pods")
+    assert view.query == "namespace=team-a&status=error&limit=20"
+    html = await text_of(await client_as("alice").get(f"/views?list={quote(TEAM)}"))
+    assert f'href="{LIST}?{view.query}"'.replace("&", "&amp;") in html
+
+
+async def test_saving_under_a_name_again_replaces_it(client_as: ClientAs) -> None:
+    await save(client_as, "one", f"{LIST}?q=a")
+    await save(client_as, "one", f"{LIST}?q=b")
+    assert [view.query async for view in SavedView.objects.all()] == ["q=b"]
+
+
+async def test_views_are_their_owners(client_as: ClientAs) -> None:
+    await save(client_as, "mine")
+    view = await SavedView.objects.aget()
+    assert await names_of(client_as, "alice") == ["mine"]
+    assert await names_of(client_as, "bob") == []
+    # Not even an administrator finds it: as if there were none.
+    for who in ("bob", "admin"):
+        for action in ("rename", "delete", "open"):
+            response = await change(client_as, view, who, action=action, name="x")
+            assert response.status_code == 404
+    assert (await SavedView.objects.aget()).name == "mine"
+
+
+async def test_the_platforms_views_are_for_everybody_and_made_by_administrators(
+    client_as: ClientAs,
+) -> None:
+    assert (await save(client_as, "all", sharing="platform")).status_code == 403
+    assert (await save(client_as, "all", who="bob", sharing="platform")).status_code == 403
+    assert (await save(client_as, "all", who="admin", sharing="workspace")).status_code == 403
+    assert (await save(client_as, "all", who="admin", sharing="platform")).status_code == 302
+    view = await SavedView.objects.aget()
+    assert (view.sharing, view.holder) == (Sharing.PLATFORM, "")
+    await save(client_as, "zz")
+    assert await names_of(client_as, "alice") == ["zz", "all"]
+    assert (await change(client_as, view, action="delete")).status_code == 404
+    assert (await change(client_as, view, "admin", action="delete")).status_code == 302
+    assert await names_of(client_as, "alice") == ["zz"]
+
+
+async def test_views_of_a_kind_that_one_may_not_see_are_not_shown(client_as: ClientAs) -> None:
+    await save(client_as, "all", who="admin", sharing="platform")
+    assert (await client_as("charlie").get(f"/views?list={LIST}")).status_code == 403
+    assert (await save(client_as, "x", who="charlie")).status_code == 403
+
+
+async def test_renaming_and_deleting(client_as: ClientAs) -> None:
+    await save(client_as, "one")
+    await save(client_as, "two")
+    one = await SavedView.objects.aget(name="one")
+    assert (await change(client_as, one, action="rename", name="two")).status_code == 400
+    assert (await change(client_as, one, action="rename", name="three")).status_code == 302
+    assert await names_of(client_as, "alice") == ["three", "two"]
+    await change(client_as, one, action="delete")
+    assert await names_of(client_as, "alice") == ["two"]
+    assert (await change(client_as, one, action="delete")).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * (MAX_NAME + 1), "a\u202eb", "a\x00"])
+async def test_names_have_limits(client_as: ClientAs, name: str) -> None:
+    assert (await save(client_as, name)).status_code == 400
+    assert await SavedView.objects.acount() == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "/", "/dashboard", "//evil.example/clusters/host/pods", LIST + "?page=0",
+        LIST + "?label=((", "/clusters/host/nothing", "/clusters/other/pods", LIST + "\x00",
+        "x" * 20000,
+        LIST + "?" + "&".join(f"label={'k' * 60}{n}%3D{'v' * 60}" for n in range(18)),
+    ],
+)  # fmt: skip
+async def test_only_lists_of_ours_can_be_saved(client_as: ClientAs, url: str) -> None:
+    assert (await save(client_as, "x", url)).status_code == 400
+    assert await SavedView.objects.acount() == 0
+
+
+async def test_there_is_an_end_to_their_number(client_as: ClientAs) -> None:
+    await SavedView.objects.abulk_create(
+        SavedView(sharing="own", holder="alice", cluster="host", kind="pods", name=f"n{number}")
+        for number in range(MOST)
+    )
+    assert (await save(client_as, "more")).status_code == 400
+    assert (await save(client_as, "n7")).status_code == 302
+    assert (await save(client_as, "other", who="bob")).status_code == 302
+
+
+@pytest.mark.parametrize("number", ["0", "9" * 30])
+async def test_views_that_there_are_not(client_as: ClientAs, number: str) -> None:
+    response = await client_as("alice").post(f"/views/{number}", {"action": "delete"})
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize("action", ["", "steal"])
+async def test_unknown_acts_do_nothing(client_as: ClientAs, action: str) -> None:
+    await save(client_as, "one")
+    view = await SavedView.objects.aget()
+    assert (await change(client_as, view, action=action)).status_code == 404
+
+
+async def test_nobody_saves_without_an_account(client_as: ClientAs) -> None:
+    assert (await save(client_as, "x", who="")).status_code == 302
+    assert (await client_as("").post("/views/1", {"action": "delete"})).status_code == 302
+    assert await SavedView.objects.acount() == 0
+
+
+@pytest.fixture
+def opening(settings: Settings) -> None:
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.OpeningViewMiddleware"]
+
+
+async def opened(client_as: ClientAs, who: str = "alice", path: str = LIST, **headers: str) -> str:
+    response = await client_as(who, **headers).get(path)
+    return response["Location"] if response.status_code == 302 else ""
+
+
+@pytest.mark.usefixtures("opening")
+async def test_a_list_opens_with_the_view_that_was_chosen(client_as: ClientAs) -> None:
+    await save(client_as, "one", f"{LIST}?q=one")
+    await save(client_as, "two", f"{LIST}?q=two")
+    one, two = [view async for view in SavedView.objects.order_by("name")]
+    assert await opened(client_as) == ""
+    await change(client_as, one, action="open")
+    assert await opened(client_as) == f"{LIST}?q=one"
+    await change(client_as, two, action="open")
+    assert await opened(client_as) == f"{LIST}?q=two"
+    assert await opened(client_as, "bob") == ""
+    assert await opened(client_as, path="/clusters/host/deployments") == ""
+    # Whoever asks for something, or for all by a link on the list itself, gets that.
+    assert await opened(client_as, path=f"{LIST}?page=1") == ""
+    assert await opened(client_as, **{"HX-Request": "true"}) == ""
+    own = {"Referer": f"http://testserver{LIST}?q=two"}
+    assert await opened(client_as, **own) == ""
+    elsewhere = {"Referer": "http://testserver/clusters/host/nodes"}
+    assert await opened(client_as, **elsewhere) == f"{LIST}?q=two"
+    await change(client_as, two, action="unopen")
+    assert await opened(client_as) == ""
+
+
+@pytest.mark.usefixtures("opening")
+async def test_ones_own_choice_counts_before_the_platforms(client_as: ClientAs) -> None:
+    await save(client_as, "all", f"{LIST}?q=all", who="admin", sharing="platform")
+    await change(client_as, await SavedView.objects.aget(), "admin", action="open")
+    assert await opened(client_as, "bob") == f"{LIST}?q=all"
+    await save(client_as, "mine", f"{LIST}?q=mine")
+    await change(client_as, await SavedView.objects.aget(name="mine"), action="open")
+    assert await opened(client_as) == f"{LIST}?q=mine"
+    assert await opened(client_as, "bob") == f"{LIST}?q=all"
+
+
+async def test_the_list_has_the_menu(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get(f"{LIST}?q=web&page=1"))
+    assert 'hx-get="/views?list=%2Fclusters%2Fhost%2Fpods%3Fq%3Dweb"' in html
+    assert 'id="views-menu"' in html
