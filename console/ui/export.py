@@ -15,7 +15,9 @@ from typing import Any
 import msgspec
 
 from console.kube.store import Entry
+from console.ui.chosen import shown_columns
 from console.ui.columns import Plain
+from console.ui.kind import ResourceKind
 from console.ui.ordered import ALL, Selection
 from console.ui.viewspec import ViewSpec
 
@@ -49,11 +51,11 @@ async def stream(spec: ViewSpec, selection: Selection, fmt: str) -> AsyncIterato
         yield b"]," + _tail(selection)
 
 
-def item(spec: ViewSpec, entry: Entry[Any]) -> dict[str, Any]:
+def item(kind: ResourceKind, entry: Entry[Any], chosen: tuple[str, ...] = ()) -> dict[str, Any]:
     """One object: its columns by id, and what identifies and describes any object."""
-    status = spec.kind.status(entry)
+    status = kind.status(entry)
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
-    found |= {column.id: column.plain(entry) for column in spec.shown}
+    found |= {column.id: column.plain(entry) for column in shown_columns(kind, chosen)}
     if status is not None:
         word, reason = status.word, status.reason
         found["status"] = {"severity": status.severity.value, "word": word, "reason": reason}
@@ -71,7 +73,7 @@ def safe(value: Plain) -> str | int:
 
 
 def _items(spec: ViewSpec, entries: Sequence[Entry[Any]], *, first: bool) -> bytes:
-    encoded = msgspec.json.encode([item(spec, entry) for entry in entries])
+    encoded = msgspec.json.encode([item(spec.kind, entry, spec.columns) for entry in entries])
     return encoded[1:-1] if first else b"," + encoded[1:-1]
 
 

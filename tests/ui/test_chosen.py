@@ -111,7 +111,8 @@ def test_a_change_of_what_is_not_shown_is_no_change() -> None:
 def test_exports_have_them() -> None:
     informer: Informer[Any] = Informer.preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
-    found = item(spec_of("columns=name,label:tier"), entry)
+    spec = spec_of("columns=name,label:tier")
+    found = item(spec.kind, entry, spec.columns)
     assert found["label:tier"] == "front"
     assert "node" not in found
     assert {"namespace", "name", "status", "labels"} <= set(found)
