@@ -37,7 +37,7 @@ class PrintedColumn(Column):
         if isinstance(found, bool):
             return YES if found else NO
         if isinstance(found, datetime):
-            return f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+            return f"{found.astimezone(UTC):%Y-%m-%d\N{NO-BREAK SPACE}%H:%M}"
         if isinstance(found, str):
             return visible(found)
         return f"{found:,}"
