@@ -101,8 +101,11 @@ def it_has_one_of_each_trouble(world_api: Api) -> None:
     waiting = get("/api/v1/namespaces/data/pods", "model-trainer")
     assert "3 node(s) had untolerated taint" in condition(waiting, "PodScheduled")["message"]
     deployments = "/apis/apps/v1/namespaces/web/deployments"
-    late = lambda: condition(get(deployments, "image-resizer"), "Progressing")["reason"]  # noqa: E731
-    eventually(lambda: late() == "ProgressDeadlineExceeded", "the rollout is stuck")
+
+    def progress() -> str:
+        return str(condition(get(deployments, "image-resizer"), "Progressing")["reason"])
+
+    eventually(lambda: progress() == "ProgressDeadlineExceeded", "the rollout is stuck")
     assert condition(get("/api/v1/nodes", "worker-7"), "Ready")["status"] == "Unknown"
     quota = get("/api/v1/namespaces/payments/resourcequotas", "team")["status"]
     assert quota["used"]["pods"] == quota["hard"]["pods"]
