@@ -100,11 +100,14 @@ def _extend(cluster: Cluster) -> None:
     for collection, obj in extensions.resources():
         status = obj.pop("status", None)
         cluster.ensure(collection, obj)
-        record = cluster.store.find(
-            collection, key_of(meta(obj).get("namespace", ""), meta(obj)["name"])
-        )
-        if record and status is not None:
-            cluster.store.put(collection, {**record.load(), "status": status})
+        about = meta(obj)
+        record = cluster.store.find(collection, key_of(about.get("namespace", ""), about["name"]))
+        if record:
+            made = record.load()
+            home = catalog().namespaces.get(record.namespace)
+            age = timedelta(days=home.age if home else _OLDEST.days)
+            meta(made)["creationTimestamp"] = timestamp(datetime.now(UTC) - age)
+            cluster.store.put(collection, made if status is None else {**made, "status": status})
 
 
 def _past_jobs(cluster: Cluster, manager: Manager) -> None:

@@ -27,7 +27,6 @@ from console.ui.text import visible
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types
 TYPES: dict[str, str | Promise] = {
-    "Opaque": gettext_lazy("Anything"),
     "kubernetes.io/tls": gettext_lazy("TLS certificate"),
     "kubernetes.io/dockerconfigjson": gettext_lazy("Image registry"),
     "kubernetes.io/dockercfg": gettext_lazy("Image registry"),

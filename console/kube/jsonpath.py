@@ -195,7 +195,7 @@ def _items(value: Any) -> Iterable[Any]:
 
 def _kind(value: Any) -> type | None:
     """Values compare within their kind alone; None for those that have no order."""
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool):
         return bool
     if isinstance(value, int | float):
         return float

@@ -55,10 +55,12 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
     service_accounts = GVR("", "v1", "serviceaccounts")
-    for gvr in (service_accounts, GVR("", "v1", "secrets"), CLUSTER_ROLES):
-        assert {place.rpartition("/")[2] for place in cluster.of(gvr)} == names
+    for gvr in (service_accounts, GVR("", "v1", "secrets")):
+        assert set(cluster.of(gvr)) == names
+    known = {*names, "quarterdeck-reader-custom"}
+    assert set(cluster.of(CLUSTER_ROLES)) == known
     native = "quarterdeck:globalrolebinding:admin-platform-admin"
-    assert set(cluster.of(CLUSTER_ROLE_BINDINGS)) == {*names, native}
+    assert set(cluster.of(CLUSTER_ROLE_BINDINGS)) == {*known, native}
     assert cluster.of(CLUSTER_ROLE_BINDINGS)[native]["roleRef"]["name"] == "cluster-admin"
     assert "platform-admin" in cluster.of(GLOBAL_ROLES)
     hashed = cluster.of(USERS)["admin"]["spec"]["password"]
@@ -168,9 +170,17 @@ def test_the_console_has_its_named_uses() -> None:
 def test_each_identity_is_bound_to_its_own_role_alone() -> None:
     for name, binding in by_name("identities.yaml", "ClusterRoleBinding").items():
         assert binding["roleRef"]["name"] == name
+        account = name.removesuffix("-custom")
         assert [(s["kind"], s["name"], s["namespace"]) for s in binding["subjects"]] == [
-            ("ServiceAccount", name, "quarterdeck-system")
+            ("ServiceAccount", account, "quarterdeck-system")
         ]
+
+
+def test_what_the_reader_sees_of_custom_resources_others_say() -> None:
+    role = by_name("identities.yaml", "ClusterRole")["quarterdeck-reader-custom"]
+    assert "rules" not in role
+    selectors = role["aggregationRule"]["clusterRoleSelectors"]
+    assert selectors == [{"matchLabels": {"quarterdeck.io/aggregate-to-reader": "true"}}]
 
 
 def test_everything_says_who_looks_after_it() -> None:

@@ -102,11 +102,10 @@ def it_has_one_of_each_trouble(world_api: Api) -> None:
     assert "3 node(s) had untolerated taint" in condition(waiting, "PodScheduled")["message"]
     deployments = "/apis/apps/v1/namespaces/web/deployments"
 
-    def stuck() -> bool:
-        progress = condition(get(deployments, "image-resizer"), "Progressing")
-        return bool(progress["reason"] == "ProgressDeadlineExceeded")
+    def progress() -> str:
+        return str(condition(get(deployments, "image-resizer"), "Progressing")["reason"])
 
-    eventually(stuck, "the rollout is stuck")
+    eventually(lambda: progress() == "ProgressDeadlineExceeded", "the rollout is stuck")
     assert condition(get("/api/v1/nodes", "worker-7"), "Ready")["status"] == "Unknown"
     quota = get("/api/v1/namespaces/payments/resourcequotas", "team")["status"]
     assert quota["used"]["pods"] == quota["hard"]["pods"]

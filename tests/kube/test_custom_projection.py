@@ -47,6 +47,7 @@ def value(kind: str, given: Any, path: str = ".spec.x") -> Any:
         ("boolean", "false", None),
         ("date", "2026-01-02T03:04:05Z", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
         ("date", "2026-01-02T03:04:05", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        ("date", "0001-01-01T00:00:00+23:00", None),
         ("date", "tomorrow", None),
         ("date", 17, None),
         ("strange", "a", None),

@@ -16,6 +16,13 @@ OBJECT: dict[str, Any] = {
         "a.b": "dotted",
         "list": [{"n": "x", "v": 1}, {"n": "y", "v": 2}, {"n": "z"}],
         "flat": ["p", "q", "r"],
+        "mixed": [
+            {"n": "none", "v": None},
+            {"n": "list", "v": []},
+            {"n": "f", "v": False},
+            {"n": "i", "v": 10**400},
+            {"n": "s", "v": "x"},
+        ],
         "map": {"odd": "odd", "it's": "quoted"},
     },
     "status": {
@@ -64,6 +71,9 @@ def found(text: str) -> Any:
         (".status.conditions[?(@.weight>=6)].type", None),
         (".status.conditions[?(@.weight=='5')].type", None),
         (".spec.flat[?(@=='q')]", "q"),
+        (".spec.mixed[?(@.v<true)].n", "f"),
+        (".spec.mixed[?(@.v>=1)].n", "i"),
+        (".spec.mixed[?(@.v>'a')].n", "s"),
         (".spec.map.*", "odd"),
     ],
 )

@@ -9,7 +9,7 @@ texts are cut, and so is the number of columns, since whoever defines a type may
 """
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from sys import intern
 from typing import Any
 
@@ -136,8 +136,10 @@ def _boolean(value: Any) -> bool | None:
 
 def _moment(value: Any) -> datetime | None:
     try:
-        return utc(msgspec.convert(value, datetime)) if isinstance(value, str) else None
-    except msgspec.ValidationError:
+        found = utc(msgspec.convert(value, datetime)) if isinstance(value, str) else None
+        return found.astimezone(UTC) if found is not None else None
+    except (msgspec.ValidationError, OverflowError):
+        # Some moments of the first and of the last year are in none in UTC.
         return None
 
 

@@ -1,7 +1,7 @@
 """What a type's own definition says that lists show of it."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
@@ -37,7 +37,7 @@ class PrintedColumn(Column):
         if isinstance(found, bool):
             return YES if found else NO
         if isinstance(found, datetime):
-            return f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+            return f"{found:%Y-%m-%d\N{NO-BREAK SPACE}%H:%M}"
         if isinstance(found, str):
             return visible(found)
         return f"{found:,}"
