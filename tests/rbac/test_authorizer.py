@@ -107,7 +107,7 @@ def test_a_role_in_a_project_ends_at_its_borders(world: World) -> None:
     assert access.can("list", SECRETS, namespace="shop")
     for namespace in ("", "team-a", "Shop", "shop "):
         assert not access.can("list", PODS, namespace=namespace)
-    assert access.namespaces_where("list", PODS) == {"shop"}
+    assert access.namespaces_where("list", PODS) == frozenset({"shop"})
     assert not access.can("list", NODES)
     assert not world.authorizer.allows_path(ALICE, "get", "/metrics")
 
