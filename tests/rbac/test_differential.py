@@ -31,11 +31,11 @@ from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
-from rbac.authorizer import SOURCES, Authorizer, as_requested
+from rbac.authorizer import SOURCES, Authorizer
 from rbac.comparing import compare, questions
 from rbac.controllers import FACTORIES
 from rbac.index import Index
-from rbac.rules import Question, parse_rules
+from rbac.rules import Question, as_requested, parse_rules
 from tests.contract.client import Client, tls_context
 from tests.contract.client import Credentials as Who
 from tests.contract.client import Transport as Connection
