@@ -38,8 +38,9 @@ from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
 from rbac.explanation import Explanation, explain
 from rbac.index import Index, Who
+from rbac.liveness import READS, needs_live
 from rbac.resolver import Rights
-from rbac.rules import Question
+from rbac.rules import Question, as_requested
 
 log = logging.getLogger(__name__)
 
@@ -49,10 +50,6 @@ STALE_READS = timedelta(minutes=5)
 #: What the answers come from, and what a process that answers must follow.
 SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 
-_READS = frozenset({"get", "list", "watch"})
-#: Reading these is acting, or reveals what must not be shown on old rights.
-_LIVE_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
-_LIVE_RESOURCES = frozenset({"secrets"})
 #: `status.state` of a User that may sign in; "" is one whom no controller has seen yet.
 USABLE_STATES = frozenset({"Active", ""})
 
@@ -153,7 +150,7 @@ class Authorizer:
         known = self._known
         if known is None or known.fresh is None or not _same(known):
             known = self._sources()
-            if not self._may_answer(known, _needs_live(verb, gvr, subresource)):
+            if not self._may_answer(known, needs_live(verb, gvr, subresource)):
                 return None
         a, b, c, d, e = known.stores
         versions = (a.version, b.version, c.version, d.version, e.version)
@@ -221,21 +218,13 @@ class RoleAccess:
         return self.authorizer.names_where(self.identity, verb, gvr)
 
 
-def as_requested(asked: Question) -> Question:
-    """A namespace is in itself, as far as rights go: `GET /api/v1/namespaces/shop` is a request in
-    `shop` (RequestInfoFactory of k8s.io/apiserver)."""
-    if asked.name and asked.resource == "namespaces" and not asked.group:
-        return asked._replace(namespace=asked.name)
-    return asked
-
-
 def _names(rights: Rights, verb: str, gvr: GVR) -> frozenset[Key]:
     names = rights.names_where(verb, gvr.group, gvr.resource)
     if gvr.resource != "namespaces" or gvr.group:
         return names
     # No right of a project lets its holder list projects. The console's list has those that they may
     # read one by one.
-    single = "get" if verb in _READS else verb
+    single = "get" if verb in READS else verb
     inside = rights.namespaces_where(single, gvr.group, gvr.resource) or ()
     named = rights.names_where(single, gvr.group, gvr.resource)
     within = {key.name for key in named if key.namespace == key.name}
@@ -268,14 +257,6 @@ def _same(known: _Sources) -> bool:
         and c.freshness is fresh[2]
         and d.freshness is fresh[3]
         and e.freshness is fresh[4]
-    )
-
-
-def _needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
-    return (
-        verb not in _READS
-        or subresource in _LIVE_SUBRESOURCES
-        or (gvr.group == "" and gvr.resource in _LIVE_RESOURCES)
     )
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.runtime import CurrentRuntime
-from rbac.authorizer import Authorizer, as_requested, is_usable
-from rbac.rules import Question
+from rbac.authorizer import Authorizer, is_usable
+from rbac.rules import Question, as_requested
 
 #: Anybody may ask this about himself: `system:basic-user`.
 REVIEWS = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")

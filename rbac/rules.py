@@ -93,3 +93,11 @@ def _is_list(found: Any) -> bool:
 
 def any_allows(rules: Iterable[Rule], asked: Question) -> bool:
     return any(rule.allows(asked) for rule in rules)
+
+
+def as_requested(asked: Question) -> Question:
+    """A namespace is in itself, as far as rights go: `GET /api/v1/namespaces/shop` is a request in
+    `shop` (RequestInfoFactory of k8s.io/apiserver)."""
+    if asked.name and asked.resource == "namespaces" and not asked.group:
+        return asked._replace(namespace=asked.name)
+    return asked

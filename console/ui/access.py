@@ -37,7 +37,8 @@ class Access(Protocol):
         """Single objects to which the viewer may do `verb`, beyond those namespaces.
 
         They come from rules with `resourceNames`. `Key("", name)` of a namespaced type is the object
-        of that name in every namespace.
+        of that name in every namespace. Of namespaces, which no right within one lets anybody list,
+        they are those that the viewer may read.
         """
         ...
 

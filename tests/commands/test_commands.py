@@ -144,7 +144,7 @@ def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
     assert "Cannot write to" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["serve", "controllers"])
+@pytest.mark.parametrize("command", ["serve", "controllers", "doctor"])
 def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -> None:
     env = environment(tmp_path, SECRET_KEY="x" * 40, HOME=tmp_path)
     done = run(command, env=env)

@@ -31,10 +31,11 @@ from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
-from rbac.authorizer import SOURCES, Authorizer, as_requested
+from rbac.authorizer import SOURCES, Authorizer
+from rbac.comparing import compare, questions
 from rbac.controllers import FACTORIES
 from rbac.index import Index
-from rbac.rules import Question, parse_rules
+from rbac.rules import Question, as_requested, parse_rules
 from tests.contract.client import Client, tls_context
 from tests.contract.client import Credentials as Who
 from tests.contract.client import Transport as Connection
@@ -57,6 +58,8 @@ from tests.rbac.objects import (
 QUESTIONS = int(os.environ.get("RIGHTS_QUESTIONS", "400"))
 _SEED = 7
 _PASSWORD = "P@88w0rd"
+#: What the doctor asks about.
+_TYPES = (GLOBAL_ROLES, USERS, GVR("", "v1", "pods"), GVR("apps", "v1", "deployments"))
 _PLURALS = {
     "Role": "roles",
     "ClusterRole": "clusterroles",
@@ -270,3 +273,10 @@ def it_gives_nothing_in_a_project_that_only_says_it_is_of_the_workspace(world: W
         refused = asked._replace(namespace=place)
         assert not world.here("fay", (), refused), place
         assert not world.there("fay", (), refused), place
+
+
+def it_gives_the_doctor_nothing_to_find(world: World) -> None:
+    eventually(lambda: world.runtime.informer(NAMESPACES).freshness.synced, "the projects")
+    asked = questions(world.runtime, (*_TYPES, NAMESPACES), 100, _SEED)
+    assert len(asked) == 100
+    assert world.runtime.spawn(compare(world.runtime, asked)).result(60) == []

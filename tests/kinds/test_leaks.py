@@ -1,0 +1,146 @@
+"""For every kind: who has one project sees nothing of others, and who has none sees nothing at all.
+
+With the real authorizer, and the roles that a workspace's viewer has in Kubernetes.
+"""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+    Key,
+)
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.kind import ResourceKind, Scope
+from rbac.middleware import access_of
+from tests.kinds.asking import ids_of, rows_of, url_of
+from tests.kinds.world import Obj, informer_of, objects_of
+from tests.live.conftest import Browser
+from tests.rbac.objects import native_binding, native_role, project, rule, user
+from tests.views import cast
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+BOB, CHARLIE = "viewer-bob", "outsider-charlie"
+#: In every name and place that neither may learn of.
+CANARY = "canary-7f3"
+FORMS = ("", "limit=500", "format=json", "format=csv", "format=tsv", f"q={CANARY}")
+
+
+def rights() -> dict[GVR, list[Obj]]:
+    return {
+        USERS: [user(BOB), user(CHARLIE)],
+        ROLES: [],
+        CLUSTER_ROLES: [native_role("shop-viewer", rule("get list watch", "*", "*"))],
+        ROLE_BINDINGS: [
+            native_binding("bob-views", "shop-viewer", f"User {BOB}", namespace="shop")
+        ],
+        CLUSTER_ROLE_BINDINGS: [],
+        NAMESPACES: [project("shop"), project(f"{CANARY}-project")],
+    }
+
+
+def canary(kind: ResourceKind) -> Obj:
+    found = deepcopy(objects_of(kind)[0])
+    place = {"namespace": f"{CANARY}-project"} if kind.scope is Scope.NAMESPACED else {}
+    found["metadata"] |= {"name": f"{CANARY}-name", "uid": CANARY, **place}
+    found["metadata"]["labels"] = {CANARY: CANARY}
+    return found
+
+
+@pytest.fixture
+def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
+    """The fixture of a kind that grants rights comes beside those of the test."""
+    granted = rights()
+    informers: dict[GVR, Informer[Any]] = {
+        gvr: Informer.preloaded(gvr, objects) for gvr, objects in granted.items()
+    }
+    objects = [*granted.get(kind.gvr, []), *objects_of(kind), canary(kind)]
+    informers[kind.gvr] = informer_of(kind, objects)
+    found = StaticRuntime(informers)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+@pytest.fixture(autouse=True)
+def _real_rights(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = {name: (lambda name=name: access_of(Identity(name))) for name in (BOB, CHARLIE)}
+    monkeypatch.setattr(cast, "CAST", people)
+    settings.ROOT_URLCONF = "tests.views.urls"
+
+
+def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
+    """What is in the project, or is it."""
+    entries = runtime.informer(kind.gvr).store.snapshot().entries
+    if kind.gvr == NAMESPACES:
+        return {key for key in entries if key.name == place}
+    return {key for key in entries if key.namespace == place}
+
+
+async def test_who_has_no_project_learns_nothing(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    for query in FORMS:
+        response = await client_as(CHARLIE).get(url_of(kind, query))
+        text = await text_of(response)
+        assert response.status_code == 403, query
+        assert CANARY not in text.replace(f"q={CANARY}", ""), query
+        assert "data-total" not in text
+    assert await asked_live(CHARLIE, kind) == 403
+
+
+async def test_who_has_one_project_learns_nothing_of_others(
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+) -> None:
+    visible = seen(runtime, kind, "shop")
+    if kind.scope is Scope.CLUSTER and not visible:
+        for query in FORMS:
+            assert (await client_as(BOB).get(url_of(kind, query))).status_code == 403
+        assert await asked_live(BOB, kind) == 403
+        return
+    for query in FORMS[:-1]:
+        response = await client_as(BOB).get(url_of(kind, query))
+        text = await text_of(response)
+        assert response.status_code == 200, query
+        assert CANARY not in text, query
+        if query == "limit=500":
+            entries = runtime.informer(kind.gvr).store.snapshot().entries
+            shown = [entry for key, entry in entries.items() if key in visible]
+            assert set(rows_of(text)) == ids_of(kind, shown)
+            assert f'data-total="{len(visible)}"' in text
+        elif query == "format=json":
+            found = json.loads(text)
+            assert found["total"] == len(visible)
+            assert {Key(item["namespace"], item["name"]) for item in found["items"]} == visible
+    searched = await text_of(await client_as(BOB).get(url_of(kind, f"q={CANARY}&format=json")))
+    assert json.loads(searched)["total"] == 0
+    if kind.scope is Scope.NAMESPACED:
+        place = f"namespace={CANARY}-project"
+        assert (await client_as(BOB).get(url_of(kind, place))).status_code == 403
+    assert await asked_live(BOB, kind) == 200
+
+
+async def asked_live(name: str, kind: ResourceKind) -> int:
+    """What a socket answers that asks for the list; no frame of it may tell of the canary."""
+    browser = Browser(access_of(Identity(name)))  # type: ignore[arg-type]
+    assert await browser.connect()
+    await browser.subscribe(url_of(kind), etag="none")
+    frame = await browser.frame()
+    assert CANARY not in frame
+    code = json.loads(frame).get("error", {}).get("code", 200) if frame.startswith("{") else 200
+    await browser.leave()
+    return int(code)
