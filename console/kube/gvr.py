@@ -95,6 +95,9 @@ DAEMON_SETS = GVR("apps", "v1", "daemonsets")
 JOBS = GVR("batch", "v1", "jobs")
 CRON_JOBS = GVR("batch", "v1", "cronjobs")
 
+#: What people run.
+WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
+
 HORIZONTAL_POD_AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 
 POD_DISRUPTION_BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
@@ -137,6 +140,9 @@ MUTATING_WEBHOOK_CONFIGURATIONS = GVR(
 )
 
 CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+NODE_METRICS = GVR("metrics.k8s.io", "v1beta1", "nodes")
+POD_METRICS = GVR("metrics.k8s.io", "v1beta1", "pods")
 
 USERS = GVR("iam.kubesphere.io", "v1alpha2", "users")
 GLOBAL_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "globalroles")

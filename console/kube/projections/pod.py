@@ -13,13 +13,17 @@ import msgspec
 
 from console.kube.gvr import GVR, PODS
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.projections.reserved import Amounts, Container, Reserved, Resources, reserved_of
 from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):
-    """`ready` of `containers` are ready; `restarts` is their sum, init containers included."""
+    """`ready` of `containers` are ready; `restarts` is their sum, init containers included.
+
+    `reserved`: what it holds of its node, None once it has ended.
+    """
 
     namespace: str
     name: str
@@ -37,6 +41,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     images: tuple[str, ...]
     owner: str
     owner_uid: str
+    reserved: Reserved | None
 
 
 class _Terminated(msgspec.Struct, gc=False):
@@ -78,16 +83,17 @@ class _Condition(msgspec.Struct, gc=False):
     message: str = ""
 
 
-class _Container(msgspec.Struct, gc=False):
+class _Container(Container, gc=False):
     name: str = ""
     image: str = ""
-    restartPolicy: str = ""
 
 
 class _Spec(msgspec.Struct, gc=False):
     nodeName: str = ""
     containers: tuple[_Container, ...] | None = None
     initContainers: tuple[_Container, ...] | None = None
+    resources: Resources | None = None
+    overhead: Amounts | None = None
 
 
 class _PodStatus(msgspec.Struct, gc=False):
@@ -154,8 +160,22 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
         ),
         owner=intern(owner_of(meta)),
         owner_uid=owner,
+        reserved=_pool.one(_reserved(pod)),
     )
     return projection, meta.resourceVersion, meta.managedFields
+
+
+#: The scheduler counts these no more.
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def _reserved(pod: _Pod) -> Reserved | None:
+    spec = pod.spec
+    if pod.status.phase in _ENDED:
+        return None
+    return reserved_of(
+        spec.containers or (), spec.initContainers or (), spec.resources, spec.overhead
+    )
 
 
 def _status(pod: _Pod) -> Status:
