@@ -4,6 +4,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("accounts.urls")),
+    path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
 ]
 

@@ -31,6 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -83,6 +84,7 @@ class DaemonSetKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         image_filter(),
         owner_filter(),
     )

@@ -32,6 +32,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -93,6 +94,7 @@ class JobKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         image_filter(),
         owner_filter(),
     )

@@ -4,10 +4,11 @@ As `console.kube.derived` promises. Pods that have ended hold nothing and are no
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key
+from console.kube.gvr import Key, named
 from console.kube.projections.pod import Pod
 from console.kube.projections.reserved import NOTHING, Reserved
 from console.kube.store import Entry, Store
@@ -97,10 +98,7 @@ class Reservations(Derived[Pod]):
 
     def _single(self, counted: Collection[str], names: Collection[Key]) -> Iterable[_Place]:
         """The pods that are allowed by their names and not among the `counted`."""
-        keys = {key for key in names if key in self._places}
-        everywhere = {key.name for key in names if not key.namespace}
-        if everywhere:
-            keys |= {key for key in self._places if key.name in everywhere}
+        keys = named(self._places.keys(), names)
         return [self._places[key] for key in keys if key.namespace not in counted]
 
     def _rebuild(self, entries: Mapping[Key, Entry[Pod]]) -> None:
@@ -154,4 +152,15 @@ def _sum(several: Iterable[Held]) -> Held:
     found = NONE
     for held in several:
         found = found.plus(held)
+    return found
+
+
+_shared: WeakKeyDictionary[Store[Any], Reservations] = WeakKeyDictionary()
+
+
+def reservations_of(store: Store[Pod]) -> Reservations:
+    """The store's own, shared by all who ask."""
+    found = _shared.get(store)
+    if found is None:
+        found = _shared.setdefault(store, Reservations(store))
     return found

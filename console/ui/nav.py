@@ -1,6 +1,6 @@
 """The menu: what the viewer may list, with how many there are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -66,7 +66,7 @@ def menu(
     `namespace` ("" for all) is kept by its links where the viewer may look there; `current` is the
     segment of the list that is open.
     """
-    groups = []
+    groups = [NavGroup(gettext_lazy("Overview"), tuple(_overviews(cluster, namespace, current)))]
     for group, members in groupby(_ordered(tuple(kinds)), key=lambda kind: kind.nav.group):
         items = [
             _item(kind, allowed, place, informers.get(kind.gvr), current == kind.segment)
@@ -92,6 +92,18 @@ async def prepare_menu(informers: Mapping[GVR, Informer[Any]]) -> None:
 def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
     groups = {group: at for at, group in enumerate(NAV_GROUPS)}
     return sorted(known, key=lambda kind: (groups[kind.nav.group], kind.nav.order))
+
+
+def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
+    """Everybody has them: they show what their reader may see. The project is the chosen one."""
+    pages = [
+        ("dashboard", gettext_lazy("Platform"), ()),
+        ("cluster_overview", gettext_lazy("Cluster"), (cluster,)),
+    ]
+    if namespace:
+        pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
+    for name, label, place in pages:
+        yield NavItem(label, reverse(name, args=place), current == name, None, None)
 
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:

@@ -13,7 +13,11 @@ _accounts = (
     "accounts",
 )
 
-urlpatterns = [path("", include("console.views.urls")), path("", include(_accounts))]
+urlpatterns = [
+    path("", include("console.pages.urls")),
+    path("", include("console.views.urls")),
+    path("", include(_accounts)),
+]
 
 handler400 = "console.views.errors.bad_request"
 handler403 = "console.views.errors.permission_denied"

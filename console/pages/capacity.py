@@ -1,0 +1,113 @@
+"""How much there is, and how much of it is reserved and used: of the cluster, and of projects."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from console.kube.gvr import NODES, PODS, Key
+from console.kube.projections.node import Node
+from console.kube.reservations import Held, reservations_of
+from console.kube.store import Store
+from console.kube.usage import TOTAL, History, Reading, Used
+from console.pages.sight import Sight
+from console.ui.decisions import Readable
+from console.ui.gauges import Gauge, Plot, Room, gauges, node_room, plots
+from console.ui.metered import (
+    DENIED,
+    NotMetered,
+    sees_node_usage,
+    usage_namespaces,
+    why_not,
+)
+from console.ui.selection import brought_up
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """`note`: why nothing is said of what is used, None where it is said."""
+
+    gauges: tuple[Gauge, ...]
+    plots: tuple[Plot, ...]
+    note: NotMetered | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    used: Used | None
+    history: History
+    note: NotMetered | None
+
+
+async def capacity(sight: Sight) -> Capacity | None:
+    """Of the cluster, or of the sight's project; None for those who may see neither pods nor nodes."""
+    held = await _held(sight)
+    nodes = sight.get(NODES)
+    room = room_of(nodes.informer.store) if nodes is not None else Room()
+    if held is None and nodes is None:
+        return None
+    measured = _measured(sight)
+    return Capacity(gauges(room, held, measured.used), plots(measured.history), measured.note)
+
+
+def room_of(store: Store[Node]) -> Room:
+    """What all nodes together offer. Nodes are few, and their amounts are read once each."""
+    cpu = memory = pods = Decimal(0)
+    for entry in store.snapshot().entries.values():
+        room = node_room(entry.projection)
+        cpu += room.cpu or 0
+        memory += room.memory or 0
+        pods += room.pods or 0
+    return Room(cpu, memory, pods)
+
+
+async def _held(sight: Sight) -> Held | None:
+    pods = sight.get(PODS)
+    if pods is None:
+        return None
+    reservations = reservations_of(pods.informer.store)
+    await brought_up(reservations)
+    return reservations.total(*places(pods.readable, pods.wanted))
+
+
+def places(readable: Readable, wanted: tuple[str, ...]) -> tuple[frozenset[str] | None, set[Key]]:
+    """The namespaces and the single objects that count, as `console.kube.reservations` takes them."""
+    if not wanted:
+        return readable.namespaces, set(readable.names)
+    whole = frozenset(n for n in wanted if readable.namespaces is None or n in readable.namespaces)
+    names = {Key(key.namespace or n, key.name) for key in readable.names for n in wanted}
+    return whole, {key for key in names if key.namespace in wanted}
+
+
+def _measured(sight: Sight) -> Measured:
+    usage = sight.runtime.usage
+    reading = usage.read()
+    if not sight.namespace and NODES in sight.seen and sees_node_usage(sight.access):
+        return Measured(
+            reading.nodes.get(TOTAL), usage.of_node(TOTAL), why_not(reading.node_problem)
+        )
+    namespaces = used_namespaces(sight)
+    if namespaces is not None and not namespaces:
+        return Measured(None, History(), DENIED)
+    if reading.problem is not None:
+        return Measured(None, usage.of_namespaces(namespaces), why_not(reading.problem))
+    return Measured(used_in(reading, namespaces), usage.of_namespaces(namespaces), None)
+
+
+def used_namespaces(sight: Sight) -> frozenset[str] | None:
+    """Those whose usage may be told: their pods may be listed and what these use. None for all."""
+    pods = sight.get(PODS)
+    if pods is None:
+        return frozenset()
+    listed, _names = places(pods.readable, pods.wanted)
+    measured = usage_namespaces(sight.access)
+    if listed is None or measured is None:
+        return measured if listed is None else listed
+    return listed & measured
+
+
+def used_in(reading: Reading, namespaces: frozenset[str] | None) -> Used:
+    if namespaces is None:
+        return reading.namespaces.get(TOTAL, Used())
+    found = Used()
+    for namespace in namespaces:
+        found = found.plus(reading.namespaces.get(namespace, Used()))
+    return found

@@ -1,0 +1,57 @@
+"""What nodes and pods use, on the pages: told where it is known, and why not where it is not."""
+
+import pytest
+
+from console.kube.errors import Forbidden, NotFound, Unavailable
+from console.kube.runtime import StaticRuntime
+from tests.pages.test_overview import CLUSTER, SHOP, gauge, page, section
+from tests.pages.world import Measuring, measured
+from tests.views.conftest import ClientAs
+
+NOTES: list[tuple[Measuring, str]] = [
+    (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
+    (Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")), "may not read what is used"),
+    (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
+    (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("metrics", "note"), NOTES, ids=[note for _, note in NOTES])
+async def it_says_why_it_does_not_know_what_is_used(
+    client_as: ClientAs, runtime: StaticRuntime, note: str
+) -> None:
+    assert "is being asked for" in await page(client_as, CLUSTER)
+    await runtime.usage.take()
+    for path in (CLUSTER, SHOP):
+        html = await page(client_as, path)
+        assert note in html
+        assert "Used" not in gauge(html, "cpu")
+
+
+MEASURED = pytest.mark.parametrize("metrics", [measured()], ids=["measured"])
+
+
+@MEASURED
+async def it_shows_what_is_used(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER)
+    assert gauge(html, "cpu").startswith("CPU of 12 Used 1.2 10 %")
+    assert gauge(html, "memory").startswith("Memory of 24Gi Used 3Gi 12 %")
+    shop = await page(client_as, SHOP)
+    assert gauge(shop, "cpu").startswith("CPU Used 600m")
+    assert gauge(shop, "memory").startswith("Memory Used 1Gi")
+    # One number makes no line.
+    assert "<figure" not in html
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER)
+    assert "CPU used over the last hour: 1.2 now, 1.2 at most" in html
+
+
+@MEASURED
+async def it_shows_a_viewer_only_what_their_projects_use(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER, "alice")
+    assert gauge(html, "cpu") == "CPU Used 200m Requested 250m"
+    assert section(html, "projects").endswith("team-a 1 250m used 200m 64Mi used 64Mi 1")
