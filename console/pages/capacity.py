@@ -10,24 +10,16 @@ from console.kube.store import Store
 from console.kube.usage import TOTAL, History, Reading, Used
 from console.pages.sight import Sight
 from console.ui.decisions import Readable
-from console.ui.gauges import Gauge, Plot, Room, gauges, node_room, plots
+from console.ui.gauges import Room, gauges, node_room, plots
 from console.ui.metered import (
     DENIED,
+    Capacity,
     NotMetered,
     sees_node_usage,
     usage_namespaces,
     why_not,
 )
 from console.ui.selection import brought_up
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """`note`: why nothing is said of what is used, None where it is said."""
-
-    gauges: tuple[Gauge, ...]
-    plots: tuple[Plot, ...]
-    note: NotMetered | None
 
 
 @dataclass(frozen=True, slots=True)

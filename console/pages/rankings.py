@@ -1,8 +1,8 @@
 """The nodes and the projects that matter most: first those in trouble, then the fullest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from heapq import nsmallest
 from typing import Any
 
 from django.urls import reverse
@@ -66,17 +66,18 @@ async def nodes(sight: Sight) -> Ranking | None:
     held = await _held_by_node(sight)
     reading = sight.runtime.usage.read()
     used = reading.nodes if sees_node_usage(sight.access) else {}
-    ranked = sorted(
-        seen.informer.store.snapshot().entries.values(),
-        key=lambda entry: (
-            entry.projection.status.severity.rank,
-            -_fullness(entry, held),
-            entry.key.name,
-        ),
-    )
-    rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in ranked[:MOST])
+    here: Mapping[str, Held] = held or {}
+
+    def rank(entry: Entry[Any]) -> tuple[int, float, str]:
+        name, node = entry.key.name, entry.projection
+        share = node_room(node).share_of(here.get(name, NONE))
+        return (node.status.severity.rank, -share, name)
+
+    entries = seen.informer.store.snapshot().entries.values()
+    first = nsmallest(MOST, entries, key=rank)
+    rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in first)
     url = list_url(HOST_CLUSTER, seen.kind.segment)
-    return Ranking(rows, len(ranked), url, bool(used))
+    return Ranking(rows, len(entries), url, bool(used))
 
 
 async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
@@ -87,16 +88,6 @@ async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
     reservations = reservations_of(pods.informer.store)
     await brought_up(reservations)
     return reservations.by_node()
-
-
-def _fullness(entry: Entry[Any], held: dict[str, Held] | None) -> Decimal:
-    """The larger of the shares of CPU and memory that are reserved."""
-    if held is None:
-        return Decimal(0)
-    room, reserved = node_room(entry.projection), held.get(entry.key.name, NONE).reserved
-    cpu = Decimal(reserved.cpu) / 1000 / room.cpu if room.cpu else Decimal(0)
-    memory = reserved.memory / room.memory if room.memory else Decimal(0)
-    return max(cpu, memory)
 
 
 def _node_row(

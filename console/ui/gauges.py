@@ -37,6 +37,15 @@ class Room:
     memory: Decimal | None = None
     pods: Decimal | None = None
 
+    def share_of(self, held: Held) -> float:
+        """The larger of the shares of CPU and memory that are reserved; 0 where nobody knows."""
+        shares = [0.0]
+        if self.cpu:
+            shares.append(held.reserved.cpu / 1000 / float(self.cpu))
+        if self.memory:
+            shares.append(held.reserved.memory / float(self.memory))
+        return max(shares)
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -80,11 +89,13 @@ class Plot:
 
 
 def node_room(node: Node) -> Room:
-    return Room(_quantity(node.cpu), _quantity(node.memory), _quantity(node.pods))
+    return _room(node.cpu, node.memory, node.pods)
 
 
 # Nodes are of few sizes.
-_quantity = lru_cache(1000)(parse_quantity)
+@lru_cache(1000)
+def _room(cpu: str, memory: str, pods: str) -> Room:
+    return Room(parse_quantity(cpu), parse_quantity(memory), parse_quantity(pods))
 
 
 def gauges(room: Room, held: Held | None, used: Used | None) -> tuple[Gauge, ...]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import NODE_METRICS, POD_METRICS
 from console.kube.usage import Problem
 from console.ui.access import Access
+from console.ui.gauges import Gauge, Plot
 
 #: https://github.com/kubernetes-sigs/metrics-server
 DOCS = "https://github.com/kubernetes-sigs/metrics-server#readme"
@@ -23,6 +24,15 @@ class NotMetered:
 
     text: str | Promise
     url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """`note`: why nothing is said of what is used, None where it is said."""
+
+    gauges: tuple[Gauge, ...]
+    plots: tuple[Plot, ...]
+    note: NotMetered | None
 
 
 DENIED = NotMetered(gettext_lazy("You may not see what is used (list metrics.k8s.io)."))
