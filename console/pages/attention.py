@@ -73,7 +73,7 @@ _HINTS: Mapping[tuple[GVR, str], str | Promise] = {
         "They name no storage class, and there is no default."
     ),
     (RESOURCE_QUOTAS, "Full"): gettext_lazy("New pods that need more are refused."),
-    (RESOURCE_QUOTAS, "Nearly full"): gettext_lazy("More than 90 % is used."),
+    (RESOURCE_QUOTAS, "Nearly full"): gettext_lazy("Less than a tenth is left."),
 }
 
 
