@@ -3,20 +3,26 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.conf import settings
+
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.projections.node import Node
+from console.kube.prometheus import Prometheus
 from console.kube.reservations import Held, reservations_of
 from console.kube.store import Store
 from console.kube.usage import TOTAL, History, Reading, Used
 from console.pages.sight import Sight
+from console.ui.amounts import seconds_text
 from console.ui.decisions import Readable
-from console.ui.gauges import Room, gauges, node_room, plots
+from console.ui.gauges import HOUR, Room, gauges, node_room, plots
 from console.ui.metered import (
     DENIED,
     Capacity,
     NotMetered,
+    Span,
     sees_node_usage,
     usage_namespaces,
+    why_no_past,
     why_not,
 )
 from console.ui.selection import brought_up
@@ -29,15 +35,37 @@ class Measured:
     note: NotMetered | None
 
 
-async def capacity(sight: Sight) -> Capacity | None:
-    """Of the cluster, or of the sight's project; None for those who may see neither pods nor nodes."""
+async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
+    """Of the cluster, or of the sight's project; None for those who may see neither pods nor nodes.
+
+    `seconds`: how far back its plots go. More than an hour is asked of Prometheus, if there is one.
+    """
     held = await _held(sight)
     nodes = sight.get(NODES)
     room = room_of(nodes.informer.store) if nodes is not None else Room()
     if held is None and nodes is None:
         return None
     measured = _measured(sight)
-    return Capacity(gauges(room, held, measured.used), plots(measured.history), measured.note)
+    history, note = measured.history, measured.note
+    namespaces = used_namespaces(sight)
+    if seconds != HOUR and _prometheus is not None and namespaces != frozenset():
+        past = await _prometheus.past(namespaces, seconds=seconds)
+        history, note = past.history, why_no_past(past.problem) or note
+    spans = _spans(seconds) if _prometheus is not None and namespaces != frozenset() else ()
+    return Capacity(gauges(room, held, measured.used), plots(history, seconds), note, spans)
+
+
+#: Seconds; the URL has them as people read them.
+SPANS = {seconds_text(seconds): seconds for seconds in (HOUR, 6 * 3600, 86_400, 7 * 86_400)}
+
+_prometheus = Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None
+
+
+def _spans(chosen: int) -> tuple[Span, ...]:
+    return tuple(
+        Span(label, "?" if seconds == HOUR else f"?range={label}", seconds == chosen)
+        for label, seconds in SPANS.items()
+    )
 
 
 def room_of(store: Store[Node]) -> Room:

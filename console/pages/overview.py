@@ -36,7 +36,7 @@ from console.kube.gvr import (
 from console.kube.runtime import get_runtime
 from console.kube.status import Severity
 from console.pages.attention import WATCHED, attention
-from console.pages.capacity import capacity
+from console.pages.capacity import SPANS, capacity
 from console.pages.changes import changes
 from console.pages.figures import figures
 from console.pages.quotas import quotas
@@ -44,7 +44,7 @@ from console.pages.rankings import nodes, projects
 from console.pages.sight import Sight, look
 from console.ui.counts import counts_of
 from console.ui.drawing import draw
-from console.ui.gauges import Gauge
+from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
 from console.ui.links import HOST_CLUSTER
 from console.ui.nav import prepare_menu
@@ -118,7 +118,7 @@ async def cluster_overview(request: ConsoleRequest, cluster: str) -> HttpRespons
         {
             "attention": await attention(sight),
             "figures": await figures(sight, CLUSTER),
-            "capacity": await capacity(sight),
+            "capacity": await capacity(sight, _span(request)),
             "nodes": await nodes(sight),
             "projects": await projects(sight),
             "changes": await changes(sight),
@@ -148,11 +148,16 @@ async def project_overview(request: ConsoleRequest, cluster: str, namespace: str
         {
             "attention": await attention(sight),
             "figures": await figures(sight, PROJECT),
-            "capacity": await capacity(sight),
+            "capacity": await capacity(sight, _span(request)),
             "quotas": quotas(sight),
             "changes": await changes(sight),
         },
     )
+
+
+def _span(request: ConsoleRequest) -> int:
+    """Seconds that the plots go back, as `?range=` says; an hour for anything that is none."""
+    return SPANS.get(request.GET.get("range", ""), HOUR)
 
 
 def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:

@@ -17,14 +17,16 @@ from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import Held
 from console.kube.usage import KEPT, STEP, History, Used
-from console.ui.amounts import bytes_text, cores_text, number_text
+from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.charts import Line, line
 
 #: Sizes of the drawings, in their own units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
 PLOT = {"points": KEPT, "width": 357, "height": 80}
-#: Steps of ten minutes, in the table beside a plot.
-ROW = int(600 / STEP)
+#: Lines of the table beside a plot.
+ROWS = 6
+#: Seconds that the console itself remembers.
+HOUR = int(KEPT * STEP)
 
 CPU, MEMORY, PODS = gettext_lazy("CPU"), gettext_lazy("Memory"), gettext_lazy("Pods")
 
@@ -71,14 +73,16 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Of a plot, in figures: the mean of the ten minutes that ended `ago` minutes ago."""
+    """Of a plot, in figures: the mean of a sixth of it that ended `ago`."""
 
-    ago: int
+    ago: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
+    """`span`: how far back it goes."""
+
     id: str
     label: str | Promise
     line: Line
@@ -86,6 +90,7 @@ class Plot:
     now: str
     most: str
     steps: tuple[Step, ...]
+    span: str
 
 
 def node_room(node: Node) -> Room:
@@ -144,13 +149,13 @@ def _amount(
     return Amount(text(amount), int(percent), min(100.0, round(float(percent), 1)))
 
 
-def plots(history: History) -> tuple[Plot, ...]:
+def plots(history: History, seconds: int = HOUR) -> tuple[Plot, ...]:
     """None while there are fewer than two numbers to draw a line between."""
     return tuple(
         plot
         for plot in (
-            _plot("cpu", CPU, history.cpu, cores_text, 1e-3),
-            _plot("memory", MEMORY, history.memory, bytes_text, 1.0),
+            _plot("cpu", CPU, history.cpu, cores_text, 1e-3, seconds),
+            _plot("memory", MEMORY, history.memory, bytes_text, 1.0, seconds),
         )
         if plot is not None
     )
@@ -168,6 +173,7 @@ def _plot(
     values: Sequence[float],
     text: Callable[[Decimal], str],
     unit: float,
+    seconds: int,
 ) -> Plot | None:
     known = [value for value in values if not isnan(value)]
     if len(known) < 2:
@@ -183,15 +189,16 @@ def _plot(
         text(Decimal(drawn.top) * Decimal(unit)),
         text(Decimal(known[-1])),
         text(Decimal(max(known))),
-        tuple(_steps(values, text)),
+        tuple(_steps(values, text, seconds)),
+        seconds_text(seconds),
     )
 
 
-def _steps(values: Sequence[float], text: Callable[[Decimal], str]) -> list[Step]:
+def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[Step]:
     """The latest first."""
-    found = []
-    for number, end in enumerate(range(len(values), 0, -ROW)):
-        known = [value for value in values[max(0, end - ROW) : end] if not isnan(value)]
+    found, size = [], KEPT // ROWS
+    for number, end in enumerate(range(len(values), 0, -size)):
+        known = [value for value in values[max(0, end - size) : end] if not isnan(value)]
         mean = text(Decimal(sum(known) / len(known))) if known else "?"
-        found.append(Step(number * 10, mean))
+        found.append(Step(seconds_text(number * seconds // ROWS), mean))
     return found

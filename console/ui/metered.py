@@ -27,12 +27,22 @@ class NotMetered:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """How far back a plot may go, and the page that shows it."""
+
+    label: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Capacity:
-    """`note`: why nothing is said of what is used, None where it is said."""
+    """`note`: why something is not said of what is used, or None. `spans`: the choices, if any."""
 
     gauges: tuple[Gauge, ...]
     plots: tuple[Plot, ...]
     note: NotMetered | None
+    spans: tuple[Span, ...] = ()
 
 
 DENIED = NotMetered(gettext_lazy("You may not see what is used (list metrics.k8s.io)."))
@@ -51,6 +61,17 @@ _TEXTS = {
         gettext_lazy("What is used is not known: metrics-server's answer cannot be read."), DOCS
     ),
 }
+
+
+_PAST = {
+    Problem.UNAVAILABLE: NotMetered(gettext_lazy("Prometheus does not answer.")),
+    Problem.UNREADABLE: NotMetered(gettext_lazy("Prometheus' answer cannot be read.")),
+}
+
+
+def why_no_past(problem: Problem | None) -> NotMetered | None:
+    """None where there is no problem."""
+    return None if problem is None else _PAST[problem]
 
 
 def why_not(problem: Problem | None) -> NotMetered | None:
