@@ -16,7 +16,7 @@ from console.kube.usage import KEPT, History, Problem
 from tests.kube.fakes import FakeClock
 
 DAY = 86_400
-TestServer.__test__ = False  # type: ignore[attr-defined]
+TestServer.__test__ = False
 
 
 class Told:
