@@ -35,7 +35,7 @@ from console.kube.quantity import parse_quantity
 STEP, KEPT, IDLE = 30.0, 120, 600.0
 #: Seconds for the whole of one type's list, and between two of its parts.
 TIMEOUT, READ_TIMEOUT = 20.0, 10.0
-#: Characters of an answer, and objects of it, that are looked at.
+#: Bytes of an answer, and objects of it, that are looked at.
 MOST_BYTES, MOST_OBJECTS = 256 * 1024 * 1024, 500_000
 #: The name of all together, which nothing in a cluster has.
 TOTAL = ""
