@@ -12,6 +12,7 @@
 | `KUBECONFIG` | the cluster, unless the process runs in one |
 | `CLUSTER_NAME` | how the console calls the cluster on its pages |
 | `NAMESPACES` | the namespaces to follow, comma separated, where its rights end there; all by default |
+| `PROMETHEUS_URL` | a Prometheus, asked for what was used before the last hour; none by default |
 | `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
 | `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
@@ -64,6 +65,9 @@ CLUSTER_NAME = os.environ.get("CLUSTER_NAME", "host")
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
     raise SystemExit("METRICS_TOKEN must have at least 16 characters")
+PROMETHEUS_URL = os.environ.get("PROMETHEUS_URL", "")
+if PROMETHEUS_URL and urlsplit(PROMETHEUS_URL).scheme not in ("http", "https"):
+    raise SystemExit("PROMETHEUS_URL must be an http or https address")
 AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 

@@ -9,6 +9,7 @@ from devcluster.conversion import (
     to_events_v1,
 )
 from devcluster.coretypes import CREATE, EVENT_FIELDS, SCALE, core_types, status_of
+from devcluster.metrics import metrics_types
 from devcluster.resources import (
     ResourceType,
     Subresource,
@@ -173,3 +174,4 @@ def builtin_types() -> Iterator[ResourceType]:
     yield from _rbac()
     yield from _reviews()
     yield from _without_behaviour()
+    yield from metrics_types()

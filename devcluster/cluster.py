@@ -11,6 +11,7 @@ from devcluster.crud import Objects
 from devcluster.customs import CRDS, Customs
 from devcluster.database import Database
 from devcluster.handlers import Handlers
+from devcluster.metrics import Metrics
 from devcluster.objects import Obj, meta
 from devcluster.patching import Patches
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, Rbac
@@ -36,6 +37,7 @@ class Cluster:
         self.handlers = Handlers(self.objects, self.rbac)
         self.patches = Patches(self.handlers)
         self.subresources = Subresources(self.handlers, self.patches, self.tokens)
+        self.metrics = Metrics(self.objects)
         self.reviews = Reviews(self.rbac, self.find_token)
         self._bootstrap()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from devcluster import metrics
 from devcluster.authn import NOBODY, UserInfo, authenticate
 from devcluster.calls import Answer, Call, error_answer, json_answer
 from devcluster.cluster import Cluster
@@ -132,6 +133,8 @@ class Gateway:
         if not info.is_resource:
             return self._general.answer(request)
         call = await self._call(request, info, user)
+        if info.group == metrics.GROUP:
+            return self._cluster.metrics.answer(call)
         if call.declared.virtual:
             return self._review(call)
         if info.rest:

@@ -31,6 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    state_filter,
     uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
@@ -84,6 +85,7 @@ class DaemonSetKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         image_filter(),
         owner_filter(),
         uses_filter(),

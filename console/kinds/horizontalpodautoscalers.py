@@ -30,6 +30,7 @@ from console.ui.filters import (
     SearchFilter,
     StatusFilter,
     owner_filter,
+    state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -87,6 +88,7 @@ class AutoscalerKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         FieldFilter(param="target", label=gettext_lazy("Scales"), get=lambda item: (item.target,)),
         owner_filter(),
     )

@@ -21,7 +21,13 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import status_fact
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
+from console.ui.filters import (
+    FieldFilter,
+    LabelFilter,
+    SearchFilter,
+    StatusFilter,
+    state_filter,
+)
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -107,6 +113,7 @@ class NodeKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda item: item.roles),
         FieldFilter(
             param="version", label=gettext_lazy("Version"), get=lambda item: (item.version,)

@@ -28,6 +28,7 @@ from console.ui.filters import (
     NamespaceFilter,
     SearchFilter,
     StatusFilter,
+    state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -110,6 +111,7 @@ class PersistentVolumeClaimKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         FieldFilter(
             param="storageclass",
             label=gettext_lazy("Storage class"),

@@ -29,6 +29,7 @@ from console.ui.filters import (
     LabelFilter,
     SearchFilter,
     StatusFilter,
+    state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
@@ -125,6 +126,7 @@ class PersistentVolumeKind(ResourceKind):
         ),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         FieldFilter(
             param="storageclass",
             label=gettext_lazy("Storage class"),

@@ -31,6 +31,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    state_filter,
     uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
@@ -77,6 +78,7 @@ class PodKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         FieldFilter(param="node", label=gettext_lazy("Node"), get=lambda pod: (pod.node,)),
         image_filter(),
         owner_filter(),

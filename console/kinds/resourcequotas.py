@@ -20,7 +20,13 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
-from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
+from console.ui.filters import (
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    state_filter,
+)
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -75,6 +81,7 @@ class ResourceQuotaKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
     )
     actions = (Delete(),)
 

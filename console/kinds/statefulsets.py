@@ -32,6 +32,7 @@ from console.ui.filters import (
     StatusFilter,
     image_filter,
     owner_filter,
+    state_filter,
     uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
@@ -76,6 +77,7 @@ class StatefulSetKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
         StatusFilter(),
+        state_filter(),
         image_filter(),
         owner_filter(),
         uses_filter(),

@@ -4,6 +4,7 @@ A type is a group, a version and a plural; an object is a type, a namespace (emp
 cluster-scoped) and a name. Paths follow https://kubernetes.io/docs/reference/using-api/api-concepts/.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
@@ -74,6 +75,16 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+def named(keys: Collection[Key], names: Collection[Key]) -> set[Key]:
+    """Those of `keys` that `names` mean. Among these `Key("", name)` is the object of that name in every
+    namespace, as rules with `resourceNames` have it."""
+    found = {key for key in names if key in keys}
+    everywhere = {key.name for key in names if not key.namespace}
+    if everywhere:
+        found |= {key for key in keys if key.name in everywhere}
+    return found
+
+
 PODS = GVR("", "v1", "pods")
 SERVICES = GVR("", "v1", "services")
 CONFIG_MAPS = GVR("", "v1", "configmaps")
@@ -95,6 +106,9 @@ CONTROLLER_REVISIONS = GVR("apps", "v1", "controllerrevisions")
 
 JOBS = GVR("batch", "v1", "jobs")
 CRON_JOBS = GVR("batch", "v1", "cronjobs")
+
+#: What people run. Jobs come and go by themselves.
+WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, CRON_JOBS)
 
 HORIZONTAL_POD_AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 
@@ -138,6 +152,9 @@ MUTATING_WEBHOOK_CONFIGURATIONS = GVR(
 )
 
 CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+NODE_METRICS = GVR("metrics.k8s.io", "v1beta1", "nodes")
+POD_METRICS = GVR("metrics.k8s.io", "v1beta1", "pods")
 
 USERS = GVR("iam.kubesphere.io", "v1alpha2", "users")
 GLOBAL_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "globalroles")

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from console.kube.client import (
@@ -28,6 +29,7 @@ from console.kube.client import (
 )
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
+from console.kube.departures import Departures
 from console.kube.discovery import Types
 from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
 from console.kube.gvr import (
@@ -35,8 +37,10 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     CUSTOM_RESOURCE_DEFINITIONS,
     GVR,
+    POD_METRICS,
     ROLE_BINDINGS,
     ROLES,
+    WORKLOADS,
     Key,
 )
 from console.kube.history import STEP, History
@@ -49,6 +53,7 @@ from console.kube.pulse import Pulse
 from console.kube.scopes import configured_namespaces, is_the_clusters
 from console.kube.static import StaticRuntime
 from console.kube.typewatch import TypeWatch
+from console.kube.usage import Usage
 from console.kube.window import Window
 
 #: Types whose objects say what the reader may list: a change may be what an informer waits for.
@@ -87,6 +92,7 @@ class Runtime:
         self._thread = CoreThread(self.close_connections)
         self._planner = ClusterPlanner(reader, given, self.clock)
         self.types: Types = self._planner.types
+        self.departures = Departures(lambda gvr: self.informers().get(gvr), self.clock)
         self._factory = Factory(
             self._planner,
             self.spawn,
@@ -95,6 +101,7 @@ class Runtime:
             notify={
                 **dict.fromkeys(RIGHTS, self._rights_changed),
                 CUSTOM_RESOURCE_DEFINITIONS: self._definition_changed,
+                **{gvr: partial(self.departures.note, gvr) for gvr in WORKLOADS},
             },
         )
         # Its connection is its own and as old as the watches': when it is dead, so are they.
@@ -103,6 +110,12 @@ class Runtime:
         self._pulse = Pulse(pulse, lambda: self.informers().values(), self.clock)
         self._type_watch = TypeWatch(self.types, self._factory)
         self.history = History(self.clock)
+        self.usage = Usage(
+            reader,
+            self.clock,
+            namespaces=self._planner.namespaces_of(POD_METRICS),
+            whole=not given,
+        )
         #: What must have synced before this process is ready.
         self.required: tuple[GVR, ...] = ()
         self._confined = bool(given)
@@ -115,6 +128,7 @@ class Runtime:
         self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
         self.spawn(self._pulse.run())
         self.spawn(self._keep_house())
+        self.spawn(self.usage.run())
 
     def stop(self) -> None:
         """Ends all informers and the thread. A stopped runtime cannot be started again."""
@@ -213,6 +227,8 @@ class CurrentRuntime(Reads, Protocol):
 
     types: Types
     history: History
+    usage: Usage
+    departures: Departures
 
     @property
     def required(self) -> tuple[GVR, ...]: ...

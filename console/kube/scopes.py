@@ -32,6 +32,7 @@ _CLUSTER_SCOPED: Mapping[str, frozenset[str]] = {
     "apiregistration.k8s.io": frozenset({"apiservices"}),
     "certificates.k8s.io": frozenset({"certificatesigningrequests", "clustertrustbundles"}),
     "flowcontrol.apiserver.k8s.io": frozenset({"flowschemas", "prioritylevelconfigurations"}),
+    "metrics.k8s.io": frozenset({"nodes"}),
     "networking.k8s.io": frozenset({"ingressclasses", "ipaddresses", "servicecidrs"}),
     "node.k8s.io": frozenset({"runtimeclasses"}),
     "rbac.authorization.k8s.io": frozenset({"clusterrolebindings", "clusterroles"}),

@@ -1,12 +1,17 @@
 """A runtime without a cluster, for tests of whatever reads one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
 
+import aiohttp
+
 from console.kube.client import UserClient
 from console.kube.clock import SystemClock
+from console.kube.departures import Departures
 from console.kube.discovery import Types
+from console.kube.errors import NotFound
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.history import History
@@ -14,12 +19,14 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.private import PRIVATE
+from console.kube.usage import Lister, Usage
 
 
 class StaticRuntime:
     """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
 
-    `live_lists` makes what `live_list` returns.
+    `live_lists` makes what `live_list` returns. `metrics` is what usage is read from; nobody does that
+    but the test (`usage.take`).
     """
 
     def __init__(
@@ -27,6 +34,7 @@ class StaticRuntime:
         informers: Mapping[GVR, Informer[Any]],
         user_client: Callable[[Identity], UserClient] | None = None,
         live_lists: Callable[[GVR, Identity, Sequence[str]], LiveList[Any]] | None = None,
+        metrics: Lister | None = None,
     ) -> None:
         self._informers = dict(informers)
         self.required = tuple(informers)
@@ -34,6 +42,8 @@ class StaticRuntime:
         self._live_lists = live_lists
         self.types = Types(self._informers.get(CUSTOM_RESOURCE_DEFINITIONS))
         self.history = History(SystemClock())
+        self.usage = Usage(metrics or NoMetrics(), SystemClock())
+        self.departures = Departures(self._informers.get, SystemClock())
 
     @property
     def answered(self) -> datetime:
@@ -64,3 +74,14 @@ class StaticRuntime:
 
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:  # noqa: ASYNC109
         return self.informer(gvr).freshness.synced
+
+
+class NoMetrics:
+    """A cluster without metrics-server."""
+
+    @asynccontextmanager
+    async def stream(
+        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
+    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+        raise NotFound(404, "the server could not find the requested resource")
+        yield

@@ -1,11 +1,20 @@
-"""Addresses of the pages that are about more than one kind. Included at the root."""
+"""Addresses of pages about more than one kind. Included at the root, before the generic ones."""
 
 from django.urls import path
 
+from console.pages.overview import cluster_overview, dashboard, home, project_overview
 from console.pages.palette import palette
 from console.pages.search import search_page
 
 urlpatterns = [
+    path("", home),
+    path("dashboard", dashboard, name="dashboard"),
+    path("clusters/<str:cluster>", cluster_overview, name="cluster_overview"),
+    path(
+        "clusters/<str:cluster>/projects/<str:namespace>",
+        project_overview,
+        name="project_overview",
+    ),
     path("search", search_page, name="search"),
     path("palette", palette, name="palette"),
 ]

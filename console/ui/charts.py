@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from itertools import groupby
+from math import floor, isnan, log10
 
 #: Steps of an axis: 1, 2, 5, 10, 20, ...
 _STEPS = (1, 2, 5, 10)
@@ -20,24 +21,31 @@ class Line:
     top: float
 
 
-def line(values: Sequence[float], *, points: int, width: int, height: int) -> Line:
-    """`values` end at the right edge; there are `points` of them when the box is full."""
-    top = round_up(max(values, default=0.0))
+def line(
+    values: Sequence[float], *, points: int, width: int, height: int, top: float = 0.0
+) -> Line:
+    """`values` end at the right edge; there are `points` of them when the box is full. NaN is a gap.
+
+    `top`: what the box must reach up to at least.
+    """
+    top = round_up(max((value for value in values if not isnan(value)), default=0.0), top)
     step = width / max(1, points - 1)
     left = width - step * (len(values) - 1)
-    corners = [
-        f"{_short(left + step * at)} {_short(height - height * value / top)}"
-        for at, value in enumerate(values)
-    ]
-    if not corners:
-        return Line(width, height, "", "", top)
-    path = "M" + "L".join(corners)
-    area = f"M{_short(left)} {height}L{'L'.join(corners)}L{width} {height}Z"
-    return Line(width, height, path, area, top)
+    paths, areas = [], []
+    for known, run in groupby(enumerate(values), key=lambda item: not isnan(item[1])):
+        if not known:
+            continue
+        corners = [(left + step * at, height - height * value / top) for at, value in run]
+        drawn = "L".join(f"{_short(x)} {_short(y)}" for x, y in corners)
+        first, last = _short(corners[0][0]), _short(corners[-1][0])
+        paths.append(f"M{drawn}")
+        areas.append(f"M{first} {height}L{drawn}L{last} {height}Z")
+    return Line(width, height, "".join(paths), "".join(areas), top)
 
 
-def round_up(value: float) -> float:
+def round_up(value: float, least: float = 0.0) -> float:
     """The next of 1, 2, 5, 10, 20, 50, ...: an axis that does not jump at every drawing."""
+    value = max(value, least)
     if value <= 1:
         return 1.0
     power = 10.0 ** floor(log10(value))

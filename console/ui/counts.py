@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.kube.derived import Derived
-from console.kube.gvr import Key
+from console.kube.gvr import Key, named
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
@@ -59,11 +59,7 @@ class Counts(Derived[Any]):
         self, readable: Readable, counted: set[str], wanted: set[str] | None
     ) -> Iterable[Severity]:
         """Of the objects that are allowed by their names and not among the `counted`."""
-        keys = {key for key in readable.names if key in self._places}
-        everywhere = {key.name for key in readable.names if not key.namespace}
-        if everywhere:
-            keys |= {key for key in self._places if key.name in everywhere}
-        for key in keys:
+        for key in named(self._places.keys(), readable.names):
             namespace, severity = self._places[key]
             if namespace not in counted and (wanted is None or namespace in wanted):
                 yield severity

@@ -205,6 +205,13 @@ class ChoiceFilter(Filter):
         return lambda entry: self.get(entry.projection) in wanted
 
 
+def state_filter() -> FieldFilter:
+    """`state=Crash loop`: the status word itself, in English as in exports; finer than `status`."""
+    return FieldFilter(
+        param="state", label=gettext_lazy("State"), get=lambda item: (item.status.word,)
+    )
+
+
 def owner_filter() -> FieldFilter:
     """`owner=Kind/name`, for projections that have an `owner`."""
     return FieldFilter(

@@ -75,7 +75,8 @@ def menu(
     `namespace` ("" for all) is kept by its links where the viewer may look there; `current` is the
     segment of the list that is open.
     """
-    groups = []
+    overviews = tuple(_overviews(cluster, namespace, current))
+    groups = [NavGroup("overview", gettext_lazy("Overview"), overviews)]
     for group, members in groupby(_ordered(tuple(kinds)), key=lambda kind: kind.nav.group):
         found = chain(members, _customs(access, current) if group == "custom" else ())
         items = [
@@ -113,6 +114,18 @@ def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
             yield kind
         elif kind.segment == current:
             yield kind
+
+
+def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
+    """Everybody has them: they show what their reader may see. The project is the chosen one."""
+    pages = [
+        ("dashboard", gettext_lazy("Platform"), ()),
+        ("cluster_overview", gettext_lazy("Cluster"), (cluster,)),
+    ]
+    if namespace:
+        pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
+    for name, label, place in pages:
+        yield NavItem(label, reverse(name, args=place), current == name, None, None)
 
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:

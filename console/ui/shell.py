@@ -47,7 +47,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "theme": theme_of(request),
         "lang": get_language() or settings.LANGUAGE_CODE,
         "cluster_name": settings.CLUSTER_NAME,
-        "live": _live(informers),
+        "live": live_of(informers),
         "scope": ScopeView(HOST_CLUSTER, visible_namespaces(access, informers), namespace),
         "nav": _nav(request, access, informers, namespace),
     }
@@ -103,7 +103,7 @@ def visible_namespaces(
     return _in_order(frozenset(found))
 
 
-def _live(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
+def live_of(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
     """Of the page as a whole. Pages about one kind say their own instead."""
     states = [live_state(informer) for informer in informers.values()]
     stale = [state for state in states if state.state == "stale" and state.since is not None]

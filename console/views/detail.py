@@ -33,7 +33,6 @@ from console.ui.reading import listed
 from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
-from console.ui.viewspec import ViewSpec
 from console.ui.yamltext import yaml_text
 from console.views.errors import denied_page, error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -143,7 +142,7 @@ def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
         manifest = masked(entry.original(), kind.masked)
         if fmt == "json":
             found = {
-                **item(ViewSpec(kind, place.cluster), entry),
+                **item(kind, entry),
                 "resourceVersion": entry.resource_version,
                 "manifest": manifest,
             }

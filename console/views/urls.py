@@ -7,15 +7,12 @@ from console.views.cache import cache_page
 from console.views.delete import delete_page
 from console.views.detail import detail_page
 from console.views.health import livez, readyz
-from console.views.home import dashboard
 from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.preferences import set_language, set_theme
 from console.views.saved import change_view, saved_views
 
 urlpatterns = [
-    path("", dashboard),
-    path("dashboard", dashboard, name="dashboard"),
     path("clusters/<str:cluster>/cache", cache_page, name="cache"),
     path("clusters/<str:cluster>/<str:resource>", list_page, name="list"),
     path(

@@ -34,4 +34,4 @@ function tick() {
 setInterval(() => document.hidden || tick(), 1000);
 document.addEventListener("visibilitychange", tick);
 tick();
-Object.assign(window.quarterdeck, { clock, tick });
+Object.assign(window.quarterdeck, { clock, skew, tick });

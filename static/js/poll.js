@@ -1,7 +1,8 @@
 // Parts of a page that are drawn anew every few seconds: `data-poll` says how many. Not while the page is
-// paused or hidden, and never two at a time. What the whole page says of its freshness comes along.
+// paused or hidden, and never two at a time. What the whole page says of its freshness comes along. With
+// `data-etag` the server is told what is shown, and answers 304 as long as that is all there is to show.
 
-const { tick } = window.quarterdeck;
+const { skew, tick } = window.quarterdeck;
 const root = document.documentElement;
 const part = document.querySelector("[data-poll]");
 const paused = () => document.hidden || root.hasAttribute("data-paused");
@@ -14,12 +15,20 @@ const MORPH = {
 
 let asking = null;
 async function draw() {
-  asking ??= fetch(location.href).catch(() => null);
+  const { etag } = part.dataset;
+  asking ??= fetch(location.href, { headers: etag ? { "If-None-Match": etag } : {} }).catch(() => null);
   const response = await asking;
   if (!asking) return;
   asking = null;
   if (!response || response.status >= 500) {
     document.body.dataset.live = "off";
+    return;
+  }
+  if (response.status === 304) {
+    for (const time of part.querySelectorAll("time[data-updated]")) {
+      time.dateTime = new Date(Date.now() - skew).toISOString();
+    }
+    tick();
     return;
   }
   if (!response.ok || response.redirected) {

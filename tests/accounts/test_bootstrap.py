@@ -134,7 +134,8 @@ def test_the_reader_lists_and_watches_and_no_secrets() -> None:
         if "nonResourceURLs" in rule:
             assert rule == {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}
             continue
-        assert rule["verbs"] == ["list", "watch"]
+        measured = rule["apiGroups"] == ["metrics.k8s.io"]
+        assert rule["verbs"] == (["list"] if measured else ["list", "watch"])
         assert "secrets" not in rule["resources"]
         assert not any("*" in name or "/" in name for name in rule["resources"])
         assert "*" not in rule["apiGroups"]

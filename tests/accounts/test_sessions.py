@@ -21,7 +21,7 @@ from tests.rbac.objects import user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-HOME = "/dashboard"
+HOME = "/"
 ENDED = "Your session has ended. Log in again."
 
 
@@ -34,7 +34,7 @@ async def is_in(browser: Browser) -> bool:
 async def assert_ended(browser: Browser) -> None:
     """Sent to the login, told why, and the row is gone."""
     answer = await browser.get(HOME)
-    assert answer["Location"] == "/login?next=%2Fdashboard&ended=1"
+    assert answer["Location"] == "/login?next=%2F&ended=1"
     assert browser.key is None
     page = await browser.get(answer["Location"])
     assert ENDED in page.content.decode()
@@ -126,7 +126,7 @@ async def test_reading_pages_writes_to_the_database_once_a_minute(
 async def test_a_cookie_that_is_no_session_is_taken_away(browser: Browser, key: str) -> None:
     browser.key = key
     answer = await browser.get(HOME)
-    assert answer["Location"] == "/login?next=%2Fdashboard&ended=1"
+    assert answer["Location"] == "/login?next=%2F&ended=1"
     browser.key = key
     page = await browser.get("/login")
     assert page.status_code == 200
@@ -267,7 +267,7 @@ def test_it_works_under_a_synchronous_server_too() -> None:
     client = Client(headers={"Host": "console.example.com"})
     answer = client.post("/login", {"username": "alice", "password": PASSWORD})
     assert answer.status_code == 302
-    assert client.get(HOME)["Location"] == "/clusters/host/pods"
+    assert client.get(HOME)["Location"] == "/dashboard"
     assert (
         Client(headers={"Host": "console.example.com"}).get(HOME)["Location"].startswith("/login")
     )

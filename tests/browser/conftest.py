@@ -248,7 +248,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 def sign_in(page: Page, console: Console, *, password: str = PASSWORD) -> None:
-    page.goto(console.url + "/login")
+    page.goto(console.url + "/login?next=/clusters/host/pods")
     page.fill("input[name=username]", "admin")
     page.fill("input[name=password]", password)
     page.click("button[type=submit]:not([form])")

@@ -14,6 +14,7 @@ import msgspec
 from console.kube.gvr import GVR, PODS
 from console.kube.projections import podspec
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
+from console.kube.projections.reserved import Amounts, Reserved, Resources, reserved_of
 from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -23,6 +24,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     """`ready` of `containers` are ready; `restarts` is their sum, init containers included.
 
     `uses`: `Kind/name` of what the spec names, as `console.kube.projections.podspec` has it.
+    `reserved`: what it holds of its node, None once it has ended.
     """
 
     namespace: str
@@ -42,6 +44,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     owner: str
     owner_uid: str
     uses: tuple[str, ...]
+    reserved: Reserved | None
 
 
 class _Terminated(msgspec.Struct, gc=False):
@@ -85,13 +88,14 @@ class _Condition(msgspec.Struct, gc=False):
 
 class _Container(podspec.Container, gc=False):
     image: str = ""
-    restartPolicy: str = ""
 
 
 class _Spec(podspec.PodSpec, gc=False):
     nodeName: str = ""
     containers: tuple[_Container, ...] | None = None
     initContainers: tuple[_Container, ...] | None = None
+    resources: Resources | None = None
+    overhead: Amounts | None = None
 
 
 class _PodStatus(msgspec.Struct, gc=False):
@@ -158,8 +162,22 @@ def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
         owner=intern(owner_of(meta)),
         owner_uid=owner,
         uses=podspec.uses(spec, containers, meta.name),
+        reserved=_pool.one(_reserved(pod)),
     )
     return projection, meta.resourceVersion, meta.managedFields
+
+
+#: The scheduler counts these no more.
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def _reserved(pod: _Pod) -> Reserved | None:
+    spec = pod.spec
+    if pod.status.phase in _ENDED:
+        return None
+    return reserved_of(
+        spec.containers or (), spec.initContainers or (), spec.resources, spec.overhead
+    )
 
 
 def _status(pod: _Pod) -> Status:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from console.kube.projections import reserved
 from console.kube.projections.common import Present
 from console.kube.sharing import Pool
 
@@ -102,7 +103,7 @@ class _Variables(msgspec.Struct, gc=False):
     configMapRef: Reference | None = None
 
 
-class Container(msgspec.Struct, gc=False):
+class Container(reserved.Container, gc=False):
     name: str = ""
     env: tuple[_Variable, ...] | None = None
     envFrom: tuple[_Variables, ...] | None = None

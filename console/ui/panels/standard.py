@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, NODES
 from console.ui.kind import ResourceKind
+from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
 from console.ui.panels.events import EventsPanel
@@ -24,6 +25,9 @@ OVERVIEW = Tab(
     ConditionsPanel(),
     MetadataPanel(),
 )
+OF_NODE = Tab(
+    OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], NodeCapacityPanel(), *OVERVIEW.panels[1:]
+)
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
 STANDARD = (OVERVIEW, EVENTS, YAML)
@@ -34,7 +38,7 @@ def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
 
 
 def _tabs(gvr: GVR) -> Sequence[Tab]:
-    found = [OVERVIEW]
+    found = [OF_NODE if gvr == NODES else OVERVIEW]
     if gvr in PANELS:
         found.append(Tab("resources", _("Resources"), *PANELS[gvr]))
     if gvr in REVISIONS:

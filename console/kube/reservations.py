@@ -1,0 +1,166 @@
+"""What the pods of a store hold, by namespace and node: sums that follow each change.
+
+As `console.kube.derived` promises. Pods that have ended hold nothing and are not counted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from console.kube.derived import Derived
+from console.kube.gvr import Key, named
+from console.kube.projections.pod import Pod
+from console.kube.projections.reserved import NOTHING, Reserved
+from console.kube.store import Entry, Store
+
+
+class Held(NamedTuple):
+    """By a number of pods together; `reserved` as of one."""
+
+    pods: int = 0
+    reserved: Reserved = NOTHING
+
+    def plus(self, other: "Held") -> "Held":
+        return Held(self.pods + other.pods, self.reserved.plus(other.reserved))
+
+
+NONE = Held()
+
+
+class _Place(NamedTuple):
+    namespace: str
+    node: str
+    held: Held
+
+
+class Reservations(Derived[Pod]):
+    """`namespaces` are those of the pods that count, None for all; `names` are single pods beyond them,
+    as `console.ui.decisions.Readable` has them. A node of "" is that of pods which are on none."""
+
+    def __init__(self, store: Store[Pod]) -> None:
+        super().__init__(store)
+        self._places: dict[Key, _Place] = {}
+        self._parts: dict[str, dict[str, Held]] = {}
+        self._nodes: dict[str, Held] = {}
+        self._namespaces: dict[str, Held] = {}
+        self._all = NONE
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def behind(self) -> int:
+        """About how many objects must be looked at before this can be read."""
+        return len(self._store) if self.version < 0 else self._store.version - self.version
+
+    def catch_up(self) -> None:
+        with self.current():
+            pass
+
+    def total(
+        self, namespaces: Collection[str] | None, names: Collection[Key] = frozenset()
+    ) -> Held:
+        with self.current():
+            if namespaces is None:
+                return self._all
+            found = (self._namespaces.get(namespace, NONE) for namespace in namespaces)
+            return _sum((*found, *(place.held for place in self._single(namespaces, names))))
+
+    def by_namespace(
+        self, namespaces: Collection[str] | None, names: Collection[Key] = frozenset()
+    ) -> dict[str, Held]:
+        with self.current():
+            if namespaces is None:
+                return dict(self._namespaces)
+            found = {n: held for n in namespaces if (held := self._namespaces.get(n))}
+            for place in self._single(namespaces, names):
+                found[place.namespace] = found.get(place.namespace, NONE).plus(place.held)
+            return found
+
+    def by_node(self) -> dict[str, Held]:
+        """Of all pods."""
+        with self.current():
+            return dict(self._nodes)
+
+    def of_node(
+        self,
+        node: str,
+        namespaces: Collection[str] | None,
+        names: Collection[Key] = frozenset(),
+    ) -> Held:
+        with self.current():
+            if namespaces is None:
+                return self._nodes.get(node, NONE)
+            here = self._parts.get(node, {})
+            found = [here[namespace] for namespace in namespaces if namespace in here]
+            single = self._single(namespaces, names)
+            return _sum((*found, *(place.held for place in single if place.node == node)))
+
+    def _single(self, counted: Collection[str], names: Collection[Key]) -> Iterable[_Place]:
+        """The pods that are allowed by their names and not among the `counted`."""
+        keys = named(self._places.keys(), names)
+        return [self._places[key] for key in keys if key.namespace not in counted]
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Pod]]) -> None:
+        self._places, self._parts, self._nodes, self._namespaces = {}, {}, {}, {}
+        self._all = NONE
+        for key, entry in entries.items():
+            self._apply(key, entry)
+
+    def _apply(self, key: Key, entry: Entry[Pod] | None) -> None:
+        place = _place(entry) if entry is not None else None
+        known = self._places.get(key)
+        if place == known:
+            return
+        if known is not None:
+            self._add(known, _negative(known.held))
+            del self._places[key]
+        if place is not None:
+            self._add(place, place.held)
+            self._places[key] = place
+
+    def _add(self, place: _Place, held: Held) -> None:
+        self._all = self._all.plus(held)
+        _put(self._namespaces, place.namespace, held)
+        _put(self._nodes, place.node, held)
+        here = self._parts.setdefault(place.node, {})
+        _put(here, place.namespace, held)
+        if not here:
+            del self._parts[place.node]
+
+
+def _place(entry: Entry[Pod]) -> _Place | None:
+    pod = entry.projection
+    if pod.reserved is None:
+        return None
+    return _Place(entry.key.namespace, pod.node, Held(1, pod.reserved))
+
+
+def _negative(held: Held) -> Held:
+    return Held(-held.pods, Reserved(*(-amount for amount in held.reserved)))
+
+
+def _put(sums: dict[str, Held], name: str, held: Held) -> None:
+    found = sums.get(name, NONE).plus(held)
+    if found.pods:
+        sums[name] = found
+    else:
+        sums.pop(name, None)
+
+
+def _sum(several: Iterable[Held]) -> Held:
+    found = NONE
+    for held in several:
+        found = found.plus(held)
+    return found
+
+
+_shared: WeakKeyDictionary[Store[Any], Reservations] = WeakKeyDictionary()
+
+
+def reservations_of(store: Store[Pod]) -> Reservations:
+    """The store's own, shared by all who ask."""
+    found = _shared.get(store)
+    if found is None:
+        found = _shared.setdefault(store, Reservations(store))
+    return found

@@ -1,0 +1,133 @@
+"""How much there is, and how much of it is reserved and used: of the cluster, and of projects."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+
+from console.kube.gvr import NODES, PODS, Key
+from console.kube.projections.node import Node
+from console.kube.prometheus import Prometheus
+from console.kube.reservations import Held, reservations_of
+from console.kube.store import Store
+from console.kube.usage import TOTAL, History, Reading, Used
+from console.pages.sight import Sight
+from console.ui.amounts import seconds_text
+from console.ui.decisions import Readable
+from console.ui.gauges import HOUR, Room, gauges, node_room, plots
+from console.ui.metered import (
+    DENIED,
+    Capacity,
+    NotMetered,
+    Span,
+    sees_node_usage,
+    usage_namespaces,
+    why_no_past,
+    why_not,
+)
+from console.ui.selection import brought_up
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    used: Used | None
+    history: History
+    note: NotMetered | None
+
+
+async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
+    """Of the cluster, or of the sight's project; None for those who may see neither pods nor nodes.
+
+    `seconds`: how far back its plots go. More than an hour is asked of Prometheus, if there is one.
+    """
+    held = await _held(sight)
+    nodes = sight.get(NODES)
+    room = room_of(nodes.informer.store) if nodes is not None else Room()
+    if held is None and nodes is None:
+        return None
+    measured = _measured(sight)
+    history, note = measured.history, measured.note
+    namespaces = used_namespaces(sight)
+    if seconds != HOUR and _prometheus is not None and namespaces != frozenset():
+        past = await _prometheus.past(namespaces, seconds=seconds)
+        history, note = past.history, why_no_past(past.problem) or note
+    spans = _spans(seconds) if _prometheus is not None and namespaces != frozenset() else ()
+    return Capacity(gauges(room, held, measured.used), plots(history, seconds), note, spans)
+
+
+#: Seconds; the URL has them as people read them.
+SPANS = {seconds_text(seconds): seconds for seconds in (HOUR, 6 * 3600, 86_400, 7 * 86_400)}
+
+_prometheus = Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None
+
+
+def _spans(chosen: int) -> tuple[Span, ...]:
+    return tuple(
+        Span(label, "?" if seconds == HOUR else f"?range={label}", seconds == chosen)
+        for label, seconds in SPANS.items()
+    )
+
+
+def room_of(store: Store[Node]) -> Room:
+    """What all nodes together offer. Nodes are few, and their amounts are read once each."""
+    cpu = memory = pods = Decimal(0)
+    for entry in store.snapshot().entries.values():
+        room = node_room(entry.projection)
+        cpu += room.cpu or 0
+        memory += room.memory or 0
+        pods += room.pods or 0
+    return Room(cpu, memory, pods)
+
+
+async def _held(sight: Sight) -> Held | None:
+    pods = sight.get(PODS)
+    if pods is None:
+        return None
+    reservations = reservations_of(pods.informer.store)
+    await brought_up(reservations)
+    return reservations.total(*places(pods.readable, pods.wanted))
+
+
+def places(readable: Readable, wanted: tuple[str, ...]) -> tuple[frozenset[str] | None, set[Key]]:
+    """The namespaces and the single objects that count, as `console.kube.reservations` takes them."""
+    if not wanted:
+        return readable.namespaces, set(readable.names)
+    whole = frozenset(n for n in wanted if readable.namespaces is None or n in readable.namespaces)
+    names = {Key(key.namespace or n, key.name) for key in readable.names for n in wanted}
+    return whole, {key for key in names if key.namespace in wanted}
+
+
+def _measured(sight: Sight) -> Measured:
+    usage = sight.runtime.usage
+    reading = usage.read()
+    if not sight.namespace and NODES in sight.seen and sees_node_usage(sight.access):
+        return Measured(
+            reading.nodes.get(TOTAL), usage.of_node(TOTAL), why_not(reading.node_problem)
+        )
+    namespaces = used_namespaces(sight)
+    if namespaces is not None and not namespaces:
+        return Measured(None, History(), DENIED)
+    if reading.problem is not None:
+        return Measured(None, usage.of_namespaces(namespaces), why_not(reading.problem))
+    return Measured(used_in(reading, namespaces), usage.of_namespaces(namespaces), None)
+
+
+def used_namespaces(sight: Sight) -> frozenset[str] | None:
+    """Those whose usage may be told: their pods may be listed and what these use. None for all."""
+    pods = sight.get(PODS)
+    if pods is None:
+        return frozenset()
+    listed, _names = places(pods.readable, pods.wanted)
+    measured = usage_namespaces(sight.access)
+    if listed is None or measured is None:
+        return measured if listed is None else listed
+    return listed & measured
+
+
+def used_in(reading: Reading, namespaces: frozenset[str] | None) -> Used:
+    if namespaces is None:
+        return reading.namespaces.get(TOTAL, Used())
+    found = Used()
+    for namespace in namespaces:
+        found = found.plus(reading.namespaces.get(namespace, Used()))
+    return found

@@ -1,0 +1,151 @@
+"""What happened of late: workloads that were made, rolled out or deleted, and warnings."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import pgettext_lazy
+
+from console.kube.departures import Departure
+from console.kube.gvr import EVENTS, WORKLOADS
+from console.kube.store import Entry
+from console.pages.sight import Seen, Sight
+from console.ui.columns import Target, target_of, target_url
+from console.ui.latest import Moment, latest_of
+from console.ui.links import HOST_CLUSTER
+from console.ui.selection import brought_up
+from console.ui.text import visible
+from console.ui.viewspec import ViewSpec
+
+#: Lines of each of the two lists.
+MOST = 8
+#: What is older is no news.
+RECENT = timedelta(days=7)
+#: Seconds between an object's birth and the end of its first rollout that count as one.
+FIRST_ROLLOUT = 600.0
+
+CREATED = pgettext_lazy("change", "Created")
+ROLLED_OUT = pgettext_lazy("change", "Rolled out")
+DELETED = pgettext_lazy("change", "Deleted")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`url` is "" for what is gone."""
+
+    at: datetime
+    word: str | Promise
+    noun: str | Promise
+    name: str
+    namespace: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """`url` leads to the object that the warning is about, "" for one without a list."""
+
+    at: datetime
+    reason: str
+    message: str
+    about: str
+    namespace: str
+    url: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`all_warnings`: the list of them, "" for those who may not see it, as `warnings` is then None."""
+
+    changes: tuple[Change, ...]
+    warnings: tuple[Warned, ...] | None
+    all_warnings: str
+
+
+async def changes(sight: Sight) -> Changes:
+    found: list[Change] = []
+    for seen in sight.all(WORKLOADS):
+        found += [_change(seen, moment) for moment in await _latest(seen)]
+    found += _departed(sight)
+    horizon = datetime.now(UTC) - RECENT
+    found = [change for change in found if change.at > horizon]
+    found.sort(key=lambda change: change.at, reverse=True)
+    events = sight.get(EVENTS)
+    if events is None:
+        return Changes(tuple(found[:MOST]), None, "")
+    moments = await _latest(events)
+    warnings = [_warned(events, entry) for m in moments if (entry := _entry(events, m))]
+    spec = ViewSpec(events.kind, HOST_CLUSTER).with_values("type", ("Warning",))
+    spec = spec.with_values("namespace", events.wanted)
+    return Changes(tuple(found[:MOST]), tuple(warnings), spec.url)
+
+
+async def _latest(seen: Seen) -> list[Moment]:
+    latest = latest_of(seen.informer)
+    await brought_up(latest)
+    return latest.of(seen.readable, MOST, seen.wanted)
+
+
+def _entry(seen: Seen, moment: Moment) -> Entry[Any] | None:
+    return seen.informer.store.get(moment.key)
+
+
+def _change(seen: Seen, moment: Moment) -> Change:
+    entry = _entry(seen, moment)
+    created = entry.projection.created if entry is not None else None
+    first = created is None or (moment.at - created).total_seconds() <= FIRST_ROLLOUT
+    key = moment.key
+    return Change(
+        created if first and created is not None else moment.at,
+        CREATED if first else ROLLED_OUT,
+        seen.kind.singular,
+        visible(key.name),
+        "" if seen.wanted else visible(key.namespace),
+        target_url(Target(seen.kind.segment, key.namespace, key.name)),
+    )
+
+
+def _departed(sight: Sight) -> list[Change]:
+    found = []
+    for departure in sight.runtime.departures.latest():
+        seen = sight.get(departure.gvr)
+        if seen is not None and _sees(seen, departure):
+            found.append(_departure(seen, departure))
+            if len(found) == MOST:
+                break
+    return found
+
+
+def _sees(seen: Seen, departure: Departure) -> bool:
+    wanted = not seen.wanted or departure.key.namespace in seen.wanted
+    return wanted and seen.readable.sees(departure.key)
+
+
+def _departure(seen: Seen, departure: Departure) -> Change:
+    key = departure.key
+    return Change(
+        departure.at,
+        DELETED,
+        seen.kind.singular,
+        visible(key.name),
+        "" if seen.wanted else visible(key.namespace),
+        "",
+    )
+
+
+def _warned(seen: Seen, entry: Entry[Any]) -> Warned:
+    event = entry.projection
+    target = target_of(event.about, event.about_namespace)
+    # Whoever writes events may name anything: where it leads is their own project or nowhere.
+    own = target is not None and target.namespace in ("", entry.key.namespace)
+    return Warned(
+        event.last,
+        visible(event.reason),
+        visible(event.message),
+        visible(event.about.partition("/")[2] or event.about),
+        "" if seen.wanted else visible(entry.key.namespace),
+        target_url(target) if target is not None and own else "",
+        event.count,
+    )

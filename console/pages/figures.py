@@ -1,0 +1,44 @@
+"""How many there are of each kind, each a link to exactly those."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+
+from console.kube.gvr import GVR
+from console.kube.status import Severity
+from console.pages.sight import Sight
+from console.ui.counts import counts_of
+from console.ui.links import HOST_CLUSTER
+from console.ui.selection import brought_up
+from console.ui.viewspec import ViewSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`failing_url` shows exactly the `failing`."""
+
+    label: str | Promise
+    count: int
+    url: str
+    failing: int
+    failing_url: str
+
+
+async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
+    found = []
+    for seen in sight.all(gvrs):
+        counts = counts_of(seen.kind, seen.informer)
+        await brought_up(counts)
+        numbers = counts.of(seen.readable, seen.wanted)
+        spec = ViewSpec(seen.kind, HOST_CLUSTER).with_values("namespace", seen.wanted)
+        found.append(
+            Figure(
+                seen.kind.title,
+                sum(numbers.values()),
+                spec.url,
+                numbers[Severity.ERROR] if seen.kind.status_column else 0,
+                spec.with_values("status", (Severity.ERROR.value,)).url,
+            )
+        )
+    return tuple(found)

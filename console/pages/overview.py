@@ -1,0 +1,220 @@
+"""Overviews of the platform, the cluster and a project: first what is not well, then how full it is.
+
+Everything is read from the shared cache, cut out by the viewer's rights; numbers are kept up to date by
+whoever reads them next, so that a page does not pass over all objects (ADR 7). The part that changes is
+polled with its ETag: as long as nothing on it has changed, the answer is 304.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import Http404, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.kube.gvr import (
+    EVENTS,
+    GVR,
+    INGRESSES,
+    JOBS,
+    NAMESPACES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    SERVICES,
+    USERS,
+    WORKLOADS,
+    WORKSPACE_TEMPLATES,
+)
+from console.kube.runtime import get_runtime
+from console.kube.status import Severity
+from console.pages.attention import WATCHED, attention
+from console.pages.capacity import SPANS, capacity
+from console.pages.changes import changes
+from console.pages.figures import figures
+from console.pages.quotas import quotas
+from console.pages.rankings import nodes, projects
+from console.pages.sight import Sight, look
+from console.ui.counts import counts_of
+from console.ui.drawing import draw
+from console.ui.gauges import HOUR, Gauge
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER
+from console.ui.nav import prepare_menu
+from console.ui.shell import known_namespaces, live_of
+from console.ui.states import StateBlock
+from console.ui.text import visible
+from console.views.guard import access_of, refuse_anonymous
+
+#: Kinds that are counted, by page.
+PLATFORM = (WORKSPACE_TEMPLATES, USERS, NAMESPACES, NODES, PODS)
+CLUSTER = (NODES, NAMESPACES, PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
+PROJECT = (PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """`ready` of `nodes` nodes are."""
+
+    name: str
+    url: str
+    ready: int
+    nodes: int
+    gauges: tuple[Gauge, ...]
+
+
+@require_safe
+async def home(request: ConsoleRequest) -> HttpResponse:
+    """GET /"""
+    return refuse_anonymous(request) or HttpResponseRedirect(reverse("dashboard"))
+
+
+@require_safe
+async def dashboard(request: ConsoleRequest) -> HttpResponse:
+    """GET /dashboard: everything that the viewer may see, whoever they are."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    sight = await look(
+        access_of(request), get_runtime(), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,))
+    )
+    title = _("Overview")
+    if sight.blind:
+        return await _answer(request, title, {"state": _nothing(request)})
+    return await _answer(
+        request,
+        title,
+        {
+            "attention": await attention(sight),
+            "figures": await figures(sight, PLATFORM),
+            "clusters": await _clusters(sight),
+            "projects": await projects(sight),
+            "changes": await changes(sight),
+        },
+    )
+
+
+@require_safe
+async def cluster_overview(request: ConsoleRequest, cluster: str) -> HttpResponse:
+    """GET /clusters/{cluster}"""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    if cluster != HOST_CLUSTER:
+        raise Http404
+    sight = await look(access_of(request), get_runtime(), _once(CLUSTER, WATCHED, (EVENTS,)))
+    if sight.blind:
+        return _denied(request, _("You may not see anything of this cluster."), _("Cluster"))
+    return await _answer(
+        request,
+        _("Cluster %(name)s") % {"name": cluster},
+        {
+            "attention": await attention(sight),
+            "figures": await figures(sight, CLUSTER),
+            "capacity": await capacity(sight, _span(request)),
+            "nodes": await nodes(sight),
+            "projects": await projects(sight),
+            "changes": await changes(sight),
+        },
+    )
+
+
+@require_safe
+async def project_overview(request: ConsoleRequest, cluster: str, namespace: str) -> HttpResponse:
+    """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
+    refusal = refuse_anonymous(request)
+    if refusal is not None:
+        return refusal
+    if cluster != HOST_CLUSTER:
+        raise Http404
+    gvrs = _once(PROJECT, WATCHED, (EVENTS,))
+    sight = await look(access_of(request), get_runtime(), gvrs, namespace=namespace)
+    if sight.blind:
+        text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
+        return _denied(request, text, _("Project"))
+    known = known_namespaces(sight.runtime.informers())
+    if known is not None and namespace not in known:
+        raise Http404
+    return await _answer(
+        request,
+        _("Project %(name)s") % {"name": visible(namespace)},
+        {
+            "attention": await attention(sight),
+            "figures": await figures(sight, PROJECT),
+            "capacity": await capacity(sight, _span(request)),
+            "quotas": quotas(sight),
+            "changes": await changes(sight),
+        },
+    )
+
+
+def _span(request: ConsoleRequest) -> int:
+    """Seconds that the plots go back, as `?range=` says; an hour for anything that is none."""
+    return SPANS.get(request.GET.get("range", ""), HOUR)
+
+
+def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:
+    return tuple(dict.fromkeys(gvr for gvrs in several for gvr in gvrs))
+
+
+async def _clusters(sight: Sight) -> tuple[ClusterRow, ...]:
+    """Those whose nodes the viewer may list."""
+    seen = sight.get(NODES)
+    found = await capacity(sight)
+    if seen is None or found is None:
+        return ()
+    numbers = counts_of(seen.kind, seen.informer).of(seen.readable)
+    total = sum(numbers.values())
+    bad = numbers[Severity.ERROR] + numbers[Severity.UNKNOWN]
+    url = reverse("cluster_overview", args=(HOST_CLUSTER,))
+    return (ClusterRow(HOST_CLUSTER, url, total - bad, total, found.gauges),)
+
+
+async def _answer(
+    request: ConsoleRequest, title: str | Promise, values: Mapping[str, Any]
+) -> HttpResponse:
+    informers = get_runtime().informers()
+    body = draw("ui/_overview.html", dict(values))
+    state = (body.pieces, body.gaps, live_of(informers), get_language())
+    etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified(headers={"ETag": etag})
+    await prepare_menu(informers)
+    context = {
+        "title": title,
+        "body": body.html(),
+        "etag": etag,
+        "updated": datetime.now(UTC),
+    }
+    response = render(request, "console/overview.html", context)
+    response["ETag"] = etag
+    return response
+
+
+def _nothing(request: ConsoleRequest) -> StateBlock:
+    return StateBlock(
+        "first-use",
+        _("Nothing is shared with you yet"),
+        _(
+            "You are logged in as %(who)s. Ask an administrator of a workspace or a project to add "
+            "you; what you may see then appears here."
+        )
+        % {"who": visible(request.account or "")},
+    )
+
+
+def _denied(request: ConsoleRequest, text: str, title: str) -> HttpResponse:
+    context = {
+        "text": text,
+        "who": request.account or "",
+        "kind": {"title": title},
+        "request_id": getattr(request, "request_id", ""),
+    }
+    return render(request, "console/denied.html", context, status=403)

@@ -1,0 +1,60 @@
+"""The quotas of a project: what is used of each resource."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from console.kube.gvr import RESOURCE_QUOTAS
+from console.kube.indexes import indexes_of
+from console.kube.quantity import parse_quantity
+from console.pages.sight import Sight
+from console.ui.text import visible
+
+#: Lines that are shown; a quota may name any number of resources.
+MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLine:
+    """`width`: percent for the drawing, at most 100; `share` None for what is no amount."""
+
+    quota: str
+    resource: str
+    used: str
+    hard: str
+    share: int | None
+    width: float
+    full: bool
+
+
+def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
+    """Of the sight's project, the fullest first."""
+    seen = sight.get(RESOURCE_QUOTAS)
+    if seen is None or not sight.namespace:
+        return ()
+    found = [
+        _line(entry.key.name, text)
+        for entry in indexes_of(seen.informer.store).by_namespace.get(sight.namespace)
+        if seen.readable.sees(entry.key)
+        for text in (*entry.projection.requests, *entry.projection.limits)
+    ]
+    found.sort(key=lambda line: (-(line.share or 0), line.quota, line.resource))
+    return tuple(found[:MOST])
+
+
+def _line(quota: str, text: str) -> QuotaLine:
+    """`text` is the projection's `resource: used/hard`."""
+    resource, _colon, amounts = text.rpartition(": ")
+    used, _slash, hard = amounts.partition("/")
+    amount, limit = parse_quantity(used), parse_quantity(hard)
+    share: Decimal | None = None
+    if amount is not None and limit:
+        share = max(Decimal(0), amount * 100 / limit)
+    return QuotaLine(
+        visible(quota),
+        visible(resource),
+        visible(used),
+        visible(hard),
+        None if share is None else int(share),
+        0.0 if share is None else min(100.0, round(float(share), 1)),
+        share is not None and share >= 90,
+    )

@@ -1,0 +1,143 @@
+"""The nodes and the projects that matter most: first those in trouble, then the fullest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any
+
+from django.urls import reverse
+
+from console.kube.gvr import NAMESPACES, NODES, PODS
+from console.kube.reservations import NONE, Held, reservations_of
+from console.kube.store import Entry
+from console.kube.usage import Reading, Used
+from console.pages.capacity import places, used_namespaces
+from console.pages.sight import Sight
+from console.ui.charts import Line
+from console.ui.columns import StatusText, Target, target_url
+from console.ui.gauges import Gauge, Room, gauges, node_room, spark
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.metered import sees_node_usage
+from console.ui.selection import brought_up
+from console.ui.shell import visible_namespaces
+from console.ui.text import visible
+from console.ui.troubles import troubles_of
+from console.ui.words import translate
+
+#: Lines of each table.
+MOST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """`gauges`: CPU, memory, pods; `spark`: CPU of the last hour, None where it is not measured."""
+
+    name: str
+    url: str
+    status: StatusText
+    gauges: tuple[Gauge, ...]
+    spark: Line | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    name: str
+    url: str
+    failing: int
+    failing_url: str
+    gauges: tuple[Gauge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """`url`: the list of all `total`, "" where the viewer has none."""
+
+    rows: Sequence[Any]
+    total: int
+    url: str
+    measured: bool
+
+
+async def nodes(sight: Sight) -> Ranking | None:
+    """None for those who may not list nodes."""
+    seen = sight.get(NODES)
+    if seen is None:
+        return None
+    held = await _held_by_node(sight)
+    reading = sight.runtime.usage.read()
+    used = reading.nodes if sees_node_usage(sight.access) else {}
+    here: Mapping[str, Held] = held or {}
+
+    def rank(entry: Entry[Any]) -> tuple[int, float, str]:
+        name, node = entry.key.name, entry.projection
+        share = node_room(node).share_of(here.get(name, NONE))
+        return (node.status.severity.rank, -share, name)
+
+    entries = seen.informer.store.snapshot().entries.values()
+    first = nsmallest(MOST, entries, key=rank)
+    rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in first)
+    url = list_url(HOST_CLUSTER, seen.kind.segment)
+    return Ranking(rows, len(entries), url, bool(used))
+
+
+async def _held_by_node(sight: Sight) -> dict[str, Held] | None:
+    """None where the viewer sees only some of the pods: their sum would be taken for all."""
+    pods = sight.get(PODS)
+    if pods is None or pods.readable.namespaces is not None:
+        return None
+    reservations = reservations_of(pods.informer.store)
+    await brought_up(reservations)
+    return reservations.by_node()
+
+
+def _node_row(
+    sight: Sight, entry: Entry[Any], held: dict[str, Held] | None, used: Used | None
+) -> NodeRow:
+    node, name = entry.projection, entry.key.name
+    status = StatusText(
+        node.status.severity.value, translate(node.status.word), visible(node.status.reason)
+    )
+    here = held.get(name, NONE) if held is not None else None
+    history = sight.runtime.usage.of_node(name) if used is not None else None
+    return NodeRow(
+        visible(name),
+        target_url(Target("nodes", "", name)),
+        status,
+        gauges(node_room(node), here, used),
+        spark(history.cpu) if history is not None else None,
+    )
+
+
+async def projects(sight: Sight) -> Ranking | None:
+    """The viewer's; None for somebody without any, and without the right to list pods."""
+    pods = sight.get(PODS)
+    if pods is None:
+        return None
+    names = visible_namespaces(sight.access, sight.runtime.informers())
+    reservations = reservations_of(pods.informer.store)
+    troubles = troubles_of(pods.kind, pods.informer)
+    await brought_up(reservations)
+    await brought_up(troubles)
+    held = reservations.by_namespace(*places(pods.readable, ()))
+    failing = troubles.failing(pods.readable)
+    ranked = sorted(names, key=lambda n: (-failing[n], -held.get(n, NONE).reserved.cpu, n))
+    reading, measured = sight.runtime.usage.read(), used_namespaces(sight)
+    rows = tuple(
+        ProjectRow(
+            visible(name),
+            reverse("project_overview", args=(HOST_CLUSTER, name)),
+            failing[name],
+            target_url(Target("pods", name, "")) + "&status=error",
+            gauges(Room(), held.get(name, NONE), _used(reading, measured, name)),
+        )
+        for name in ranked[:MOST]
+    )
+    listed = NAMESPACES in sight.seen
+    url = list_url(HOST_CLUSTER, "namespaces") if listed else ""
+    return Ranking(rows, len(ranked), url, reading.problem is None and measured != frozenset())
+
+
+def _used(reading: Reading, measured: frozenset[str] | None, name: str) -> Used | None:
+    if reading.problem is not None or not (measured is None or name in measured):
+        return None
+    return reading.namespaces.get(name, Used())

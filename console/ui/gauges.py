@@ -1,0 +1,204 @@
+"""CPU, memory and pods: what there is, what is reserved, what is used. As texts, and as a bar's geometry.
+
+A bar reads without colour: what is used is a full block in the middle, what is requested a frame around
+it, limits a stroke. The words beside it say the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from math import isnan
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.projections.node import Node
+from console.kube.quantity import parse_quantity
+from console.kube.reservations import Held
+from console.kube.usage import KEPT, STEP, History, Used
+from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
+from console.ui.charts import Line, line
+
+#: Sizes of the drawings, in their own units.
+SPARK = {"points": KEPT, "width": 119, "height": 20}
+PLOT = {"points": KEPT, "width": 357, "height": 80}
+#: Lines of the table beside a plot.
+ROWS = 6
+#: Seconds that the console itself remembers.
+HOUR = int(KEPT * STEP)
+
+CPU, MEMORY, PODS = gettext_lazy("CPU"), gettext_lazy("Memory"), gettext_lazy("Pods")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What pods may have: cores, bytes, pieces. None where the viewer may not know, or nobody does."""
+
+    cpu: Decimal | None = None
+    memory: Decimal | None = None
+    pods: Decimal | None = None
+
+    def share_of(self, held: Held) -> float:
+        """The larger of the shares of CPU and memory that are reserved; 0 where nobody knows."""
+        shares = [0.0]
+        if self.cpu:
+            shares.append(held.reserved.cpu / 1000 / float(self.cpu))
+        if self.memory:
+            shares.append(held.reserved.memory / float(self.memory))
+        return max(shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`share`: whole percent of what there is, None if that is not known. `width`: the same for the
+    drawing, at most 100."""
+
+    text: str
+    share: int | None = None
+    width: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """`whole` is "" where it is not known; the others are None where there is nothing to tell."""
+
+    id: str
+    label: str | Promise
+    whole: str
+    used: Amount | None
+    requested: Amount | None
+    limits: Amount | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Of a plot, in figures: the mean of a sixth of it that ended `ago`."""
+
+    ago: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """`span`: how far back it goes."""
+
+    id: str
+    label: str | Promise
+    line: Line
+    top: str
+    now: str
+    most: str
+    steps: tuple[Step, ...]
+    span: str
+
+
+def node_room(node: Node) -> Room:
+    return _room(node.cpu, node.memory, node.pods)
+
+
+# Nodes are of few sizes.
+@lru_cache(1000)
+def _room(cpu: str, memory: str, pods: str) -> Room:
+    return Room(parse_quantity(cpu), parse_quantity(memory), parse_quantity(pods))
+
+
+def gauges(room: Room, held: Held | None, used: Used | None) -> tuple[Gauge, ...]:
+    """`held` and `used` are None where they are not known."""
+    cpu = memory = cpu_limit = memory_limit = pods = None
+    if held is not None:
+        reserved = held.reserved
+        cpu, cpu_limit = Decimal(reserved.cpu) / 1000, Decimal(reserved.cpu_limit) / 1000
+        memory, memory_limit = Decimal(reserved.memory), Decimal(reserved.memory_limit)
+        pods = Decimal(held.pods)
+    cores, size = (Decimal(used.cpu), Decimal(used.memory)) if used else (None, None)
+    return (
+        _gauge("cpu", CPU, cores_text, room.cpu, cores, cpu, cpu_limit),
+        _gauge("memory", MEMORY, bytes_text, room.memory, size, memory, memory_limit),
+        _gauge("pods", PODS, number_text, room.pods, None, pods, None),
+    )
+
+
+def _gauge(
+    id: str,  # noqa: A002
+    label: Promise,
+    text: Callable[[Decimal], str],
+    whole: Decimal | None,
+    used: Decimal | None,
+    requested: Decimal | None,
+    limits: Decimal | None,
+) -> Gauge:
+    return Gauge(
+        id,
+        label,
+        text(whole) if whole is not None else "",
+        _amount(text, used, whole),
+        _amount(text, requested, whole),
+        _amount(text, limits, whole) if limits else None,
+    )
+
+
+def _amount(
+    text: Callable[[Decimal], str], amount: Decimal | None, whole: Decimal | None
+) -> Amount | None:
+    if amount is None:
+        return None
+    if not whole:
+        return Amount(text(amount))
+    percent = amount * 100 / whole
+    return Amount(text(amount), int(percent), min(100.0, round(float(percent), 1)))
+
+
+def plots(history: History, seconds: int = HOUR) -> tuple[Plot, ...]:
+    """None while there are fewer than two numbers to draw a line between."""
+    return tuple(
+        plot
+        for plot in (
+            _plot("cpu", CPU, history.cpu, cores_text, 1e-3, seconds),
+            _plot("memory", MEMORY, history.memory, bytes_text, 1.0, seconds),
+        )
+        if plot is not None
+    )
+
+
+def spark(values: Sequence[float]) -> Line:
+    """A line without an axis: its top is whatever the highest value is."""
+    most = max((value for value in values if not isnan(value)), default=0.0) or 1.0
+    return line([value / most for value in values], **SPARK)
+
+
+def _plot(
+    id: str,  # noqa: A002
+    label: Promise,
+    values: Sequence[float],
+    text: Callable[[Decimal], str],
+    unit: float,
+    seconds: int,
+) -> Plot | None:
+    known = [value for value in values if not isnan(value)]
+    if len(known) < 2:
+        return None
+    # An axis of bytes goes by powers of 1,024, so that its label is a round number.
+    while text is bytes_text and max(known) / unit >= 1024:
+        unit *= 1024
+    drawn = line([value / unit for value in values], **PLOT)
+    return Plot(
+        id,
+        label,
+        drawn,
+        text(Decimal(drawn.top) * Decimal(unit)),
+        text(Decimal(known[-1])),
+        text(Decimal(max(known))),
+        tuple(_steps(values, text, seconds)),
+        seconds_text(seconds),
+    )
+
+
+def _steps(values: Sequence[float], text: Callable[[Decimal], str], seconds: int) -> list[Step]:
+    """The latest first."""
+    found, size = [], KEPT // ROWS
+    for number, end in enumerate(range(len(values), 0, -size)):
+        known = [value for value in values[max(0, end - size) : end] if not isnan(value)]
+        mean = text(Decimal(sum(known) / len(known))) if known else "?"
+        found.append(Step(seconds_text(number * seconds // ROWS), mean))
+    return found

@@ -1,0 +1,105 @@
+"""Which objects of a kind something happened to last, kept in that order change by change."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from heapq import nlargest
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sortedcontainers import SortedList
+
+from console.kube.derived import Derived
+from console.kube.gvr import EVENTS, Key, named
+from console.kube.informer import Informer
+from console.kube.store import Entry, Store
+from console.ui.decisions import Readable
+from console.ui.shelf import Shelf
+
+#: As in `console.ui.counts`.
+PLACES, ROOM, IDLE = 64, 500_000, 900.0
+
+MomentOf = Callable[[Any], datetime | None]
+
+
+class Moment(NamedTuple):
+    at: datetime
+    key: Key
+
+
+class Latest(Derived[Any]):
+    """`moment_of` gives the moment of an object's projection, None for one that does not count."""
+
+    def __init__(self, store: Store[Any], moment_of: MomentOf) -> None:
+        super().__init__(store)
+        self._moment_of = moment_of
+        self._moments: dict[Key, Moment] = {}
+        self._all: SortedList[Moment] = SortedList()
+        self._namespaces: dict[str, SortedList[Moment]] = {}
+
+    def __len__(self) -> int:
+        return len(self._moments)
+
+    @property
+    def behind(self) -> int:
+        """About how many objects must be looked at before this can be read."""
+        return len(self._store) if self.version < 0 else self._store.version - self.version
+
+    def catch_up(self) -> None:
+        with self.current():
+            pass
+
+    def of(self, readable: Readable, most: int, wanted: tuple[str, ...] = ()) -> list[Moment]:
+        """The last first, of what the viewer may see: in all, or in the namespaces `wanted`."""
+        with self.current():
+            if readable.namespaces is None and not wanted:
+                return list(islice(reversed(self._all), most))
+            return nlargest(most, self._candidates(readable, most, wanted))
+
+    def _candidates(
+        self, readable: Readable, most: int, wanted: tuple[str, ...]
+    ) -> Iterator[Moment]:
+        asked = set(wanted or readable.namespaces or ())
+        whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
+        for namespace in whole & self._namespaces.keys():
+            yield from islice(reversed(self._namespaces[namespace]), most)
+        for key in named(self._moments.keys(), readable.names):
+            if key.namespace not in whole and (not wanted or key.namespace in wanted):
+                yield self._moments[key]
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
+        self._moments, self._namespaces, self._all = {}, {}, SortedList()
+        for key, entry in entries.items():
+            self._apply(key, entry)
+
+    def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
+        at = self._moment_of(entry.projection) if entry is not None else None
+        known = self._moments.pop(key, None)
+        if known is not None:
+            self._all.remove(known)
+            here = self._namespaces[key.namespace]
+            here.remove(known)
+            if not here:
+                del self._namespaces[key.namespace]
+        if at is not None:
+            moment = self._moments[key] = Moment(at, key)
+            self._all.add(moment)
+            self._namespaces.setdefault(key.namespace, SortedList()).add(moment)
+
+
+def changed(item: Any) -> datetime | None:
+    """When a workload was made, or a rollout of it last got on."""
+    moments = (item.created, getattr(item, "changed", None))
+    return max((moment for moment in moments if moment is not None), default=None)
+
+
+def warned(event: Any) -> datetime | None:
+    return event.last if event.type == "Warning" else None
+
+
+_shelf: Shelf[Store[Any], Latest] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
+
+
+def latest_of(informer: Informer[Any]) -> Latest:
+    """The kind's own, shared by all who ask: of events the warnings, of others when they `changed`."""
+    store, moment_of = informer.store, warned if informer.gvr == EVENTS else changed
+    return _shelf.get(store, lambda: Latest(store, moment_of))

@@ -1,0 +1,88 @@
+"""Which measured usage a viewer may see, and what to say where there is none.
+
+The numbers come from kube-apiserver like everything else, so they are for those who may list
+`metrics.k8s.io`: what `kubectl top` would tell the same person.
+"""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import NODE_METRICS, POD_METRICS
+from console.kube.usage import Problem
+from console.ui.access import Access
+from console.ui.gauges import Gauge, Plot
+
+#: https://github.com/kubernetes-sigs/metrics-server
+DOCS = "https://github.com/kubernetes-sigs/metrics-server#readme"
+
+
+@dataclass(frozen=True, slots=True)
+class NotMetered:
+    """`url` is "" where there is nothing to read about it."""
+
+    text: str | Promise
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How far back a plot may go, and the page that shows it."""
+
+    label: str
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """`note`: why something is not said of what is used, or None. `spans`: the choices, if any."""
+
+    gauges: tuple[Gauge, ...]
+    plots: tuple[Plot, ...]
+    note: NotMetered | None
+    spans: tuple[Span, ...] = ()
+
+
+DENIED = NotMetered(gettext_lazy("You may not see what is used (list metrics.k8s.io)."))
+_TEXTS = {
+    Problem.WAITING: NotMetered(gettext_lazy("What is used is being asked for.")),
+    Problem.ABSENT: NotMetered(
+        gettext_lazy("What is used is not measured: the cluster has no metrics-server."), DOCS
+    ),
+    Problem.FORBIDDEN: NotMetered(
+        gettext_lazy("The console may not read what is used (list metrics.k8s.io)."), DOCS
+    ),
+    Problem.UNAVAILABLE: NotMetered(
+        gettext_lazy("What is used is not known now: metrics-server does not answer."), DOCS
+    ),
+    Problem.UNREADABLE: NotMetered(
+        gettext_lazy("What is used is not known: metrics-server's answer cannot be read."), DOCS
+    ),
+}
+
+
+_PAST = {
+    Problem.UNAVAILABLE: NotMetered(gettext_lazy("Prometheus does not answer.")),
+    Problem.UNREADABLE: NotMetered(gettext_lazy("Prometheus' answer cannot be read.")),
+}
+
+
+def why_no_past(problem: Problem | None) -> NotMetered | None:
+    """None where there is no problem."""
+    return None if problem is None else _PAST[problem]
+
+
+def why_not(problem: Problem | None) -> NotMetered | None:
+    """None where there is no problem."""
+    return None if problem is None else _TEXTS[problem]
+
+
+def sees_node_usage(access: Access) -> bool:
+    return access.can("list", NODE_METRICS)
+
+
+def usage_namespaces(access: Access) -> frozenset[str] | None:
+    """Those whose pods' usage the viewer may see; None for every one."""
+    return access.namespaces_where("list", POD_METRICS)

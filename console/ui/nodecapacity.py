@@ -1,0 +1,62 @@
+"""The panel of a node's detail that says how full it is."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, NODE_METRICS, PODS
+from console.kube.reservations import Held, reservations_of
+from console.kube.runtime import get_runtime
+from console.kube.usage import History, Used
+from console.ui.decisions import Denied, readable
+from console.ui.gauges import gauges, node_room, plots
+from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not
+from console.ui.panels import Panel
+from console.ui.registry import kinds
+from console.ui.subject import Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeCapacityPanel(Panel):
+    """What pods may use of the node, what they reserve and what is used.
+
+    What is reserved is told to whoever may list all pods: of some of them a sum would mislead. What is
+    used is no object of the cluster, so it is not the subject's to have: it is asked of the runtime.
+    """
+
+    id: str = "capacity"
+    title: str | Promise = gettext_lazy("Capacity")
+
+    def needs(self) -> Collection[GVR]:
+        # Nobody follows usage; whether the viewer may see it is asked.
+        return (PODS, NODE_METRICS)
+
+    def html(self, subject: Subject) -> SafeString:
+        used, history, note = _used(subject)
+        room = node_room(subject.entry.projection)
+        found = Capacity(gauges(room, _held(subject), used), plots(history), note)
+        return render_to_string("ui/_capacity.html", {"capacity": found})
+
+
+def _held(subject: Subject) -> Held | None:
+    pods, kind = subject.informers.get(PODS), kinds.of(PODS)
+    if pods is None or kind is None or not pods.freshness.synced:
+        return None
+    try:
+        if readable(kind, subject.access).namespaces is not None:
+            return None
+    except Denied:
+        return None
+    return reservations_of(pods.store).of_node(subject.key.name, None)
+
+
+def _used(subject: Subject) -> tuple[Used | None, History, NotMetered | None]:
+    if not sees_node_usage(subject.access):
+        return None, History(), DENIED
+    usage = get_runtime().usage
+    reading, name = usage.read(), subject.key.name
+    return reading.nodes.get(name), usage.of_node(name), why_not(reading.node_problem)

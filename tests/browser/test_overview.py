@@ -1,0 +1,65 @@
+"""The overviews in a real browser: numbers that follow, in a page that stays where it is."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.browser.test_pods import CRASHING
+
+CLUSTER = "/clusters/host"
+
+
+def test_an_overview_follows_the_cluster_without_a_reload(console: Console, page: Page) -> None:
+    sign_in(page, console)
+    page.clock.install()
+    page.goto(console.url + CLUSTER)
+    expect(page.get_by_role("heading", name="Cluster host")).to_be_visible()
+    page.evaluate("window.same = true")
+    console.pod("troubled")
+    console.set_status("troubled", CRASHING)
+    item = page.locator(".attention li", has_text="troubled").first
+
+    def polled() -> None:
+        page.clock.fast_forward(11_000)
+        expect(item).to_be_visible(timeout=1_000)
+
+    _eventually(polled)
+    expect(page.locator(".attention")).to_contain_text("Crash loop")
+    page.locator(".cause a", has_text="1 pod").first.click()
+    expect(page).to_have_url(re.compile(r"/clusters/host/pods\?state="))
+    expect(page.locator('tr[data-key="default/troubled"]')).to_be_visible()
+    console.kubectl("delete", "pod", "troubled", "--grace-period=0", "--force")
+
+
+def _eventually(check: object, tries: int = 20) -> None:
+    """What was created may take a moment to arrive; each try is a poll of the page."""
+    assert callable(check)
+    for left in reversed(range(tries)):
+        try:
+            check()
+        except AssertionError:
+            if not left:
+                raise
+        else:
+            return
+
+
+@pytest.mark.parametrize("path", ["/dashboard", CLUSTER, "/clusters/host/projects/default"])
+def test_no_overview_is_wider_than_a_phone(console: Console, page: Page, path: str) -> None:
+    sign_in(page, console)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(console.url + path)
+    expect(page.locator("#overview")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_overview_needs_no_scripts(console: Console, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, console)
+    page.goto(console.url + CLUSTER)
+    expect(page.locator(".overview-head")).to_contain_text("As of")
+    expect(page.locator("[data-resource=cpu]")).to_be_visible()
+    context.close()

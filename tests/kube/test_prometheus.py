@@ -1,0 +1,134 @@
+"""The past, as a real HTTP server in Prometheus' place tells it: in time, late, too much and nonsense."""
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from console.kube.prometheus import FRESH, Past, Prometheus
+from console.kube.usage import KEPT, History, Problem
+from tests.kube.fakes import FakeClock
+
+DAY = 86_400
+TestServer.__test__ = False
+
+
+class Told:
+    """`answer`: what comes next; `asked`: the queries so far."""
+
+    def __init__(self) -> None:
+        self.answer: Any = []
+        self.asked: list[dict[str, str]] = []
+        self.url = ""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(dict(request.query))
+        if isinstance(self.answer, web.StreamResponse):
+            return self.answer
+        if isinstance(self.answer, float):
+            await asyncio.sleep(self.answer)
+        if isinstance(self.answer, bytes):
+            return web.Response(body=self.answer)
+        values = self.answer if isinstance(self.answer, list) else []
+        result = [{"metric": {}, "values": values}] if values else []
+        return web.json_response({"status": "success", "data": {"result": result}})
+
+
+@pytest_asyncio.fixture
+async def told() -> AsyncIterator[Told]:
+    found = Told()
+    application = web.Application()
+    application.router.add_get("/api/v1/query_range", found.handle)
+    async with TestServer(application) as server:
+        found.url = str(server.make_url("/"))
+        yield found
+
+
+def start_of(clock: FakeClock) -> int:
+    return int(clock.now().timestamp()) - (DAY // KEPT) * (KEPT - 1)
+
+
+async def it_reads_a_step_at_a_time_with_gaps(told: Told) -> None:
+    clock = FakeClock()
+    start, step = start_of(clock), DAY // KEPT
+    told.answer = [[start, "1.5"], [start + 2 * step, "2"], [start + 3 * step, "NaN"]]
+    told.answer += [[start - 1, "7"], [start + 10**9, "7"], [start + 4 * step, "-1"]]
+    past = await Prometheus(told.url, clock).past(None, seconds=DAY)
+    assert past.problem is None
+    assert len(past.history.cpu) == KEPT
+    known = {at: value for at, value in enumerate(past.history.cpu) if not math.isnan(value)}
+    assert known == {0: 1.5, 2: 2.0}
+    assert {asked["step"] for asked in told.asked} == {str(step)}
+
+
+async def it_asks_for_these_namespaces_alone(told: Told) -> None:
+    prometheus = Prometheus(told.url, FakeClock())
+    await prometheus.past({"shop", "team-a", 'x"} or vector(1) #', "UP"}, seconds=DAY)
+    queries = [asked["query"] for asked in told.asked]
+    assert all('{container!="",namespace=~"shop|team-a"}' in query for query in queries)
+    assert await prometheus.past({'"'}, seconds=DAY) == Past()
+    assert await prometheus.past(set(), seconds=DAY) == Past()
+    assert len(told.asked) == len(queries) == 2
+
+
+async def it_asks_the_same_thing_once_in_a_while(told: Told) -> None:
+    clock = FakeClock()
+    prometheus = Prometheus(told.url, clock)
+    for _ in range(3):
+        await prometheus.past({"shop"}, seconds=DAY)
+    assert len(told.asked) == 2
+    await prometheus.past({"team-a"}, seconds=DAY)
+    assert len(told.asked) == 4
+    clock.elapsed += FRESH
+    await prometheus.past({"shop"}, seconds=DAY)
+    assert len(told.asked) == 6
+
+
+async def it_has_a_history_though_there_is_nothing_in_it(told: Told) -> None:
+    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    assert past.problem is None
+    assert all(math.isnan(value) for value in past.history.cpu)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (b"<html>", Problem.UNREADABLE),
+        (b"[" * 10_000, Problem.UNREADABLE),
+        (b"\xff\xfe", Problem.UNREADABLE),
+        (
+            json.dumps({"data": {"result": [{"values": [[0, "many"]]}]}}).encode(),
+            Problem.UNREADABLE,
+        ),
+        (b" " * (1024 * 1024 + 1), Problem.UNREADABLE),
+        (web.Response(status=500), Problem.UNAVAILABLE),
+        (60.0, Problem.UNAVAILABLE),
+    ],
+    ids=["html", "deep", "no utf-8", "no number", "too much", "error", "late"],
+)
+async def it_says_what_is_wrong(
+    told: Told, monkeypatch: pytest.MonkeyPatch, answer: Any, problem: Problem
+) -> None:
+    if isinstance(answer, float):
+        monkeypatch.setattr("console.kube.prometheus.TIMEOUT", 0.05)
+    told.answer = answer
+    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    assert past == Past(History(), problem)
+
+
+async def it_follows_no_redirect(told: Told) -> None:
+    told.answer = web.Response(status=302, headers={"Location": "/elsewhere"})
+    past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
+    assert past.problem is Problem.UNREADABLE
+    assert len(told.asked) == 1
+
+
+async def it_survives_that_nobody_is_there() -> None:
+    past = await Prometheus("http://127.0.0.1:9", FakeClock()).past(None, seconds=DAY)
+    assert past.problem is Problem.UNAVAILABLE

@@ -1,0 +1,147 @@
+"""What is used, as a metrics-server tells it: its numbers, its silence and its nonsense."""
+
+import asyncio
+import math
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from console.kube.errors import Forbidden, NotFound, Unavailable
+from console.kube.gvr import Key
+from console.kube.usage import IDLE, KEPT, STEP, TOTAL, Problem, Usage, Used
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import running
+from tests.kube.fakes import FakeClock
+from tests.pages.overview.world import Measuring, measured, node_usage, pod_usage
+
+GI = 2**30
+
+
+async def taken(metrics: Measuring, **options: Any) -> Usage:
+    usage = Usage(metrics, FakeClock(), **options)
+    await usage.take()
+    return usage
+
+
+async def it_reads_nodes_pods_and_their_sums() -> None:
+    reading = (await taken(measured())).read()
+    assert reading.nodes["node-1"] == Used(1.0, 2 * GI)
+    assert reading.nodes[TOTAL] == Used(1.25, 3 * GI)
+    assert reading.pods[Key("shop", "web-1")] == Used(0.6, GI)
+    assert reading.namespaces["team-a"] == Used(0.2, GI / 16)
+    assert (reading.problem, reading.node_problem) == (None, None)
+    assert reading.at is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (NotFound(404, "no such group"), Problem.ABSENT),
+        (Forbidden(403, "no"), Problem.FORBIDDEN),
+        (Unavailable("it took too long"), Problem.UNAVAILABLE),
+        (TimeoutError(), Problem.UNAVAILABLE),
+        (b"", Problem.UNREADABLE),
+        (b"<html>", Problem.UNREADABLE),
+        (b'{"metadata":{},"items":[1,2]}', Problem.UNREADABLE),
+        (b'{"metadata":{},"items":[{"metadata":{"name":"n"', Problem.UNREADABLE),
+        (b"[" * 100_000, Problem.UNREADABLE),
+    ],
+)
+async def it_says_what_is_wrong(answer: Any, problem: Problem) -> None:
+    reading = (await taken(Measuring(nodes=answer, pods=answer))).read()
+    assert (reading.problem, reading.node_problem) == (problem, problem)
+    assert (reading.nodes, reading.pods, reading.at) == ({}, {}, None)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        ("lots", "1Mi"),
+        ("-1", "1Mi"),
+        ("1", "-1Mi"),
+        ("1e30", "1Mi"),
+        ("1", "1e30"),
+        ("NaN", "1"),
+        ("inf", "1"),
+    ],
+)
+async def it_leaves_out_what_is_no_measurement(usage: tuple[str, str]) -> None:
+    nodes = [node_usage("good", "1", "1Mi"), node_usage("bad", *usage)]
+    reading = (await taken(Measuring(nodes=nodes, pods=[]))).read()
+    assert set(reading.nodes) == {"good", TOTAL}
+
+
+async def it_stops_at_an_answer_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.kube.usage.MOST_OBJECTS", 2)
+    many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
+    assert (await taken(Measuring(nodes=many))).read().node_problem is Problem.UNREADABLE
+    monkeypatch.setattr("console.kube.usage.MOST_BYTES", 10)
+    assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is Problem.UNREADABLE
+
+
+async def it_keeps_an_hour_with_gaps_where_nothing_came() -> None:
+    metrics = measured()
+    usage = await taken(metrics)
+    good = dict(metrics.answers)
+    metrics.answers = dict.fromkeys(good, Unavailable("away"))
+    await usage.take()
+    metrics.answers = good
+    await usage.take()
+    cpu = list(usage.of_node("node-1").cpu)
+    assert (cpu[0], math.isnan(cpu[1]), cpu[2]) == (1.0, True, 1.0)
+    both = usage.of_namespaces(["shop", "team-a", "nowhere"])
+    assert both.cpu[0] == pytest.approx(0.8)
+    assert list(both.cpu)[0] == pytest.approx(list(usage.of_namespaces(None).cpu)[0])
+    for _ in range(KEPT + 5):
+        await usage.take()
+    assert len(usage.of_node("node-1").cpu) == KEPT
+    assert not any(math.isnan(value) for value in usage.of_node("node-1").cpu)
+
+
+async def it_forgets_what_is_gone() -> None:
+    metrics = measured()
+    usage = await taken(metrics)
+    metrics.answers = {"nodes": [], "pods": [pod_usage("shop", "web-1", ("1", "1"))]}
+    await usage.take()
+    assert len(usage.of_node("node-1").cpu) == 0
+    assert set(usage.read().namespaces) == {"shop", TOTAL}
+
+
+async def it_asks_only_while_somebody_looks() -> None:
+    clock, metrics = FakeClock(), measured()
+    usage = Usage(metrics, clock)
+    task = asyncio.create_task(usage.run())
+
+    async def until(seconds: float) -> None:
+        while clock.elapsed < seconds:
+            await asyncio.sleep(0)
+
+    try:
+        async with asyncio.timeout(10):
+            await until(100)
+            assert metrics.asked == []
+            usage.read()
+            await until(100 + IDLE + 5 * STEP)
+            asked = metrics.asked.count("pods")
+            assert IDLE / STEP - 1 <= asked <= IDLE / STEP + 2
+            await until(clock.elapsed + 100)
+            assert metrics.asked.count("pods") == asked
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def it_asks_for_its_namespaces_alone_where_it_is_confined() -> None:
+    metrics = measured()
+    reading = (await taken(metrics, namespaces=("shop", "team-a"), whole=False)).read()
+    assert metrics.asked == ["pods", "pods"]
+    assert reading.node_problem is Problem.FORBIDDEN
+
+
+def it_finds_a_real_cluster_without_metrics_server(control_plane: ControlPlane) -> None:
+    with running(control_plane) as runtime:
+        eventually(lambda: runtime.usage.read().problem is Problem.ABSENT, "it says so", timeout=15)
+        assert runtime.usage.read().node_problem is Problem.ABSENT

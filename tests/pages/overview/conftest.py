@@ -1,0 +1,30 @@
+"""The overviews over a small world, with the cast of the generic pages."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.pages.overview.world import Measuring, make_runtime
+from tests.views.conftest import ClientAs, _site
+
+__all__ = ["_site", "client_as", "metrics", "runtime"]
+
+
+@pytest.fixture
+def metrics() -> Measuring:
+    return Measuring()
+
+
+@pytest.fixture
+def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
+    found = make_runtime(datetime.now(UTC).isoformat(), metrics)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+@pytest.fixture
+def client_as(runtime: StaticRuntime) -> ClientAs:
+    return ClientAs()

@@ -1,0 +1,90 @@
+"""What nodes and pods use, on the pages: told where it is known, and why not where it is not."""
+
+import pytest
+
+from console.kube.errors import Forbidden, NotFound, Unavailable
+from console.kube.prometheus import Past
+from console.kube.runtime import StaticRuntime
+from console.kube.usage import History, Problem
+from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
+from tests.pages.overview.world import Measuring, measured
+from tests.views.conftest import ClientAs
+
+NOTES: list[tuple[Measuring, str]] = [
+    (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
+    (Measuring(nodes=Forbidden(403, ""), pods=Forbidden(403, "")), "may not read what is used"),
+    (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
+    (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("metrics", "note"), NOTES, ids=[note for _, note in NOTES])
+async def it_says_why_it_does_not_know_what_is_used(
+    client_as: ClientAs, runtime: StaticRuntime, note: str
+) -> None:
+    assert "is being asked for" in await page(client_as, CLUSTER)
+    await runtime.usage.take()
+    for path in (CLUSTER, SHOP):
+        html = await page(client_as, path)
+        assert note in html
+        assert "Used" not in gauge(html, "cpu")
+
+
+MEASURED = pytest.mark.parametrize("metrics", [measured()], ids=["measured"])
+
+
+@MEASURED
+async def it_shows_what_is_used(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER)
+    assert gauge(html, "cpu").startswith("CPU of 12 Used 1.2 10 %")
+    assert gauge(html, "memory").startswith("Memory of 24Gi Used 3Gi 12 %")
+    shop = await page(client_as, SHOP)
+    assert gauge(shop, "cpu").startswith("CPU Used 600m")
+    assert gauge(shop, "memory").startswith("Memory Used 1Gi")
+    # One number makes no line.
+    assert "<figure" not in html
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER)
+    assert "CPU used in the last 1h: 1.2 now, 1.2 at most" in html
+
+
+@MEASURED
+async def it_shows_a_viewer_only_what_their_projects_use(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    await runtime.usage.take()
+    html = await page(client_as, CLUSTER, "alice")
+    assert gauge(html, "cpu") == "CPU Used 200m Requested 250m"
+    assert section(html, "projects").endswith("team-a 1 250m used 200m 64Mi used 64Mi 1")
+
+
+class _Past:
+    """A Prometheus, as pages know it."""
+
+    def __init__(self, past: Past) -> None:
+        self.past_ = past
+        self.asked: list[tuple[object, int]] = []
+
+    async def past(self, namespaces: object, *, seconds: int) -> Past:
+        self.asked.append((namespaces, seconds))
+        return self.past_
+
+
+async def it_goes_further_back_with_a_prometheus(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "?range=" not in await page(client_as, CLUSTER)
+    known = _Past(Past(History([1.0] * 120, [2.0**30] * 120)))
+    monkeypatch.setattr("console.pages.capacity._prometheus", known)
+    assert 'href="?range=1d"' in await page(client_as, CLUSTER)
+    assert known.asked == []
+    html = await page(client_as, f"{CLUSTER}?range=1d")
+    assert "CPU used in the last 1d: 1 now, 1 at most" in html
+    assert "1d ago" in html
+    await page(client_as, f"{CLUSTER}?range=7d", "alice")
+    assert known.asked == [(None, 86_400), (frozenset({"team-a"}), 7 * 86_400)]
+    known.past_ = Past(problem=Problem.UNAVAILABLE)
+    assert "Prometheus does not answer." in await page(client_as, f"{SHOP}?range=6h")
+    for nonsense in ("?range=", "?range=9y", "?range=1d&range=%00", "?range=%FF"):
+        await page(client_as, CLUSTER + nonsense)

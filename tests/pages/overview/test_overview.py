@@ -1,0 +1,208 @@
+"""The three overviews: their numbers against a count by hand, for each of the cast."""
+
+import re
+from typing import Any
+
+from console.kube.gvr import DEPLOYMENTS, NODES, PODS, Key
+from console.kube.runtime import StaticRuntime
+from tests.pages.overview.world import EVIL, deployment, node
+from tests.ui.support import pod
+from tests.views.conftest import ClientAs
+
+PLATFORM, CLUSTER, SHOP = "/dashboard", "/clusters/host", "/clusters/host/projects/shop"
+TEAM_A = "/clusters/host/projects/team-a"
+
+
+async def page(client_as: ClientAs, path: str, name: str = "admin", code: int = 200) -> str:
+    response = await client_as(name).get(path)
+    assert response.status_code == code
+    return str(response.content.decode())
+
+
+def text(html: str) -> str:
+    main = html[html.index("<main") : html.index("</main>")]
+    return " ".join(re.sub(r"<[^>]+>", " ", main).split())
+
+
+def section(html: str, name: str) -> str:
+    """The text of one part, from its own heading to the end of the part."""
+    found = re.search(rf'<section[^>]*aria-labelledby="{name}".*?</section>', html, re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()) if found else ""
+
+
+def causes(html: str) -> dict[str, str]:
+    """Each cause's link text by its word, in the order of the page."""
+    found = re.findall(
+        r'class="cause".*?class="word">([^<]+)<.*?<a class="link" href="([^"]+)">([^<]+)<',
+        html,
+        re.DOTALL,
+    )
+    return {f"{word}: {count}": url.replace("&amp;", "&") for word, url, count in found}
+
+
+def gauge(html: str, resource: str) -> str:
+    found = re.search(rf'<div class="gauge" data-resource="{resource}".*?</dl>', html, re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
+
+
+async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
+    found = causes(await page(client_as, CLUSTER))
+    assert found == {
+        "Not ready: 1 node": "/clusters/host/nodes?state=Not+ready",
+        "Crash loop: 1 pod": "/clusters/host/pods?state=Crash+loop",
+        "Image pull failed: 1 pod": "/clusters/host/pods?state=Image+pull+failed",
+        "Stuck rollout: 1 deployment": "/clusters/host/deployments?state=Stuck+rollout",
+        "Failed: 1 job": "/clusters/host/jobs?state=Failed",
+        "Nearly full: 1 resource quota": "/clusters/host/resourcequotas?state=Nearly+full",
+        "Waiting: 1 persistent volume claim": "/clusters/host/persistentvolumeclaims?state=Waiting",
+    }
+    assert next(iter(found)) == "Not ready: 1 node"
+
+
+async def it_links_to_exactly_what_it_counts(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    for number in range(7):
+        runtime.informer(PODS).apply(pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
+    for who in ("admin", "alice"):
+        for path in (PLATFORM, CLUSTER, TEAM_A):
+            for what, url in causes(await page(client_as, path, who)).items():
+                listed = await client_as(who).get(f"{url}&format=json")
+                total = int((await _body(listed)).split('"total":')[1].split(",")[0])
+                assert what.split(": ")[1].split()[0] == str(total), (who, path, what)
+
+
+async def _body(response: Any) -> str:
+    if response.streaming:
+        return b"".join([part async for part in response.streaming_content]).decode()
+    return str(response.content.decode())
+
+
+async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
+    html = await page(client_as, CLUSTER)
+    # 1 + 0.5 + 0.25 of 3 nodes with 4 cores; the pod that has ended holds nothing.
+    assert gauge(html, "cpu") == "CPU of 12 Requested 1.8 14 % Limits 2 16 %"
+    assert gauge(html, "memory") == "Memory of 24Gi Requested 1.6Gi 6 % Limits 2Gi 8 %"
+    assert gauge(html, "pods") == "Pods of 330 There are 4 1 %"
+    shop = await page(client_as, SHOP)
+    assert gauge(shop, "cpu") == "CPU Requested 1.5 Limits 2"
+    assert gauge(shop, "pods") == "Pods There are 2"
+
+
+async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    await page(client_as, CLUSTER)
+    runtime.informer(PODS).remove(pod("web-2", "shop"))
+    runtime.informer(NODES).apply(node("node-3", cpu="8"))
+    html = await page(client_as, CLUSTER)
+    assert gauge(html, "cpu") == "CPU of 16 Requested 1.2 7 % Limits 2 12 %"
+    assert not any(what.startswith(("Crash", "Not ready")) for what in causes(html))
+
+
+async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: ClientAs) -> None:
+    for path in (PLATFORM, CLUSTER):
+        html = await page(client_as, path, "alice")
+        assert list(causes(html)) == [
+            "Image pull failed: 1 pod",
+            "Failed: 1 job",
+            "Nearly full: 1 resource quota",
+        ]
+        for canary in ("shop", "team-b", "web-1", "web-2", "node-1", "plain", "Back-off"):
+            assert canary not in html, (path, canary)
+    html = await page(client_as, CLUSTER, "alice")
+    assert gauge(html, "cpu") == "CPU Requested 250m"
+    assert gauge(html, "pods") == "Pods There are 1"
+    assert section(html, "projects").endswith("team-a 1 250m 64Mi 1")
+    assert section(html, "nodes") == ""
+
+
+async def test_what_is_forbidden_and_what_is_not_there_look_the_same(client_as: ClientAs) -> None:
+    def blank(html: str) -> str:
+        return re.sub(r"shop|nowhere", "X", text(html))
+
+    refused = await page(client_as, SHOP, "alice", 403)
+    missing = await page(client_as, "/clusters/host/projects/nowhere", "alice", 403)
+    assert blank(refused) == blank(missing)
+    await page(client_as, "/clusters/host/projects/nowhere", "admin", 404)
+    await page(client_as, "/clusters/elsewhere", "admin", 404)
+    await page(client_as, "/clusters/elsewhere/projects/shop", "admin", 404)
+
+
+async def test_somebody_without_rights_is_told_what_to_do(client_as: ClientAs) -> None:
+    html = await page(client_as, PLATFORM, "charlie")
+    assert "Nothing is shared with you yet" in html
+    assert "You are logged in as charlie." in html
+    await page(client_as, CLUSTER, "charlie", 403)
+    await page(client_as, SHOP, "charlie", 403)
+
+
+async def test_a_single_pod_is_all_that_is_counted_for_who_may_see_it(client_as: ClientAs) -> None:
+    html = await page(client_as, PLATFORM, "dora")
+    assert causes(html) == {}
+    assert section(html, "projects").endswith("shop 0 1 1Gi 1")
+    assert gauge(await page(client_as, SHOP, "dora"), "cpu") == "CPU Requested 1 Limits 2"
+    assert "team-a" not in html
+
+
+async def test_nobody_is_sent_to_the_login(client_as: ClientAs) -> None:
+    for path in ("/", PLATFORM, CLUSTER, SHOP):
+        response = await client_as("").get(path)
+        assert response["Location"].startswith("/login?next=")
+    assert (await client_as("admin").get("/"))["Location"] == PLATFORM
+
+
+async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    deployments = runtime.informer(DEPLOYMENTS)
+    gone = deployment("old", "shop")
+    deployments.apply(gone)
+    deployments.remove(gone)
+    runtime.departures.note(DEPLOYMENTS, Key("shop", "old"))
+    html = await page(client_as, PLATFORM)
+    changes = section(html, "changes")
+    assert "Deleted deployment old shop" in changes
+    assert "Created deployment api team-a" in changes
+    # Made months ago.
+    assert "deployment web " not in changes
+    warnings = section(html, "warnings")
+    assert "BackOff ×12 web-2 shop Back-off restarting" in warnings
+    assert "plain team-b" in warnings
+    seen = await page(client_as, PLATFORM, "alice")
+    assert "old" not in section(seen, "changes")
+    assert section(seen, "warnings").endswith("None")
+
+
+async def it_escapes_what_tenants_write(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    bad = pod("web-3", "shop", waiting="CrashLoopBackOff")
+    bad["status"]["containerStatuses"][0]["lastState"] = {
+        "terminated": {"exitCode": 1, "reason": EVIL}
+    }
+    runtime.informer(PODS).apply(bad)
+    for path in (PLATFORM, CLUSTER, SHOP):
+        html = await page(client_as, path)
+        assert "<script>alert" not in html
+        assert "\u202e" not in html
+        assert "⟨U+202E⟩" in html
+    assert (await client_as("admin").get("/clusters/host/projects/%3Cscript%3E")).status_code == 404
+
+
+async def it_answers_304_until_something_changes(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    first = await client_as("admin").get(CLUSTER)
+    tag = first["ETag"]
+    assert f'data-etag="{tag.replace(chr(34), "&quot;")}"' in first.content.decode()
+    again = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", tag)
+    runtime.informer(PODS).apply(pod("new", "shop", waiting="CrashLoopBackOff"))
+    changed = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
+    assert changed.status_code == 200
+    other = await client_as("alice", **{"If-None-Match": changed["ETag"]}).get(CLUSTER)
+    assert other.status_code == 200
+
+
+async def it_tells_when_the_cluster_does_not_answer(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    tag = (await client_as("admin").get(CLUSTER))["ETag"]
+    runtime.informer(PODS).set_stale(runtime.answered, "it is away")
+    response = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
+    assert response.status_code == 200
+    assert 'data-live="stale"' in response.content.decode()

@@ -1,0 +1,59 @@
+"""How full a node is, on its detail, for those who may know."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import NODES, PODS, Key
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.nodecapacity import NodeCapacityPanel
+from console.ui.registry import kinds
+from console.ui.subject import Subject
+from tests.pages.overview.world import make_runtime, measured
+from tests.ui.support import FakeAccess, admin, alice
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    found = make_runtime("2026-11-20T10:00:00Z", measured())
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+def drawn(runtime: StaticRuntime, access: FakeAccess, name: str = "node-1") -> str:
+    nodes, kind = runtime.informer(NODES), kinds.of(NODES)
+    entry = nodes.store.get(Key("", name))
+    assert kind is not None and entry is not None
+    informers: dict[Any, Any] = {PODS: runtime.informer(PODS)}
+    subject = Subject(kind, Key("", name), entry, access, informers, "host")
+    html = NodeCapacityPanel().html(subject)
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+async def it_says_what_is_reserved_and_used(runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    text = drawn(runtime, admin())
+    assert "CPU of 4 Used 1 25 % Requested 1.2 31 % Limits 2 50 %" in text
+    assert "Memory of 8Gi Used 2Gi 25 % Requested 1.1Gi 13 % Limits 2Gi 25 %" in text
+    assert "Pods of 110 There are 2 1 %" in text
+
+
+async def it_tells_no_sums_over_what_the_viewer_may_not_see(runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    text = drawn(runtime, alice())
+    assert (
+        text
+        == "CPU of 4 Memory of 8Gi Pods of 110 You may not see what is used (list metrics.k8s.io)."
+    )
+
+
+def it_says_what_it_waits_for(runtime: StaticRuntime) -> None:
+    assert "What is used is being asked for." in drawn(runtime, admin())
+
+
+async def it_knows_a_node_that_is_not_measured(runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    assert "Used" not in drawn(runtime, admin(), "node-3")

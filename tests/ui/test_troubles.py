@@ -1,0 +1,78 @@
+"""Causes and their numbers equal those that counting gives, whatever happened to the store."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PODS, Key
+from console.kube.informer import Informer
+from console.kube.status import Severity
+from console.ui.decisions import Readable
+from console.ui.registry import kinds
+from console.ui.troubles import SHOWN, Troubles
+from tests.ui.support import pod, small_world
+from tests.ui.test_ordered import RIGHTS, change, changes
+
+BAD = (Severity.ERROR, Severity.WARN)
+
+
+def kind_of(segment: str) -> Any:
+    kind = kinds.find(segment)
+    assert kind is not None
+    return kind
+
+
+def counted(
+    informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]
+) -> dict[str, set[Key]]:
+    found: dict[str, set[Key]] = {}
+    for key, entry in informer.store.snapshot().entries.items():
+        status = entry.projection.status
+        here = not wanted or key.namespace in wanted
+        if status.severity in BAD and readable.sees(key) and here:
+            found.setdefault(status.word, set()).add(key)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(changes, max_size=20))
+def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
+    informer = Informer.preloaded(PODS, small_world())
+    troubles = Troubles(informer.store, kind_of("pods"))
+    for what, given_ in [*then, ("read", None)]:
+        change(informer, what, given_)
+        if what != "read":
+            continue
+        for readable in RIGHTS:
+            for wanted in ((), ("shop",), ("shop", "team-a"), ("nowhere",)):
+                expected = counted(informer, readable, wanted)
+                found = troubles.of(readable, wanted)
+                assert {f.cause.word: f.count for f in found} == {
+                    word: len(keys) for word, keys in expected.items()
+                }
+                for finding in found:
+                    keys = sorted(expected[finding.cause.word])
+                    assert list(finding.keys) == keys[:SHOWN]
+            everything = counted(informer, readable, ())
+            failing = sum(troubles.failing(readable).values())
+            errors = [f for f in troubles.of(readable) if f.cause.severity is Severity.ERROR]
+            assert failing == sum(len(everything[f.cause.word]) for f in errors)
+
+
+def test_the_worst_and_the_most_come_first() -> None:
+    informer = Informer.preloaded(PODS, [])
+    for at in range(3):
+        informer.apply(pod(f"crash-{at}", waiting="CrashLoopBackOff"))
+    informer.apply(pod("pull", waiting="ImagePullBackOff"))
+    found = Troubles(informer.store, kind_of("pods")).of(Readable(None))
+    assert [(f.cause.word, f.count) for f in found] == [("Crash loop", 3), ("Image pull failed", 1)]
+
+
+def test_a_claim_without_a_volume_is_trouble_though_it_is_in_progress() -> None:
+    claim = {"metadata": {"name": "data", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
+    claim |= {"spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}}
+    informer = Informer.preloaded(PERSISTENT_VOLUME_CLAIMS, [claim])
+    found = Troubles(informer.store, kind_of("persistentvolumeclaims")).of(Readable(None))
+    assert [f.cause.word for f in found] == ["Waiting"]
