@@ -34,8 +34,9 @@ _READS = frozenset({"get", "list", "watch"})
 #: Reading these is acting, or reveals what must not be shown on old rights.
 _LIVE_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 _LIVE_RESOURCES = frozenset({"secrets"})
-#: `status.state` of a User that may sign in; "" is one whom no controller has seen yet.
-USABLE_STATES = frozenset({"Active", ""})
+#: `status.state` of a User that may be signed in; "" is one whom no controller has seen yet. A lock for
+#: failed attempts keeps people out, but throws nobody out: anybody could lock anybody.
+USABLE_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def is_admin_binding(binding: GlobalRoleBinding) -> bool:
 
 
 def is_usable(user: User) -> bool:
-    """True if the user may be signed in: neither disabled, nor locked, nor on the way out."""
+    """True if the user may be signed in: neither disabled nor on the way out."""
     return user.deleted is None and user.state in USABLE_STATES
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import middleware, views
+from accounts import authenticate, middleware, views
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, USERS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
@@ -46,8 +46,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     """Time as the login and the sessions see it, starting now: the database has its own."""
     found = MovableClock()
     found.time = views._clock.now()
-    monkeypatch.setattr(views, "_clock", found)
-    monkeypatch.setattr(middleware, "_clock", found)
+    for module in (authenticate, middleware, views):
+        monkeypatch.setattr(module, "_clock", found)
     return found
 
 

@@ -69,10 +69,15 @@ def test_a_binding_counts_as_soon_as_the_cache_has_it_and_no_longer(world: World
     assert not access.can("list", PODS)
 
 
-@pytest.mark.parametrize("state", ["Disabled", "AuthLimitExceeded", "Whatever"])
+@pytest.mark.parametrize("state", ["Disabled", "Whatever"])
 def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> None:
     world.users.apply(user("admin", state=state))
     assert not world.can(ADMIN)
+
+
+def test_a_lock_for_failed_attempts_takes_no_rights(world: World) -> None:
+    world.users.apply(user("admin", state="AuthLimitExceeded"))
+    assert world.can(ADMIN)
 
 
 def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:

@@ -10,7 +10,7 @@ import yaml
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import middleware, views
+from accounts import authenticate, middleware, views
 from accounts.oauth import endpoint
 from tests.accounts.conftest import ORIGIN, PASSWORD, Browser
 from tests.accounts.oauth.clients import (
@@ -53,8 +53,9 @@ def config(settings: Settings, tmp_path: Path) -> Config:
 def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     found = MovableClock()
     found.time = views._clock.now()
-    for module, name in ((views, "_clock"), (middleware, "_clock"), (endpoint, "clock")):
-        monkeypatch.setattr(module, name, found)
+    for module in (authenticate, middleware, views):
+        monkeypatch.setattr(module, "_clock", found)
+    monkeypatch.setattr(endpoint, "clock", found)
     return found
 
 
