@@ -14,7 +14,7 @@ from accounts.protection import attempts, records
 from accounts.protection.origins import origin_of
 from accounts.protection.records import TOKEN, LoginAttempt
 from accounts.states import LOCKED, lock_left
-from console.kube.clock import Clock, SystemClock
+from accounts.time import now
 from console.kube.projections import User
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
@@ -23,8 +23,6 @@ MAX_NAME, MAX_PASSWORD = 253, 1024
 #: Why there is no user, where others have to know: for the audit trail.
 TOO_MANY = "TooManyFailures"
 _WRONG = "WrongPassword"
-
-_clock: Clock = SystemClock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +61,10 @@ async def check(request: HttpRequest, username: str, password: str) -> Attempt:
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
     name = entry.key.name if entry else ""
-    limits, now = options().limits, _clock.now()
+    limits, moment = options().limits, now()
     network = origin_of(request).network
-    ticket = await sync_to_async(attempts.begin)(name or username, network, limits, now)
-    wait = ticket.wait if ticket.wait is not None else _locked(entry, now)
+    ticket = await sync_to_async(attempts.begin)(name or username, network, limits, moment)
+    wait = ticket.wait if ticket.wait is not None else _locked(entry, moment)
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)
     reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)
@@ -83,11 +81,11 @@ async def check(request: HttpRequest, username: str, password: str) -> Attempt:
     return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
 
 
-def _locked(entry: Entry[User] | None, now: datetime) -> float | None:
+def _locked(entry: Entry[User] | None, moment: datetime) -> float | None:
     """By the state of the user, which another installation may have set."""
     if entry is None or entry.projection.state != LOCKED:
         return None
-    left = lock_left(entry.original().get("status") or {}, options().limits.duration, now)
+    left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)
     return left if left > 0 else None
 
 

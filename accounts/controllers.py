@@ -43,7 +43,7 @@ class UserReconciler:
         entry: Entry[User] | None = self._users.store.get(Key("", request.name))
         if entry is None or entry.projection.deleted is not None:
             return Result()
-        if entry.projection.labels.get(FEDERATED_LABEL) == "true":
+        if is_federated(entry.projection):
             return Result()
         user = entry.original()
         hashed = await self._hash(user)
@@ -91,3 +91,8 @@ class UserReconciler:
             await self._recorder.record(user, NORMAL, "Synced", f"The user is {wanted.state}")
         elif wanted.state is not None:
             await self._recorder.record(user, WARNING, "UserDisabled", wanted.reason)
+
+
+def is_federated(user: User) -> bool:
+    """True for a copy, which another cluster looks after."""
+    return user.labels.get(FEDERATED_LABEL) == "true"

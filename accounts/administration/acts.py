@@ -7,10 +7,10 @@ from asgiref.sync import sync_to_async
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from accounts.administration.target import clock
 from accounts.protection import attempts
 from accounts.protection.endings import end_everything, ended_patch
 from accounts.states import ACTIVE, DISABLED
+from accounts.time import now
 from accounts.writing import Manifest, state_status
 
 After = Callable[[str], Awaitable[object]]
@@ -29,7 +29,7 @@ class Act:
 
 
 async def _end(name: str) -> None:
-    await end_everything(name, "EndedByAdministrator", clock.now())
+    await end_everything(name, "EndedByAdministrator", now())
 
 
 async def _forget_failures(name: str) -> None:
@@ -37,12 +37,12 @@ async def _forget_failures(name: str) -> None:
 
 
 def _disable() -> Manifest:
-    return {"status": state_status(DISABLED, clock.now())}
+    return {"status": state_status(DISABLED, now())}
 
 
 def _activate() -> Manifest:
     """Failed attempts from before count no more, since this is a new beginning of the state."""
-    return {"status": state_status(ACTIVE, clock.now())}
+    return {"status": state_status(ACTIVE, now())}
 
 
 #: By the last part of their address. Disabling ends everything a second time when the change arrives, see
@@ -70,7 +70,7 @@ ACTS = {
     "end-sessions": Act(
         gettext_lazy("End all sessions"),
         gettext_lazy("Ended all sessions and tokens of user %(name)s."),
-        lambda: ended_patch(clock.now()),
+        lambda: ended_patch(now()),
         _end,
     ),
 }

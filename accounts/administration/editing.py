@@ -10,14 +10,16 @@ from django.views.decorators.http import require_http_methods
 from accounts.administration import forms
 from accounts.administration.page import page
 from accounts.administration.show import given_uid, nobody, show_url
-from accounts.administration.target import clock, find_target, require, write_target
+from accounts.administration.target import find_target, require, write_target
 from accounts.directory import trusted_users, wait_for_version
+from accounts.farewell import FINALIZER
 from accounts.forms import Form
 from accounts.new_passwords import set_password
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.passwords import TooBusy, hash_password
 from accounts.protection.endings import end_everything
 from accounts.refusals import refusal
+from accounts.time import now
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user, time_text
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import UserClient
@@ -94,14 +96,14 @@ async def password(request: ConsoleRequest, name: str) -> HttpResponse:
 
         async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
             return await set_password(
-                client, user, form["password"], clock.now(),
+                client, user, form["password"], now(),
                 must_change=bool(form["change"]), audit_id=recording.audit_id,
             )  # fmt: skip
 
         try:
             if form.is_right:
                 await write_target(request, target, "patch", "password", uid, write)
-                await end_everything(name, "PasswordReset", clock.now())
+                await end_everything(name, "PasswordReset", now())
                 text = _("Reset the password of user %(name)s. All sessions and tokens have ended.")
                 messages.success(request, text % {"name": name})
                 return HttpResponseRedirect(show_url(name))
@@ -133,14 +135,18 @@ async def _made(request: ConsoleRequest, access: Access, form: Form) -> bool:
 
 
 def _manifest(form: Form, hashed: str, creator: str) -> Manifest:
-    annotations = {CREATOR_ANNOTATION: creator, CHANGED_ANNOTATION: time_text(clock.now())}
+    annotations = {CREATOR_ANNOTATION: creator, CHANGED_ANNOTATION: time_text(now())}
     if form["change"]:
         annotations[UNINITIALIZED] = "true"
     spec = {name: text for name, text in forms.spec_of(form).items() if text is not None}
     return {
         "apiVersion": USERS.group_version,
         "kind": "User",
-        "metadata": {"name": form["name"], "annotations": annotations},
+        "metadata": {
+            "name": form["name"],
+            "annotations": annotations,
+            "finalizers": [FINALIZER],
+        },
         "spec": {**spec, "password": hashed},
     }
 

@@ -15,13 +15,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.administration.acts import ACTS
 from accounts.administration.page import page
-from accounts.administration.target import Target, clock, find_target, require, write_target
+from accounts.administration.target import Target, find_target, require, write_target
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
 from accounts.own.history import history_of
 from accounts.protection import attempts, signins
 from accounts.refusals import refusal
 from accounts.states import ACTIVE, DISABLED, LOCKED, lock_left
+from accounts.time import now
 from accounts.views import too_many
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user
 from console.audit.trail import Recording
@@ -143,7 +144,7 @@ async def shown(
             Button(_("Edit"), reverse("accounts:administration:edit", args=(name,))),
             Button(_("Reset password"), reverse("accounts:administration:password", args=(name,))),
         ]
-        context["sessions"] = await sync_to_async(signins.signed_in)(name, clock.now())
+        context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
     if access.can("delete", USERS, name=name) and not target.is_self:
         context["delete_url"] = action_url("delete", HOST_CLUSTER, _SEGMENT, Key("", name))
     if access.can("list", LOGIN_RECORDS):
@@ -163,11 +164,11 @@ async def _offered(target: Target, entry: Entry[User]) -> list[str]:
 
 async def _wait(entry: Entry[User]) -> float | None:
     """Seconds until the user may try again; None if they may now."""
-    limits, now = options().limits, clock.now()
-    wait = await sync_to_async(attempts.locked_for)(entry.key.name, limits, now)
+    limits, moment = options().limits, now()
+    wait = await sync_to_async(attempts.locked_for)(entry.key.name, limits, moment)
     if entry.projection.state != LOCKED:
         return wait
-    left = lock_left(entry.original().get("status") or {}, limits.duration, now)
+    left = lock_left(entry.original().get("status") or {}, limits.duration, moment)
     return max(wait or 0.0, left) or None
 
 

@@ -7,7 +7,6 @@ from accounts.directory import trusted_users, wait_for_version
 from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import UserClient
-from console.kube.clock import Clock, SystemClock
 from console.kube.errors import Conflict
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
@@ -17,8 +16,6 @@ from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views.guard import access_of
-
-clock: Clock = SystemClock()
 
 Write = Callable[[UserClient, Manifest, Recording], Awaitable[Manifest]]
 

@@ -20,9 +20,10 @@ from accounts.directory import UsersUnknown
 from accounts.forms import Field, Form
 from accounts.new_passwords import new_password_problem, set_password
 from accounts.next_url import safe_next
-from accounts.own.person import clock, own_user, start_anew, write_own
+from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
 from accounts.refusals import refusal
+from accounts.time import now
 from accounts.views import too_many
 from accounts.writing import Manifest
 from console.audit.trail import AuditUnavailable, Recording
@@ -109,7 +110,7 @@ async def _check_present(request: ConsoleRequest, user: User, form: Form) -> Non
 def _writing(password: str) -> Any:
     async def write(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
         return await set_password(
-            client, user, password, clock.now(), must_change=False, audit_id=recording.audit_id
+            client, user, password, now(), must_change=False, audit_id=recording.audit_id
         )
 
     return write

@@ -11,18 +11,16 @@ from accounts.directory import trusted_users, wait_for_version
 from accounts.oauth import register
 from accounts.protection import signins
 from accounts.protection.origins import origin_of
+from accounts.time import now
 from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import ConsoleClient
-from console.kube.clock import Clock, SystemClock
 from console.kube.errors import NotFound
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
-
-clock: Clock = SystemClock()
 
 Write = Callable[[ConsoleClient, Manifest, Recording], Awaitable[Manifest]]
 
@@ -58,10 +56,10 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
 
 async def start_anew(request: ConsoleRequest, user: User) -> None:
     """After the password changed: ends all that the user had, and gives this browser a new session."""
-    now = clock.now()
+    moment = now()
     await sync_to_async(signins.end_all)(user.name)
-    await sync_to_async(register.end_user)(user.name, "PasswordChanged", now)
-    await sessions.begin(request.session, user, now, origin=origin_of(request))
+    await sync_to_async(register.end_user)(user.name, "PasswordChanged", moment)
+    await sessions.begin(request.session, user, moment, origin=origin_of(request))
     await request.session.asave(must_create=True)
     rotate_token(request)
 

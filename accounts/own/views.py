@@ -24,10 +24,11 @@ from accounts.directory import UsersUnknown
 from accounts.forms import Form
 from accounts.own.history import history_of
 from accounts.own.password import change_password, password_form
-from accounts.own.person import clock, own_name, own_user
+from accounts.own.person import own_name, own_user
 from accounts.own.profile import change_profile, profile_form
 from accounts.protection import signins
 from accounts.protection.endings import tell_replicas
+from accounts.time import now
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.errors import ApiError
 from console.kube.projections import User
@@ -117,7 +118,7 @@ async def end_sessions(request: ConsoleRequest, entry: Entry[User]) -> HttpRespo
         if not ended:
             recording.answered(404, "NotFound")
     if ended:
-        await tell_replicas(get_runtime().console, name, clock.now())
+        await tell_replicas(get_runtime().console, name, now())
         messages.success(request, _("Ended %(number)s sessions.") % {"number": ended})
     else:
         messages.warning(request, _("There is no such session any more."))
@@ -146,7 +147,7 @@ async def _page(
         "profile": profile or profile_form(request, entry),
         "password": password or password_form(entry),
         "history": await history_of(name),
-        "sessions": await sync_to_async(signins.signed_in)(name, clock.now(), current=current),
+        "sessions": await sync_to_async(signins.signed_in)(name, now(), current=current),
         "others": OTHERS,
     }
     status = 200 if profile is None and password is None else 400

@@ -1,18 +1,28 @@
 """The real URLconf and middleware over preloaded users; static files and scripts are left out."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import bcrypt
 import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import authenticate, middleware, views
-from console.kube.gvr import GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, USERS
+from accounts import middleware, views
+from accounts import time as accounts_time
+from accounts.oauth import endpoint
+from console.kube.gvr import (
+    GLOBAL_ROLE_BINDINGS,
+    GVR,
+    LOGIN_RECORDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    USERS,
+)
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
-from tests.rbac.fakes import MovableClock
+from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import binding, user
 
 PASSWORD = "P@88w0rd"
@@ -46,8 +56,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     """Time as the login and the sessions see it, starting now: the database has its own."""
     found = MovableClock()
     found.time = views._clock.now()
-    for module in (authenticate, middleware, views):
+    for module in (middleware, views):
         monkeypatch.setattr(module, "_clock", found)
+    for module in (accounts_time, endpoint):
+        monkeypatch.setattr(module, "clock", found)
     return found
 
 
@@ -73,17 +85,18 @@ def users() -> Informer[Any]:
 
 @pytest.fixture(autouse=True)
 def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
-    found = StaticRuntime(
-        {
-            USERS: users,
-            GLOBAL_ROLE_BINDINGS: Informer.preloaded(
-                GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
-            ),
-            PODS: Informer.preloaded(PODS),
-            NAMESPACES: Informer.preloaded(NAMESPACES),
-            NODES: Informer.preloaded(NODES),
-        }
-    )
+    informers: dict[GVR, Informer[Any]] = {
+        USERS: users,
+        GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+            GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
+        ),
+        LOGIN_RECORDS: Informer.preloaded(LOGIN_RECORDS),
+        PODS: Informer.preloaded(PODS),
+        NAMESPACES: Informer.preloaded(NAMESPACES),
+        NODES: Informer.preloaded(NODES),
+    }
+    found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
+    found.console = FakeConsole(informers)
     set_runtime(found)
     yield found
     set_runtime(None)
