@@ -9,7 +9,13 @@ def _login(request: HttpRequest) -> HttpResponse:
 
 
 _accounts = (
-    [path("login", _login, name="login"), path("logout", _login, name="logout")],
+    [
+        path("login", _login, name="login"),
+        path("logout", _login, name="logout"),
+        path("account", include("accounts.own.urls")),
+        path("access/accounts", include("accounts.administration.urls")),
+        path("clusters/<str:c>/<str:r>/<str:n>/account", _login, name="manage_account"),
+    ],
     "accounts",
 )
 
