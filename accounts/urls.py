@@ -2,7 +2,6 @@
 
 from django.urls import include, path
 
-from accounts.administration.show import from_list
 from accounts.own.password import choose_password
 from accounts.views import login, logout
 
@@ -11,9 +10,6 @@ urlpatterns = [
     path("", include("accounts.oauth.urls")),
     path("access/accounts", include("accounts.administration.urls")),
     path("account", include("accounts.own.urls")),
-    path(
-        "clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="manage_account"
-    ),
     path("login", login, name="login"),
     path("logout", logout, name="logout"),
     path("password/confirm", choose_password, name="choose_password"),

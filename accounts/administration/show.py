@@ -55,7 +55,6 @@ async def accounts(request: ConsoleRequest) -> HttpResponse:
     return HttpResponseRedirect(list_url(HOST_CLUSTER, _SEGMENT))
 
 
-@require_safe
 @page
 async def from_list(
     request: ConsoleRequest, cluster: str, resource: str, name: str
@@ -63,6 +62,7 @@ async def from_list(
     """Where the menu of a row leads."""
     if cluster != HOST_CLUSTER or resource != _SEGMENT:
         raise Http404
+    require(request, "patch", name)
     return HttpResponseRedirect(show_url(name))
 
 

@@ -16,7 +16,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import ngettext, override
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
@@ -119,7 +119,8 @@ async def end_sessions(request: ConsoleRequest, entry: Entry[User]) -> HttpRespo
             recording.answered(404, "NotFound")
     if ended:
         await tell_replicas(get_runtime().console, name, now())
-        messages.success(request, _("Ended %(number)s sessions.") % {"number": ended})
+        text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
+        messages.success(request, text % {"number": ended})
     else:
         messages.warning(request, _("There is no such session any more."))
     return HttpResponseRedirect(reverse("accounts:own:account") + "#sessions")

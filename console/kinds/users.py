@@ -57,8 +57,8 @@ class StateFilter(StatusFilter):
 class ManageAccount(Action):
     """Leads to the page of the account, where everything else is."""
 
-    name: ClassVar[str] = "accounts:manage_account"
-    verb: ClassVar[str] = "get"
+    name: ClassVar[str] = "account"
+    verb: ClassVar[str] = "patch"
     label: ClassVar[str | Promise] = gettext_lazy("Manage account")
 
 

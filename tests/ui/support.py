@@ -13,7 +13,7 @@ NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 class FakeAccess:
     """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them. `names` are
-    single objects that may be listed.
+    single objects that may be listed. Who may delete may patch.
 
     The test may change them while a socket is open.
     """
@@ -32,7 +32,8 @@ class FakeAccess:
         self.names = names
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        granted = {"list": self.list_in, "delete": self.delete_in}.get(verb, ())
+        rights = {"list": self.list_in, "delete": self.delete_in, "patch": self.delete_in}
+        granted = rights.get(verb, ())
         return None if granted is None else frozenset(granted)
 
     def can(
