@@ -1,6 +1,8 @@
 from django.apps import AppConfig
 
 from accounts.controllers import UserReconciler
+from accounts.farewell import FarewellReconciler
+from accounts.protection.retention import LoginRecordReconciler
 from console.kube.controller import register
 
 
@@ -9,3 +11,5 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         register(UserReconciler)
+        register(FarewellReconciler)
+        register(LoginRecordReconciler)

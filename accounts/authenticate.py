@@ -1,41 +1,92 @@
 """The one place where a password is compared."""
 
 from dataclasses import dataclass
+from datetime import datetime
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest
 
 from accounts.directory import find_user, trusted_users
-from accounts.passwords import is_hash, matches
+from accounts.oauth.holders import holder_of
+from accounts.oauth.options import options
+from accounts.passwords import TooBusy, is_hash, matches
+from accounts.protection import attempts, records
+from accounts.protection.origins import origin_of
+from accounts.protection.records import TOKEN, LoginAttempt
+from accounts.states import LOCKED, lock_left
+from accounts.time import now
 from console.kube.projections import User
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 
 MAX_NAME, MAX_PASSWORD = 253, 1024
+#: Why there is no user, where others have to know: for the audit trail.
+TOO_MANY = "TooManyFailures"
+_WRONG = "WrongPassword"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """`user`: who signed in, or None. `name`: of the user that was meant, "" if there is none; what was
-    typed is not kept, it may be a password. `reason`: for the audit trail, never for the visitor."""
+    typed is not kept, it may be a password. `reason`: for the audit trail, never for the visitor.
+
+    `wait`: seconds until there may be another attempt, where there were too many; the visitor is told.
+    `credential` tells the password that was right from every later one (see `accounts.oauth.holders`).
+    """
 
     user: User | None
     name: str
     reason: str
+    wait: float | None = None
+    credential: str = ""
 
 
-async def authenticate(username: str, password: str) -> Attempt:
-    """Checks a name or e-mail address with a password.
+async def authenticate(
+    request: HttpRequest, username: str, password: str, *, kind: str = TOKEN
+) -> Attempt:
+    """Checks a name or e-mail address with a password, and keeps a LoginRecord of `kind`.
 
-    Unknown, disabled, locked and password-less users take as long as a wrong password. Raises
-    `UsersUnknown` and `TooBusy`.
+    Unknown, disabled and password-less users take as long as a wrong password and are counted alike.
+    Raises `UsersUnknown`, `TooBusy` and DatabaseError.
     """
+    attempt = await check(request, username, password)
+    if attempt.user is not None or attempt.reason == _WRONG:
+        reason = "" if attempt.user is not None else "incorrect password"
+        records.note(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
+    return attempt
+
+
+async def check(request: HttpRequest, username: str, password: str) -> Attempt:
+    """As `authenticate`, of somebody who is signed in: counted as well, but no LoginRecord."""
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
+    name = entry.key.name if entry else ""
+    limits, moment = options().limits, now()
+    network = origin_of(request).network
+    ticket = await sync_to_async(attempts.begin)(name or username, network, limits, moment)
+    wait = ticket.wait if ticket.wait is not None else _locked(entry, moment)
+    if wait is not None:
+        return Attempt(None, name, TOO_MANY, wait)
     reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)
-    right = await matches(password[: MAX_PASSWORD + 1], hashed)
+    try:
+        right = await matches(password[: MAX_PASSWORD + 1], hashed)
+    except TooBusy:
+        await sync_to_async(attempts.cancelled)(ticket)
+        raise
     if entry is None or hashed is None:
-        return Attempt(None, entry.key.name if entry else "", reason)
+        return Attempt(None, name, reason)
     if not right:
-        return Attempt(None, entry.key.name, "WrongPassword")
-    return Attempt(entry.projection, entry.key.name, "")
+        return Attempt(None, name, _WRONG)
+    await sync_to_async(attempts.succeeded)(ticket)
+    return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
+
+
+def _locked(entry: Entry[User] | None, moment: datetime) -> float | None:
+    """By the state of the user, which another installation may have set."""
+    if entry is None or entry.projection.state != LOCKED:
+        return None
+    left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)
+    return left if left > 0 else None
 
 
 def _credential(entry: Entry[User]) -> tuple[str, str | None]:

@@ -5,8 +5,16 @@ A password that breaks the rule stays where it is and is worth nothing: only has
 
 from typing import Any
 
+from accounts.oauth.options import options
 from accounts.passwords import hash_password, is_hash, password_problem
 from accounts.states import ACTIVE, LOCKED, Wanted, wanted_state
+from accounts.writing import (
+    APPLIED_ANNOTATION,
+    CHANGED_ANNOTATION,
+    patch_user,
+    state_status,
+    time_text,
+)
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.gvr import GVR, USERS, Key
@@ -17,9 +25,6 @@ from rbac.recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 
-CHANGED_ANNOTATION = "iam.kubesphere.io/last-password-change-time"
-#: kubectl's copy of what was applied, in which the plain password would stay.
-APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 #: "true" on a copy that another cluster looks after.
 FEDERATED_LABEL = "kubefed.io/managed"
 
@@ -38,13 +43,13 @@ class UserReconciler:
         entry: Entry[User] | None = self._users.store.get(Key("", request.name))
         if entry is None or entry.projection.deleted is not None:
             return Result()
-        if entry.projection.labels.get(FEDERATED_LABEL) == "true":
+        if is_federated(entry.projection):
             return Result()
         user = entry.original()
         hashed = await self._hash(user)
         if hashed:
             user["spec"]["password"] = hashed
-        wanted = wanted_state(user, self._clock.now())
+        wanted = wanted_state(user, self._clock.now(), lock=options().limits.duration)
         await self._write(user, hashed, wanted)
         return Result(requeue_after=wanted.look_again)
 
@@ -66,23 +71,17 @@ class UserReconciler:
         patch: Manifest = {}
         if hashed:
             patch["spec"] = {"password": hashed}
-            annotations = {CHANGED_ANNOTATION: self._now(), APPLIED_ANNOTATION: None}
+            annotations = {
+                CHANGED_ANNOTATION: time_text(self._clock.now()),
+                APPLIED_ANNOTATION: None,
+            }
             patch["metadata"] = {"annotations": annotations}
         if wanted.state is not None:
-            patch["status"] = self._status(wanted)
+            patch["status"] = state_status(wanted.state, self._clock.now(), wanted.reason)
         if not patch:
             return
-        written = await self._patch(user, patch)
-        if "status" in patch and _state(written) != wanted.state:
-            # The type has a status subresource, which this patch could not reach.
-            await self._patch(written, {"status": patch["status"]}, "status")
+        await patch_user(self._client, user, patch)
         await self._report(user, bool(hashed), wanted)
-
-    async def _patch(self, user: Manifest, patch: Manifest, subresource: str = "") -> Manifest:
-        meta = user["metadata"]
-        version = {"resourceVersion": meta["resourceVersion"]}
-        body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
-        return await self._client.patch(USERS, body, name=meta["name"], subresource=subresource)
 
     async def _report(self, user: Manifest, hashed: bool, wanted: Wanted) -> None:
         if hashed:
@@ -93,15 +92,7 @@ class UserReconciler:
         elif wanted.state is not None:
             await self._recorder.record(user, WARNING, "UserDisabled", wanted.reason)
 
-    def _status(self, wanted: Wanted) -> Manifest:
-        # Null takes the reason of the state before away.
-        reason = wanted.reason or None
-        return {"state": wanted.state, "reason": reason, "lastTransitionTime": self._now()}
 
-    def _now(self) -> str:
-        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _state(user: Manifest) -> str | None:
-    state = (user.get("status") or {}).get("state")
-    return str(state) if state else None
+def is_federated(user: User) -> bool:
+    """True for a copy, which another cluster looks after."""
+    return user.labels.get(FEDERATED_LABEL) == "true"

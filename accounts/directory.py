@@ -1,13 +1,14 @@
 """Users, as the shared cache knows them."""
 
+import asyncio
 from datetime import timedelta
 
 from console.kube.clock import SystemClock
 from console.kube.gvr import USERS, Key
-from console.kube.informer import Informer
+from console.kube.informer import ChangeSignal, Informer
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
-from console.kube.store import Entry
+from console.kube.store import Entry, older
 
 #: How long the cache's word is taken for who may sign in while kube-apiserver is away.
 STALE_USERS = timedelta(minutes=5)
@@ -47,3 +48,33 @@ def find_user(informer: Informer[User], text: str) -> Entry[User] | None:
     entries = informer.store.snapshot().entries.values()
     found = [entry for entry in entries if entry.projection.email == text]
     return found[0] if len(found) == 1 else None
+
+
+def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
+    """True if a user other than `but` has this e-mail address, however it is written."""
+    folded = email.casefold()
+    entries = informer.store.snapshot().entries.values()
+    found = (entry.projection for entry in entries)
+    return any(user.email.casefold() == folded for user in found if user.name != but)
+
+
+async def wait_for_version(name: str, version: str, *, timeout: float = 5.0) -> bool:  # noqa: ASYNC109
+    """True as soon as the cache has the user in this version or a later one; False after `timeout`
+    seconds."""
+    informer = users()
+    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
+        try:
+            async with asyncio.timeout(timeout):
+                while not _has(informer, name, version):
+                    changed.clear()
+                    if _has(informer, name, version):
+                        break
+                    await changed.wait()
+        except TimeoutError:
+            return False
+    return True
+
+
+def _has(informer: Informer[User], name: str, version: str) -> bool:
+    entry = informer.store.get(Key("", name))
+    return entry is not None and not older(entry.resource_version, version)

@@ -2,20 +2,26 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.public import is_public
 from accounts.sessions import State, examine, touch
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
+from console.ui.statuses import status_response
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous, wanted_format
 
 Response = HttpResponseBase
+
+#: The one page for those who have to choose a password.
+CHOOSING = "accounts:choose_password"
 
 _clock = SystemClock()
 
@@ -24,6 +30,7 @@ class AccountMiddleware:
     """Sets `request.account`, `request.identity` and `request.session_state`.
 
     `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
+    One who has to choose a password first is nobody, and has `request.pending` instead.
     """
 
     sync_capable: ClassVar[bool] = True
@@ -52,6 +59,8 @@ class AccountMiddleware:
     ) -> Response | None:
         if request.account is not None or is_public(request.resolver_match):
             return None
+        if request.pending is not None:
+            return self._choose_first(request)
         state: State = request.session_state  # type: ignore[attr-defined]
         if state is State.UNKNOWN:
             text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
@@ -61,6 +70,19 @@ class AccountMiddleware:
             for header in ("Location", "HX-Redirect"):
                 if header in response:
                     response[header] += "&ended=1"
+        return response
+
+    def _choose_first(self, request: ConsoleRequest) -> Response | None:
+        """Nothing but the page on which a password is chosen."""
+        page = reverse(CHOOSING)
+        if request.resolver_match is not None and request.resolver_match.view_name == CHOOSING:
+            return None
+        is_page = request.method in ("GET", "HEAD") and wanted_format(request) == "html"
+        if is_page and not request.htmx:
+            return HttpResponseRedirect(f"{page}?{urlencode({'next': request.get_full_path()})}")
+        response = status_response(403, _("Choose a password first."))
+        if request.htmx:
+            response["HX-Redirect"] = page
         return response
 
 
@@ -74,3 +96,4 @@ async def identify(request: HttpRequest) -> None:
     request.session_state = found.state  # type: ignore[attr-defined]
     request.identity = found.identity  # type: ignore[attr-defined]
     request.account = found.identity.name if found.identity else None  # type: ignore[attr-defined]
+    request.pending = found.pending  # type: ignore[attr-defined]

@@ -7,5 +7,14 @@ from accounts.oauth.models import (
     RefreshToken,
     SigningKey,
 )
+from accounts.protection.models import FailedAttempts, SignIn
 
-__all__ = ["AccessToken", "AuthorizationCode", "Grant", "RefreshToken", "SigningKey"]
+__all__ = [
+    "AccessToken",
+    "AuthorizationCode",
+    "FailedAttempts",
+    "Grant",
+    "RefreshToken",
+    "SignIn",
+    "SigningKey",
+]

@@ -1,7 +1,8 @@
 """Sessions: which user a browser is, since when, and whether that still holds.
 
 A session is a row in SQL, found by the random key in the cookie. It names the user and the user's uid,
-so it ends when the user does, and a new user of the same name does not inherit it.
+so it ends when the user does, and a new user of the same name does not inherit it. It belongs to the
+password that the user had, too, so it ends when that changes. A lock for failed attempts ends nothing.
 """
 
 import enum
@@ -14,6 +15,9 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.db import DatabaseError
 
 from accounts.directory import UsersUnknown, users
+from accounts.oauth.holders import holder_of
+from accounts.protection.models import SignIn
+from accounts.protection.origins import NOWHERE, Origin
 from accounts.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
@@ -22,7 +26,7 @@ from rbac.authorizer import is_usable
 
 log = logging.getLogger(__name__)
 
-ACCOUNT, UID, SINCE, SEEN = "account", "uid", "since", "seen"
+ACCOUNT, UID, SINCE, SEEN, CREDENTIAL = "account", "uid", "since", "seen", "credential"
 #: Use is written down at most this often (seconds), not with every request.
 SEEN_EVERY = 60.0
 
@@ -37,18 +41,45 @@ class State(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`identity` is set for a session that is alive, and only then."""
+    """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
+    has to choose a password before that, and is nobody until then."""
 
     state: State
     identity: Identity | None = None
+    pending: str | None = None
 
 
-async def begin(session: SessionBase, user: User, now: datetime) -> None:
-    """Signs `user` in: whatever the session was, its key and its content are gone."""
+async def begin(
+    session: SessionBase,
+    user: User,
+    now: datetime,
+    *,
+    credential: str = "",
+    origin: Origin = NOWHERE,
+) -> None:
+    """Signs `user` in: whatever the session was, its key and its content are gone. Save it after this.
+
+    `credential`: of the password that was shown; without one, of the password that there is now.
+    """
     await session.aflush()
     seconds = now.timestamp()
-    await session.aupdate({ACCOUNT: user.name, UID: user.uid, SINCE: seconds, SEEN: seconds})
+    entry = users().store.get(Key("", user.name))
+    if not credential and entry is not None:
+        credential = holder_of(entry).credential
+    content = {ACCOUNT: user.name, UID: user.uid, CREDENTIAL: credential}
+    await session.aupdate({**content, SINCE: seconds, SEEN: seconds})
     await session.aset_expiry(now + ABSOLUTE_LIFETIME)
+    # Chosen here and not when it is saved, so that the sign-in can be found by its user.
+    key: str = await session._aget_new_session_key()  # type: ignore[attr-defined]
+    session._session_key = key
+    await SignIn.objects.acreate(
+        session=key,
+        user=user.name,
+        address=origin.address,
+        user_agent=origin.user_agent,
+        began=now,
+        expires=now + ABSOLUTE_LIFETIME,
+    )
 
 
 async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> Found:
@@ -60,7 +91,7 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         return Found(State.UNKNOWN)
     if ACCOUNT not in content:
         return Found(State.ENDED if had_cookie else State.NONE)
-    if not _in_time(content, now):
+    if not in_time(content, now):
         return Found(State.ENDED)
     try:
         entry = users().store.get(Key("", str(content[ACCOUNT])))
@@ -70,10 +101,26 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         return Found(State.ENDED)
     if not is_usable(entry.projection):
         return Found(State.ENDED)
+    holder = holder_of(entry)
+    if holder.credential != content.get(CREDENTIAL):
+        return Found(State.ENDED)
     try:
-        return Found(State.ALIVE, Identity(entry.projection.name))
+        identity = holder.identity
     except InvalidIdentity:
         return Found(State.ENDED)
+    if holder.uninitialized:
+        return Found(State.ALIVE, pending=identity.name)
+    return Found(State.ALIVE, identity)
+
+
+def in_time(content: dict[str, Any], now: datetime) -> bool:
+    """False for a session that was begun, or used last, too long ago."""
+    try:
+        since = datetime.fromtimestamp(float(content[SINCE]), UTC)
+        seen = datetime.fromtimestamp(float(content[SEEN]), UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return False
+    return now - since < ABSOLUTE_LIFETIME and now - seen < IDLE_LIFETIME
 
 
 async def touch(session: SessionBase, now: datetime) -> None:
@@ -81,12 +128,3 @@ async def touch(session: SessionBase, now: datetime) -> None:
     seconds = now.timestamp()
     if seconds - float(await session.aget(SEEN, 0)) >= SEEN_EVERY:
         await session.aset(SEEN, seconds)
-
-
-def _in_time(content: dict[str, Any], now: datetime) -> bool:
-    try:
-        since = datetime.fromtimestamp(float(content[SINCE]), UTC)
-        seen = datetime.fromtimestamp(float(content[SEEN]), UTC)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        return False
-    return now - since < ABSOLUTE_LIFETIME and now - seen < IDLE_LIFETIME

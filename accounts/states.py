@@ -1,5 +1,6 @@
-"""The state of a User, by KubeSphere's rules as far as they apply without a counter of failed logins."""
+"""The state of a User, by KubeSphere's rules."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +11,6 @@ Manifest = dict[str, Any]
 
 ACTIVE, DISABLED, LOCKED = "Active", "Disabled", "AuthLimitExceeded"
 IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
-#: How long a locked user stays locked.
-LOCK_DURATION = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,8 @@ class Wanted:
     look_again: float | None = None
 
 
-def wanted_state(user: Manifest, now: datetime) -> Wanted:
+def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> Wanted:
+    """`lock`: how long a lock lasts."""
     status = user.get("status") or {}
     state = status.get("state") or ""
     password = (user.get("spec") or {}).get("password") or ""
@@ -33,10 +33,25 @@ def wanted_state(user: Manifest, now: datetime) -> Wanted:
     if not password:
         return _without_password(state, bool(labels.get(IDENTITY_PROVIDER_LABEL)))
     if state == LOCKED:
-        return _locked(status.get("lastTransitionTime"), now)
+        return _locked(status, lock, now)
     if state == "" and is_hash(password):
         return Wanted(ACTIVE)
     return Wanted()
+
+
+def lock_left(status: Mapping[str, Any], lock: timedelta, now: datetime) -> float:
+    """Seconds for which a locked user stays locked. All of them if nobody can say since when."""
+    since = transition(status)
+    return ((since or now) + lock - now).total_seconds()
+
+
+def transition(status: Mapping[str, Any]) -> datetime | None:
+    """When the user came into the present state, or None if nobody can say."""
+    try:
+        found = datetime.fromisoformat(str(status.get("lastTransitionTime")))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
 
 
 def _without_password(state: str, from_provider: bool) -> Wanted:
@@ -45,11 +60,9 @@ def _without_password(state: str, from_provider: bool) -> Wanted:
     return Wanted() if state == ACTIVE else Wanted(ACTIVE)
 
 
-def _locked(since: object, now: datetime) -> Wanted:
-    try:
-        until = datetime.fromisoformat(str(since)) + LOCK_DURATION
-        left = (until - now).total_seconds()
-    except (ValueError, TypeError):
-        # Nobody can say since when: the lock begins now, at the latest it ends like any other.
+def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> Wanted:
+    if transition(status) is None:
+        # The lock begins now; at the latest it ends like any other.
         return Wanted(LOCKED)
+    left = lock_left(status, lock, now)
     return Wanted(ACTIVE) if left <= 0 else Wanted(look_again=left)

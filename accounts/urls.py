@@ -1,12 +1,16 @@
-"""Addresses of the login. Included at the root."""
+"""Addresses of the login and of accounts. Included at the root."""
 
 from django.urls import include, path
 
+from accounts.own.password import choose_password
 from accounts.views import login, logout
 
 app_name = "accounts"
 urlpatterns = [
     path("", include("accounts.oauth.urls")),
+    path("access/accounts", include("accounts.administration.urls")),
+    path("account", include("accounts.own.urls")),
     path("login", login, name="login"),
     path("logout", logout, name="logout"),
+    path("password/confirm", choose_password, name="choose_password"),
 ]

@@ -1,6 +1,7 @@
 """The way in and the way out."""
 
 import logging
+import math
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.middleware.csrf import rotate_token
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -18,6 +20,7 @@ from accounts.authenticate import Attempt, authenticate
 from accounts.directory import UsersUnknown, trusted_users
 from accounts.next_url import START, safe_next
 from accounts.passwords import TooBusy
+from accounts.protection.origins import origin_of
 from accounts.sessions import State
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
@@ -58,7 +61,7 @@ async def login(request: ConsoleRequest) -> HttpResponse:
 def _offer(request: ConsoleRequest) -> HttpResponse:
     """The form, or the way on for somebody who is signed in already."""
     next_url = safe_next(request.GET.get("next", ""))
-    if request.account is not None:
+    if request.account is not None or request.pending is not None:
         return HttpResponseRedirect(next_url)
     state: State = request.session_state  # type: ignore[attr-defined]
     ended = "ended" in request.GET or state is State.ENDED
@@ -71,27 +74,47 @@ async def _sign_in(request: ConsoleRequest) -> HttpResponse:
     username = request.POST.get("username", "")
     next_url = safe_next(request.POST.get("next", ""))
     try:
-        attempt = await authenticate(username, request.POST.get("password", ""))
+        attempt = await authenticate(request, username, request.POST.get("password", ""))
     except TooBusy:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
         return _form(request, LoginForm(username, text, next_url), status=503)
-    if not await _admit(request, attempt):
-        text = _("Wrong name or password.")
-        shown = username if username.isprintable() and len(username) <= 253 else ""
-        return _form(request, LoginForm(shown, text, next_url), status=401)
-    return HttpResponseRedirect(next_url)
+    if await _admit(request, attempt):
+        return HttpResponseRedirect(next_url)
+    shown = username if username.isprintable() and len(username) <= 253 else ""
+    if attempt.wait is not None:
+        response = _form(request, LoginForm(shown, too_many(attempt.wait), next_url), status=429)
+        response["Retry-After"] = str(math.ceil(attempt.wait))
+        return response
+    return _form(request, LoginForm(shown, _("Wrong name or password."), next_url), status=401)
 
 
 async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
     """Records the attempt and, if it succeeded, gives the browser a session of its own."""
     async with record(request_action(request, "login", SESSIONS, actor=attempt.name)) as entry:
         if attempt.user is None:
-            entry.answered(401, attempt.reason)
+            entry.answered(401 if attempt.wait is None else 429, attempt.reason)
             return False
-        await sessions.begin(request.session, attempt.user, _clock.now())
+        await sessions.begin(
+            request.session,
+            attempt.user,
+            _clock.now(),
+            credential=attempt.credential,
+            origin=origin_of(request),
+        )
         await request.session.asave(must_create=True)
         rotate_token(request)
     return True
+
+
+def too_many(wait: float) -> str:
+    """`wait`: seconds until there may be another attempt."""
+    minutes = math.ceil(wait / 60)
+    text = ngettext(
+        "There were too many failed attempts. Try again in %(minutes)s minute.",
+        "There were too many failed attempts. Try again in %(minutes)s minutes.",
+        minutes,
+    )
+    return text % {"minutes": minutes}
 
 
 def _form(request: HttpRequest, form: LoginForm, status: int = 200) -> HttpResponse:

@@ -14,8 +14,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
 from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from accounts.protection.cleaning import keep_clean  # noqa: E402
+from accounts.protection.endings import Endings  # noqa: E402
 from console.edge import harden  # noqa: E402
-from console.kube import gvr  # noqa: E402
+from console.kube import controller, gvr  # noqa: E402
 from console.kube.runtime import Runtime, set_runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from rbac.authorizer import SOURCES  # noqa: E402
@@ -34,6 +36,8 @@ runtime = Runtime()
 runtime.start()
 runtime.require(REQUIRED)
 set_runtime(runtime)
+runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
+runtime.spawn(keep_clean(runtime.clock))
 
 application = harden(
     ProtocolTypeRouter(

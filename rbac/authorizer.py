@@ -50,8 +50,9 @@ STALE_READS = timedelta(minutes=5)
 #: What the answers come from, and what a process that answers must follow.
 SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 
-#: `status.state` of a User that may sign in; "" is one whom no controller has seen yet.
-USABLE_STATES = frozenset({"Active", ""})
+#: `status.state` of a User that may be signed in; "" is one whom no controller has seen yet. A lock for
+#: failed attempts keeps people out, but throws nobody out: anybody could lock anybody.
+USABLE_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
 
 T = TypeVar("T")
 
@@ -238,7 +239,7 @@ def is_admin_binding(binding: GlobalRoleBinding) -> bool:
 
 
 def is_usable(user: User) -> bool:
-    """True if the user may be signed in: neither disabled, nor locked, nor on the way out."""
+    """True if the user may be signed in: neither disabled nor on the way out."""
     return user.deleted is None and user.state in USABLE_STATES
 
 

@@ -25,10 +25,11 @@ from accounts.oauth import endpoint, register
 from accounts.oauth.authorization import Asked, Wanted, location, read_asked, read_wanted
 from accounts.oauth.client_auth import basic_of
 from accounts.oauth.clients import AUTO
-from accounts.oauth.errors import BASIC, OAuthError, invalid_request
+from accounts.oauth.errors import BASIC, OAuthError, invalid_request, too_many
 from accounts.oauth.fields import MAX_QUERY, Fields, body_of, parse, query_of
 from accounts.oauth.holders import Holder, holder_of
 from accounts.oauth.scopes import API
+from accounts.protection.records import BASIC as BASIC_TYPE
 from accounts.sessions import SINCE
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.gvr import Key
@@ -52,7 +53,7 @@ async def authorize(request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(_page(fields))
         return HttpResponseRedirect(await _grant(request, asked, wanted, *found))
     except OAuthError as error:
-        return error.response() if error.status == 401 else _sent_back(asked, error)
+        return error.response() if error.status in (401, 429) else _sent_back(asked, error)
 
 
 @require_http_methods(["GET", "POST"])
@@ -108,14 +109,14 @@ async def _signed_in(request: HttpRequest) -> tuple[Holder, datetime] | None:
     if settings.SESSION_COOKIE_NAME in request.COOKIES:
         raise invalid_request("Either a session or a password, not both.")
     entry = None
-    attempt = await authenticate(*basic)
+    attempt = await authenticate(request, *basic, kind=BASIC_TYPE)
     if attempt.user is not None:
         entry = trusted_users().store.get(Key("", attempt.user.name))
     if entry is None:
         action = request_action(request, "login", SESSIONS, subresource="code", actor=attempt.name)
         async with record(action) as recording:
-            recording.answered(401, attempt.reason)
-        raise _unauthorized()
+            recording.answered(401 if attempt.wait is None else 429, attempt.reason)
+        raise _unauthorized() if attempt.wait is None else too_many(attempt.wait)
     return holder_of(entry), endpoint.clock.now()
 
 

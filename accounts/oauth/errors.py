@@ -1,5 +1,6 @@
 """What goes wrong, as RFC 6749 (section 5.2) and RFC 6750 (section 3) have it said."""
 
+import math
 from typing import Any
 
 from django.http import JsonResponse
@@ -61,6 +62,12 @@ def insufficient_scope(scope: str) -> OAuthError:
 
 def unavailable(description: str, *, retry_after: int = 5) -> OAuthError:
     return OAuthError("temporarily_unavailable", description, status=503, Retry_After=retry_after)
+
+
+def too_many(wait: float) -> OAuthError:
+    """`wait`: seconds until there may be another attempt. KubeSphere answers 429 too."""
+    description = "There were too many failed attempts. Try again later."
+    return OAuthError("slow_down", description, status=429, Retry_After=math.ceil(wait))
 
 
 def _bearer(error: str, description: str) -> str:

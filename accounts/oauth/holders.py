@@ -12,12 +12,11 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from accounts.directory import trusted_users
-from accounts.states import LOCKED
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
 from console.kube.store import Entry
-from rbac.authorizer import USABLE_STATES
+from rbac.authorizer import is_usable
 
 #: On a user who has to choose a password first. KubeSphere's console writes "true".
 UNINITIALIZED = "iam.kubesphere.io/uninitialized"
@@ -61,7 +60,7 @@ def _keeps_tokens(user: User) -> bool:
         Identity(user.name)
     except InvalidIdentity:
         return False
-    return user.deleted is None and user.state in USABLE_STATES | {LOCKED}
+    return is_usable(user)
 
 
 @lru_cache(maxsize=2048)

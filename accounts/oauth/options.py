@@ -8,7 +8,7 @@ changes nothing. Without a file there are no clients, and nobody gets a token.
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import yaml
 from django.conf import settings
 
 from accounts.oauth.clients import Client, Lifetimes, lifetime, read_client
+from accounts.protection.limits import DEFAULTS, Limits, read_limits
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class Options:
     clients: Mapping[str, Client]
     multiple_login: bool = True
     problems: tuple[str, ...] = ()
+    limits: Limits = DEFAULTS
 
     @property
     def longest_token(self) -> timedelta:
@@ -78,6 +80,7 @@ def parse_options(raw: object) -> Options:
         issuer=settings.BASE_URL,
         clients=_clients(oauth, problems),
         multiple_login=whole.get("multipleLogin") is not False,
+        limits=read_limits(whole, problems.append),
         problems=tuple(problems),
     )
 
@@ -127,4 +130,4 @@ def _load(path: Path, before: Options | None) -> Options:
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         kept = before or Options(settings.BASE_URL, {})
         problem = f"cannot be read, and what was known before still counts: {error}"
-        return Options(kept.issuer, kept.clients, kept.multiple_login, (problem,))
+        return replace(kept, problems=(problem,))

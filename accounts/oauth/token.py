@@ -14,7 +14,7 @@ from accounts.directory import find_user, trusted_users
 from accounts.oauth import endpoint, register, scopes
 from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
-from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request
+from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request, too_many
 from accounts.oauth.fields import Fields, form_of, required
 from accounts.oauth.holders import Holder, holder_of
 from accounts.oauth.issuing import Issued
@@ -79,14 +79,17 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     scope = scopes.granted(fields.get("scope", ""), client)
     # Before the password is compared: if it changes meanwhile, what is issued is dead at once.
     before = _holder(username)
-    attempt = await authenticate(username, password)
+    attempt = await authenticate(request, username, password)
     async with record(_action(request, "login", client, attempt.name)) as entry:
         if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
-            entry.answered(400, attempt.reason or "UserEnded")
+            code = 400 if attempt.wait is None else 429
+            entry.answered(code, attempt.reason or "UserEnded")
             issued = None
         else:
             now = endpoint.clock.now()
             issued = await sync_to_async(register.sign_in)(before, client, scope, now)
+    if attempt.wait is not None:
+        raise too_many(attempt.wait)
     if issued is None:
         raise invalid_grant(_WRONG_PASSWORD)
     return issued

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
@@ -12,7 +13,7 @@ from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Delete
+from console.ui.actions import Action, Delete
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -50,6 +51,15 @@ class StateFilter(StatusFilter):
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(Severity(value) for value in values)
         return lambda entry: status_of(entry.projection).severity in wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManageAccount(Action):
+    """Leads to the page of the account, where everything else is."""
+
+    name: ClassVar[str] = "account"
+    verb: ClassVar[str] = "patch"
+    label: ClassVar[str | Promise] = gettext_lazy("Manage account")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +115,7 @@ class UserKind(ResourceKind):
         StateFilter(),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
-    actions = (DeleteOther(),)
+    actions = (ManageAccount(), DeleteOther())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection

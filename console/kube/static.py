@@ -1,9 +1,10 @@
 """A runtime without a cluster, for tests of whatever reads one."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
@@ -21,13 +22,17 @@ from console.kube.livelist import LiveList
 from console.kube.private import PRIVATE
 from console.kube.usage import Lister, Usage
 
+T = TypeVar("T")
+
 
 class StaticRuntime:
     """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
 
     `live_lists` makes what `live_list` returns. `metrics` is what usage is read from; nobody does that
-    but the test (`usage.take`).
+    but the test (`usage.take`). `console` writes nowhere unless it is set.
     """
+
+    console: Any = None
 
     def __init__(
         self,
@@ -66,6 +71,18 @@ class StaticRuntime:
         if self._live_lists is None:
             raise AssertionError("this test has no live lists")
         return self._live_lists(gvr, identity, namespaces)
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Runs a coroutine here and now, if it never waits; without `console` not at all."""
+        future: Future[T] = Future()
+        if self.console is None:
+            coroutine.close()
+            return future
+        try:
+            coroutine.send(None)
+        except StopIteration as end:
+            future.set_result(end.value)
+        return future
 
     def as_user(self, identity: Identity) -> UserClient:
         if self._user_client is None:

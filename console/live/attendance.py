@@ -35,7 +35,7 @@ class Visitor(Protocol):
 
 class Attendance:
     check_seconds = 15.0
-    check_gap = 2.0
+    check_gap = 1.0
 
     def __init__(self) -> None:
         # When each was checked, the longest ago first.

@@ -3,7 +3,8 @@
 Each function is one transaction. What somebody may not manage is not found.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
@@ -14,6 +15,9 @@ from console.saved.models import SavedView, Sharing
 
 #: Views of one holder, over all kinds.
 MOST = 100
+#: Seconds for which what a list opens with is remembered: every list asks. A change in this process
+#: counts at once.
+FRESH = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,38 @@ def views_of(reader: Reader, cluster: str, kind: str) -> Sequence[SavedView]:
     return sorted(found, key=lambda view: view.sharing == Sharing.PLATFORM)
 
 
-def opening(reader: Reader, cluster: str, kind: str) -> str | None:
-    """The query that the list opens with, if somebody chose one; the reader's own choice counts first."""
-    found = SavedView.objects.filter(reader.readable, cluster=cluster, kind=kind, opens=True)
-    queries = {view.sharing: view.query for view in found}
-    return queries.get(Sharing.OWN, queries.get(Sharing.PLATFORM))
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """The queries that one list opens with, by the account whose choice it is; "" is the platform's.
+    `read`: when that was so (`time.monotonic()`)."""
+
+    queries: Mapping[str, str]
+    read: float
+
+    def of(self, reader: Reader) -> str | None:
+        """The reader's own choice counts first."""
+        return self.queries.get(reader.account, self.queries.get(""))
+
+
+_openings: dict[tuple[str, str], Openings] = {}
+
+
+def known_openings(cluster: str, kind: str) -> Openings | None:
+    """Those that were read a moment ago, if they were. Never waits: it may be called on the loop."""
+    found = _openings.get((cluster, kind))
+    return found if found and time.monotonic() - found.read < FRESH else None
+
+
+def openings(cluster: str, kind: str) -> Openings:
+    """Those of a list now."""
+    views = SavedView.objects.filter(cluster=cluster, kind=kind, opens=True)
+    read = time.monotonic()
+    queries = {
+        view.holder: view.query
+        for view in views.filter(sharing__in=(Sharing.OWN, Sharing.PLATFORM))
+    }
+    _openings[cluster, kind] = found = Openings(queries, read)
+    return found
 
 
 @transaction.atomic
@@ -71,6 +102,7 @@ def save(
     view = known or SavedView(sharing=sharing, holder=holder, cluster=cluster, kind=kind, name=name)
     view.query, view.saved = query, timezone.now()
     view.save()
+    transaction.on_commit(_openings.clear)
     return view
 
 
@@ -89,7 +121,9 @@ def rename(reader: Reader, number: int, name: str) -> bool:
 
 def forget(reader: Reader, number: int) -> bool:
     """False if there is no such view."""
-    return _found(reader, number).delete()[0] == 1
+    gone = _found(reader, number).delete()[0] == 1
+    _openings.clear()
+    return gone
 
 
 @transaction.atomic
@@ -104,4 +138,5 @@ def choose(reader: Reader, number: int, *, opens: bool) -> bool:
     same.update(opens=False)
     if opens:
         same.filter(pk=number).update(opens=True)
+    transaction.on_commit(_openings.clear)
     return True

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, USERS
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.ui.access import Access
@@ -130,6 +130,9 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:
     """What the menu has besides kinds."""
+    if group == "access" and access.can("create", USERS):
+        url = reverse("accounts:administration:new_account")
+        return [NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)]
     if group != "cluster" or not may_list_everything(access):
         return []
     url = reverse("cache", args=(cluster,))

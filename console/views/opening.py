@@ -33,18 +33,16 @@ class OpeningViewMiddleware:
             place = find_list(request.path)
             if place is not None and not is_fragment(request) and not _from_itself(request):
                 spec = place.spec
-                query = await sync_to_async(book.opening)(
-                    Reader(account), spec.cluster, place.kind.segment
-                )
-                if query:
+                asked = (spec.cluster, place.kind.segment)
+                found = book.known_openings(*asked) or await sync_to_async(book.openings)(*asked)
+                if query := found.of(Reader(account)):
                     return HttpResponseRedirect(f"{spec.url}?{query}")
         return await self._get_response(request)
 
 
 def _from_itself(request: ConsoleRequest) -> bool:
-    own = f"{request.scheme}://{request.get_host()}"
-    referrer = request.headers.get("Referer", "")
+    """Whichever host that was on: nothing but the redirect depends on it."""
     try:
-        return referrer.startswith(own) and urlsplit(referrer).path == request.path
+        return urlsplit(request.headers.get("Referer", "")).path == request.path
     except ValueError:
         return False

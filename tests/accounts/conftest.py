@@ -1,7 +1,7 @@
 """The real URLconf and middleware over preloaded users; static files and scripts are left out."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import bcrypt
 import pytest
@@ -9,10 +9,14 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from accounts import middleware, views
+from accounts import time as accounts_time
+from accounts.oauth import endpoint
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
+    GVR,
+    LOGIN_RECORDS,
     NAMESPACES,
     NODES,
     PODS,
@@ -22,7 +26,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
-from tests.rbac.fakes import MovableClock
+from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
 
 PASSWORD = "P@88w0rd"
@@ -56,8 +60,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     """Time as the login and the sessions see it, starting now: the database has its own."""
     found = MovableClock()
     found.time = views._clock.now()
-    monkeypatch.setattr(views, "_clock", found)
-    monkeypatch.setattr(middleware, "_clock", found)
+    for module in (middleware, views):
+        monkeypatch.setattr(module, "_clock", found)
+    for module in (accounts_time, endpoint):
+        monkeypatch.setattr(module, "clock", found)
     return found
 
 
@@ -83,21 +89,22 @@ def users() -> Informer[Any]:
 
 @pytest.fixture(autouse=True)
 def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
-    found = StaticRuntime(
-        {
-            USERS: users,
-            GLOBAL_ROLE_BINDINGS: Informer.preloaded(
-                GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
-            ),
-            ROLES: Informer.preloaded(ROLES),
-            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
-            ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
-            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
-            PODS: Informer.preloaded(PODS),
-            NAMESPACES: Informer.preloaded(NAMESPACES),
-            NODES: Informer.preloaded(NODES),
-        }
-    )
+    informers: dict[GVR, Informer[Any]] = {
+        USERS: users,
+        GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+            GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
+        ),
+        LOGIN_RECORDS: Informer.preloaded(LOGIN_RECORDS),
+        ROLES: Informer.preloaded(ROLES),
+        CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
+        ROLE_BINDINGS: Informer.preloaded(ROLE_BINDINGS),
+        CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+        PODS: Informer.preloaded(PODS),
+        NAMESPACES: Informer.preloaded(NAMESPACES),
+        NODES: Informer.preloaded(NODES),
+    }
+    found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
+    found.console = FakeConsole(informers)
     set_runtime(found)
     yield found
     set_runtime(None)

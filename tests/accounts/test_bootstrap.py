@@ -52,6 +52,7 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "workspaceroles.iam.kubesphere.io",
         "workspacerolebindings.iam.kubesphere.io",
         "workspaces.tenant.kubesphere.io",
+        "loginrecords.iam.kubesphere.io",
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
     service_accounts = GVR("", "v1", "serviceaccounts")
@@ -153,6 +154,21 @@ def test_the_console_has_its_named_uses() -> None:
             "apiGroups": ["iam.kubesphere.io"],
             "resources": ["users", "users/status"],
             "verbs": ["get", "patch", "update"],
+        },
+        {
+            "apiGroups": ["iam.kubesphere.io"],
+            "resources": ["loginrecords"],
+            "verbs": ["create", "delete"],
+        },
+        {
+            "apiGroups": ["iam.kubesphere.io"],
+            "resources": ["globalrolebindings", "groupbindings", "workspacerolebindings"],
+            "verbs": ["delete"],
+        },
+        {
+            "apiGroups": ["rbac.authorization.k8s.io"],
+            "resources": ["rolebindings"],
+            "verbs": ["delete"],
         },
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
         {

@@ -58,7 +58,6 @@ REFUSED = [
     ("", PASSWORD),
     ("@", PASSWORD),
     ("disabled", PASSWORD),
-    ("locked", PASSWORD),
     ("going", PASSWORD),
     ("plain", PASSWORD),
     ("provider", PASSWORD),
@@ -99,8 +98,8 @@ def page_of(answer: Any) -> str:
     return re.sub(r'"[0-9]{10}"', '""', text)
 
 
-async def test_unknown_wrong_disabled_and_locked_are_the_same_page(browser: Browser) -> None:
-    names = ("nobody", "alice", "disabled", "locked", "provider", "plain")
+async def test_unknown_wrong_and_disabled_are_the_same_page(browser: Browser) -> None:
+    names = ("nobody", "alice", "disabled", "provider", "plain")
     first, *others = [page_of(await Browser().login(name, "wrong")) for name in names]
     for other in others:
         assert other == first

@@ -54,16 +54,17 @@ class FakeConsole:
     async def create(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
     ) -> Manifest:
-        name = body["metadata"]["name"]
+        stored = copy.deepcopy(body)
+        prefix = stored["metadata"].get("generateName", "")
+        name = stored["metadata"].setdefault("name", f"{prefix}{len(self.objects):05}")
         self.calls.append(("create", gvr.resource, name, ""))
-        if (gvr, place_of(body)) in self.objects:
+        if (gvr, place_of(stored)) in self.objects:
             raise Conflict(409, f"{name} exists")
         if gvr == EVENTS:
             if self.fail_events:
                 raise self.fail_events
             assert namespace == body["metadata"]["namespace"] == "default"
             self.events.append(body)
-        stored = copy.deepcopy(body)
         stored["metadata"]["uid"] = f"uid-of-{name}"
         return self._store(gvr, stored)
 
@@ -98,7 +99,8 @@ class FakeConsole:
         if subresource and not self.status_subresource:
             raise NotFound(404, "the server could not find the requested resource")
         found = self._found(gvr, str(Key(namespace, name)))
-        self._check_version(found, body)
+        if "resourceVersion" in body["metadata"]:
+            self._check_version(found, body)
         body = copy.deepcopy(body)
         if self.status_subresource:
             kept = ("metadata", "status") if subresource else ("metadata", "spec")
@@ -166,7 +168,7 @@ class FakeRuntime(StaticRuntime):
         }
         super().__init__(informers)
         self.clock = MovableClock()
-        self.console = FakeConsole(informers)
+        self.console: FakeConsole = FakeConsole(informers)
 
 
 def place_of(item: Manifest) -> str:

@@ -165,11 +165,16 @@ def test_rights_survive_a_relist_and_follow_what_it_brought(world: World) -> Non
     assert not world.can(ALICE, namespace="shop")
 
 
-@pytest.mark.parametrize("state", ["Disabled", "AuthLimitExceeded", "Whatever"])
+@pytest.mark.parametrize("state", ["Disabled", "Whatever"])
 def test_a_user_who_may_not_sign_in_has_no_rights(world: World, state: str) -> None:
     assert world.can(ADMIN)
     world.informers[USERS].apply(user("admin", state=state))
     assert not world.can(ADMIN)
+
+
+def test_a_lock_for_failed_attempts_takes_no_rights(world: World) -> None:
+    world.informers[USERS].apply(user("admin", state="AuthLimitExceeded"))
+    assert world.can(ADMIN)
 
 
 def test_a_user_who_is_gone_or_going_has_no_rights(world: World) -> None:

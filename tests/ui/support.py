@@ -13,7 +13,7 @@ NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 class FakeAccess:
     """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them. `names` are
-    single objects that may be listed.
+    single objects that may be listed. Who may delete may patch.
 
     The test may change them while a socket is open.
     """
@@ -33,7 +33,12 @@ class FakeAccess:
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         everything = None if self.list_in is None and self.delete_in is None else ()
-        rights = {"list": self.list_in, "delete": self.delete_in, "*": everything}
+        rights = {
+            "list": self.list_in,
+            "delete": self.delete_in,
+            "patch": self.delete_in,
+            "*": everything,
+        }
         granted = rights.get(verb, ())
         return None if granted is None else frozenset(granted)
 

@@ -1,22 +1,27 @@
 """The generic pages, and a login page to be sent to."""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
+
+from accounts.administration.show import from_list
 
 
 def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
 
 
-_accounts = (
-    [path("login", _login, name="login"), path("logout", _login, name="logout")],
-    "accounts",
-)
+_accounts: list[URLPattern | URLResolver] = [
+    path("login", _login, name="login"),
+    path("logout", _login, name="logout"),
+    path("account", include("accounts.own.urls")),
+    path("access/accounts", include("accounts.administration.urls")),
+]
 
 urlpatterns = [
+    path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
-    path("", include(_accounts)),
+    path("", include((_accounts, "accounts"))),
 ]
 
 handler400 = "console.views.errors.bad_request"

@@ -10,8 +10,6 @@ import yaml
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import middleware, views
-from accounts.oauth import endpoint
 from tests.accounts.conftest import ORIGIN, PASSWORD, Browser
 from tests.accounts.oauth.clients import (
     CALLBACK,
@@ -23,7 +21,6 @@ from tests.accounts.oauth.clients import (
     claims_of,
 )
 from tests.accounts.oauth.world import world
-from tests.rbac.fakes import MovableClock
 
 ME = "/kapis/iam.kubesphere.io/v1alpha2/users/alice"
 
@@ -47,15 +44,6 @@ class Config:
 def config(settings: Settings, tmp_path: Path) -> Config:
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
     return Config(tmp_path / "authentication.yaml")
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
-    found = MovableClock()
-    found.time = views._clock.now()
-    for module, name in ((views, "_clock"), (middleware, "_clock"), (endpoint, "clock")):
-        monkeypatch.setattr(module, name, found)
-    return found
 
 
 @dataclass

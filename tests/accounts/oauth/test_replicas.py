@@ -8,7 +8,7 @@ import pytest
 
 from tests.accounts.conftest import HASH, PASSWORD, hashed
 from tests.accounts.oauth.clients import claims_of
-from tests.accounts.oauth.world import USERS, World
+from tests.accounts.oauth.world import TRIES, USERS, World
 from tests.controlplane.waiting import eventually
 from tests.rbac.objects import user
 
@@ -171,3 +171,44 @@ def test_without_the_database_nobody_is_let_in(world: World) -> None:
     finally:
         world.database.start()
     eventually(lambda: world.statuses("ivan", token) == {200}, "it counts again")
+
+
+# Protection: what counts for one counts for both.
+
+
+def test_guesses_at_two_replicas_are_guesses_at_one_user(world: World) -> None:
+    world.add_user("jack")
+
+    def guess(number: int) -> int:
+        fields = {"grant_type": "password", "username": "jack", "password": "wrong"}
+        return world.token(number % 2, **fields).status
+
+    with ThreadPoolExecutor(max_workers=20) as pool:
+        statuses = list(pool.map(guess, range(TRIES + 10)))
+    assert sorted(statuses) == [400] * TRIES + [429] * 10
+    fields = {"grant_type": "password", "username": "jack", "password": PASSWORD}
+    assert [world.token(replica, **fields).status for replica in (0, 1)] == [429, 429]
+
+    def failed() -> list[Any]:
+        label = "iam.kubesphere.io/user-ref=jack"
+        found = world.cluster.kubectl("get", "loginrecords", "-l", label, "-o", "json")
+        return [one for one in json.loads(found.stdout)["items"] if not one["spec"]["success"]]
+
+    eventually(lambda: len(failed()) == TRIES, "each is recorded once")
+    assert {one["spec"]["sourceIP"] for one in failed()} == {"127.0.0.1"}
+
+
+def test_a_disabled_user_who_is_enabled_again_has_nothing_left(world: World) -> None:
+    """Though nobody showed the token in between."""
+    world.add_user("kate")
+    token = world.sign_in(0, "kate")["access_token"]
+    world.put(user("kate", password=HASH, state="Disabled"))
+    fields = {"grant_type": "password", "username": "kate", "password": PASSWORD}
+    eventually(
+        lambda: {world.token(replica, **fields).status for replica in (0, 1)} == {400},
+        "both know",
+        timeout=SOON,
+    )
+    world.put(user("kate", password=HASH))
+    eventually(lambda: world.token(1, **fields).status == 200, "kate can sign in", timeout=SOON)
+    assert world.statuses("kate", token) == {401}

@@ -30,6 +30,8 @@ from tests.rbac.objects import user
 
 ROOT = Path(__file__).resolve().parents[3]
 USERS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
+#: Wrong passwords until a user is locked.
+TRIES = 30
 #: An application on this machine, for whoever wants to play one.
 DESKTOP_PORT = free_port()
 DESKTOP = f"http://127.0.0.1:{DESKTOP_PORT}/cb"
@@ -178,7 +180,10 @@ def webhook_config(port: int, authority: Path) -> dict[str, Any]:
 def environment_of(folder: Path, port: int, database: str) -> dict[str, str]:
     """One for both: behind one address, as replicas are."""
     config = folder / "authentication.yaml"
-    config.write_text(yaml.safe_dump({"oauthOptions": {"clients": [*CLIENTS, *desktops()]}}))
+    # More than usual: until a new user is known everywhere, attempts to be it fail.
+    limits = {"authenticateRateLimiterMaxTries": TRIES}
+    oauth = {"oauthOptions": {"clients": [*CLIENTS, *desktops()]}}
+    config.write_text(yaml.safe_dump({**oauth, **limits}))
     return {
         **os.environ,
         "KUBECONFIG": str(folder / "kubeconfig"),

@@ -1,0 +1,163 @@
+"""Making a user, changing the profile, and setting another password."""
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from accounts.administration import forms
+from accounts.administration.page import page
+from accounts.administration.show import given_uid, nobody, show_url
+from accounts.administration.target import find_target, require, write_target
+from accounts.directory import trusted_users, wait_for_version
+from accounts.farewell import FINALIZER
+from accounts.forms import Form
+from accounts.new_passwords import set_password
+from accounts.oauth.holders import UNINITIALIZED
+from accounts.passwords import TooBusy, hash_password
+from accounts.protection.endings import end_everything
+from accounts.refusals import refusal
+from accounts.time import now
+from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user, time_text
+from console.audit.trail import Recording, record, request_action
+from console.kube.client import UserClient
+from console.kube.errors import ApiError
+from console.kube.gvr import USERS
+from console.kube.projections.roles import CREATOR_ANNOTATION
+from console.kube.runtime import get_runtime
+from console.ui.access import Access
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER, list_url
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def new(request: ConsoleRequest) -> HttpResponse:
+    access = require(request, "create")
+    trusted_users()
+    form = Form([forms.name_field(), *forms.profile_fields(), *forms.password_fields()])
+    if request.method == "POST":
+        form.read(request)
+        forms.check_name(form)
+        forms.check_email(form, name=form["name"])
+        forms.check_password(form, name=form["name"], email=form["email"])
+        if form.is_right and await _made(request, access, form):
+            messages.success(request, _("Created user %(name)s.") % {"name": form["name"]})
+            return HttpResponseRedirect(show_url(form["name"]))
+    back = list_url(HOST_CLUSTER, "users.iam.kubesphere.io")
+    return _page(request, form, _("Create user"), _("Create user"), back)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
+    target = find_target(request, "patch", name)
+    if target.entry is None:
+        return nobody(request, name)
+    form = Form(forms.profile_fields(target.entry.original().get("spec")))
+    uid = target.entry.projection.uid
+    if request.method == "POST":
+        uid = given_uid(request)
+        form.read(request)
+        forms.check_email(form, name=name, before=target.entry.projection.email)
+
+        async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
+            patch = {"spec": forms.spec_of(form)}
+            return await patch_user(client, user, patch, audit_id=recording.audit_id)
+
+        try:
+            if form.is_right:
+                await write_target(request, target, "patch", "profile", uid, write)
+                messages.success(request, _("Saved user %(name)s.") % {"name": name})
+                return HttpResponseRedirect(show_url(name))
+        except ApiError as error:
+            form.error = refusal(error)
+    title = _("Edit user %(name)s") % {"name": name}
+    return _page(request, form, title, _("Save user"), show_url(name), uid=uid)
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def password(request: ConsoleRequest, name: str) -> HttpResponse:
+    """Without the old one. Everything that the user has ends with it."""
+    target = find_target(request, "patch", name)
+    if target.entry is None:
+        return nobody(request, name)
+    form = Form(forms.password_fields())
+    uid = target.entry.projection.uid
+    if request.method == "POST":
+        uid = given_uid(request)
+        form.read(request)
+        forms.check_password(form, name=name, email=target.entry.projection.email)
+
+        async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
+            return await set_password(
+                client, user, form["password"], now(),
+                must_change=bool(form["change"]), audit_id=recording.audit_id,
+            )  # fmt: skip
+
+        try:
+            if form.is_right:
+                await write_target(request, target, "patch", "password", uid, write)
+                await end_everything(name, "PasswordReset", now())
+                text = _("Reset the password of user %(name)s. All sessions and tokens have ended.")
+                messages.success(request, text % {"name": name})
+                return HttpResponseRedirect(show_url(name))
+        except ApiError as error:
+            form.error = refusal(error)
+        except TooBusy:
+            form.error = busy_text()
+    title = _("Reset the password of user %(name)s") % {"name": name}
+    return _page(request, form, title, _("Reset password"), show_url(name), uid=uid)
+
+
+async def _made(request: ConsoleRequest, access: Access, form: Form) -> bool:
+    """True if the user is there; else the form says why not. Raises `AuditUnavailable`."""
+    name = form["name"]
+    client = get_runtime().as_user(access.identity)
+    try:
+        hashed = await hash_password(form["password"])
+        async with record(request_action(request, "create", USERS, name=name)) as recording:
+            body = _manifest(form, hashed, access.identity.name)
+            made = await client.create(USERS, body, audit_id=recording.audit_id)
+    except ApiError as error:
+        form.error = refusal(error)
+        return False
+    except TooBusy:
+        form.error = busy_text()
+        return False
+    await wait_for_version(name, made["metadata"]["resourceVersion"])
+    return True
+
+
+def _manifest(form: Form, hashed: str, creator: str) -> Manifest:
+    annotations = {CREATOR_ANNOTATION: creator, CHANGED_ANNOTATION: time_text(now())}
+    if form["change"]:
+        annotations[UNINITIALIZED] = "true"
+    spec = {name: text for name, text in forms.spec_of(form).items() if text is not None}
+    return {
+        "apiVersion": USERS.group_version,
+        "kind": "User",
+        "metadata": {
+            "name": form["name"],
+            "annotations": annotations,
+            "finalizers": [FINALIZER],
+        },
+        "spec": {**spec, "password": hashed},
+    }
+
+
+def busy_text() -> str:
+    return _("Too many passwords are being checked at this moment. Try again soon.")
+
+
+def _page(
+    request: ConsoleRequest, form: Form, title: str, button: str, back: str, *, uid: str = ""
+) -> HttpResponse:
+    context = {"form": form, "title": title, "button": button, "back": back, "uid": uid}
+    status = 200 if form.is_right else 400
+    return render(request, "accounts/administration/form.html", context, status=status)

@@ -1,0 +1,16 @@
+"""Addresses of the accounts of others. Included under `access/accounts`."""
+
+from django.urls import path
+
+from accounts.administration.editing import edit, new, password
+from accounts.administration.show import accounts, act, show
+
+app_name = "administration"
+urlpatterns = [
+    path("", accounts, name="accounts"),
+    path("/new", new, name="new_account"),
+    path("/users/<str:name>", show, name="show"),
+    path("/users/<str:name>/edit", edit, name="edit"),
+    path("/users/<str:name>/password", password, name="password"),
+    path("/users/<str:name>/<str:act>", act, name="act"),
+]

@@ -1,0 +1,82 @@
+"""Forms of accounts: fields with their errors, drawn by one template, filled from what was sent.
+
+What was typed comes back with an error, passwords excepted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.http import HttpRequest
+from django.utils.functional import Promise
+
+Text = str | Promise
+
+MAX_TEXT = 256
+#: A bcrypt hash takes no more; what is longer is cut here and refused there.
+MAX_PASSWORD = 1024
+
+
+@dataclass(slots=True)
+class Field:
+    """`type`: of the input, or `select` (with `choices`) or `checkbox` (checked if there is a value)."""
+
+    name: str
+    label: Text
+    type: str = "text"
+    value: str = ""
+    hint: Text = ""
+    error: Text = ""
+    autocomplete: str = "off"
+    required: bool = False
+    choices: Sequence[tuple[str, Text]] = ()
+
+    @property
+    def is_secret(self) -> bool:
+        return self.type == "password"
+
+    @property
+    def shown(self) -> str:
+        return "" if self.is_secret else self.value
+
+
+@dataclass(slots=True)
+class Form:
+    """`error`: about the whole form, or about what came of it."""
+
+    fields: Sequence[Field]
+    error: Text = ""
+    by_name: Mapping[str, Field] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_name = {field.name: field for field in self.fields}
+
+    def __getitem__(self, name: str) -> str:
+        return self.by_name[name].value
+
+    @property
+    def is_right(self) -> bool:
+        return not self.error and not self.wrong
+
+    @property
+    def wrong(self) -> list[Field]:
+        return [field for field in self.fields if field.error]
+
+    def refuse(self, name: str, error: Text) -> None:
+        """The first error of a field stays."""
+        found = self.by_name[name]
+        found.error = found.error or error
+
+    def read(self, request: HttpRequest) -> None:
+        """Takes what was sent: texts without what cannot be seen, choices that there are."""
+        for found in self.fields:
+            given = request.POST.get(found.name, "")
+            if found.is_secret:
+                found.value = given[:MAX_PASSWORD]
+            elif found.type == "checkbox":
+                found.value = "on" if given else ""
+            elif found.type == "select":
+                known = {value for value, _label in found.choices}
+                found.value = given if given in known else found.value
+            else:
+                text = "".join(c if c.isprintable() else " " for c in given)
+                found.value = text.strip()[:MAX_TEXT]

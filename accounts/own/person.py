@@ -1,0 +1,68 @@
+"""The User that is signed in, and writing to it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.middleware.csrf import rotate_token
+
+from accounts import sessions
+from accounts.directory import trusted_users, wait_for_version
+from accounts.oauth import register
+from accounts.protection import signins
+from accounts.protection.origins import origin_of
+from accounts.time import now
+from accounts.writing import Manifest
+from console.audit.trail import Recording, record, request_action
+from console.kube.client import ConsoleClient
+from console.kube.errors import NotFound
+from console.kube.gvr import USERS, Key
+from console.kube.projections import User
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.http import ConsoleRequest
+
+Write = Callable[[ConsoleClient, Manifest, Recording], Awaitable[Manifest]]
+
+
+def own_name(request: ConsoleRequest) -> str:
+    """Of the session: also of one who has to choose a password."""
+    return request.account or request.pending or ""
+
+
+def own_user(request: ConsoleRequest) -> Entry[User]:
+    """Raises `UsersUnknown`, and `NotFound` if the user has gone since the request began."""
+    entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
+    if entry is None:
+        raise NotFound(404, "there is no such user any more")
+    return entry
+
+
+async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifest:
+    """Lets `write` change the user as it is now; waits until this process sees the result, so that the
+    next page does. Raises `ApiError`, `AuditUnavailable` and what `write` raises."""
+    entry = own_user(request)
+    name = entry.key.name
+    client = get_runtime().console
+    action = request_action(request, "patch", USERS, name=name, subresource=what, actor=name)
+    async with record(action) as recording:
+        user = await client.get(USERS, name=name)
+        if user["metadata"]["uid"] != entry.projection.uid:
+            raise NotFound(404, "there is no such user any more")
+        written = await write(client, user, recording)
+    await wait_for_version(name, written["metadata"]["resourceVersion"])
+    return written
+
+
+async def start_anew(request: ConsoleRequest, user: User) -> None:
+    """After the password changed: ends all that the user had, and gives this browser a new session."""
+    moment = now()
+    await sync_to_async(signins.end_all)(user.name)
+    await sync_to_async(register.end_user)(user.name, "PasswordChanged", moment)
+    await sessions.begin(request.session, user, moment, origin=origin_of(request))
+    await request.session.asave(must_create=True)
+    rotate_token(request)
+
+
+def spec_of(entry: Entry[User]) -> dict[str, Any]:
+    return dict(entry.original().get("spec") or {})

@@ -1,0 +1,117 @@
+"""Counting attempts, before anybody looks at the password. Synchronous: call it off the loop.
+
+Promises:
+- Of any number of attempts at once, on any number of replicas, no more than the limit get as far as the
+  password: each is counted by one conditional UPDATE before it is compared, and taken back if it was
+  right.
+- A name is counted whether or not there is such a user, so a lock says nothing about that.
+- Nothing is dropped to make place: rows go when they mean nothing any more.
+- While the database is away nobody gets in; `DatabaseError` goes on.
+"""
+
+import hashlib
+import hmac
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F, Q
+
+from accounts.protection.limits import Limits
+from accounts.protection.models import FailedAttempts
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One attempt that has been counted. `wait`: seconds until there may be another one, if this was
+    one too many; then it must go no further."""
+
+    user: str
+    source: str
+    wait: float | None = None
+
+
+def begin(name: str, network: str, limits: Limits, now: datetime) -> Ticket:
+    """Counts an attempt to be `name` from `network` ("" if nobody knows)."""
+    user, source = _user_key(name), _digest("source", network)
+    wait = _take(source, limits.address_tries, limits.duration, now) if network else None
+    if wait is None:
+        wait = _take(user, limits.tries, limits.duration, now)
+    return Ticket(user, source, wait)
+
+
+def succeeded(ticket: Ticket) -> None:
+    """The password was right: the user starts anew. The source does not, or one right password would
+    buy as many guesses as one likes."""
+    _forget(ticket.user)
+    _give_back(ticket.source)
+
+
+def cancelled(ticket: Ticket) -> None:
+    """Nobody looked at the password."""
+    _give_back(ticket.user)
+    _give_back(ticket.source)
+
+
+def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
+    """Seconds until `name` may try again; None if it may now."""
+    return _locked_for(_user_key(name), limits.tries, limits.duration, now)
+
+
+def forget(name: str) -> None:
+    """Unlocks a name."""
+    _forget(_user_key(name))
+
+
+def discard_old(limits: Limits, now: datetime) -> None:
+    FailedAttempts.objects.filter(last__lte=now - limits.duration).delete()
+
+
+def folded(name: str) -> str:
+    """Names that look alike count as one."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+def _user_key(name: str) -> str:
+    return _digest("user", folded(name[:253]))
+
+
+def _digest(kind: str, text: str) -> str:
+    words = f"{kind}\0{text}".encode("utf-8", "replace")
+    return hmac.new(str(settings.SECRET_KEY).encode(), words, hashlib.sha256).hexdigest()
+
+
+def _take(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
+    """Counts one, or says how long that is not possible."""
+    start = now - duration
+    rows = FailedAttempts.objects.filter(key=key)
+    open_ones = rows.filter(count__lt=limit, since__gt=start)
+    over = rows.filter(Q(count__lt=limit, since__lte=start) | Q(count__gte=limit, last__lte=start))
+    while True:
+        if open_ones.update(count=F("count") + 1, last=now):
+            return None
+        if over.update(count=1, since=now, last=now):
+            return None
+        first = {"count": 1, "since": now, "last": now}
+        if FailedAttempts.objects.get_or_create(key=key, defaults=first)[1]:
+            return None
+        wait = _locked_for(key, limit, duration, now)
+        if wait is not None:
+            return wait
+        # Somebody else changed it in between: look again.
+
+
+def _locked_for(key: str, limit: int, duration: timedelta, now: datetime) -> float | None:
+    rows = FailedAttempts.objects.filter(key=key, count__gte=limit)
+    last = rows.values_list("last", flat=True).first()
+    left = (last + duration - now).total_seconds() if last is not None else 0.0
+    return left if left > 0 else None
+
+
+def _forget(key: str) -> None:
+    FailedAttempts.objects.filter(key=key).update(count=0)
+
+
+def _give_back(key: str) -> None:
+    FailedAttempts.objects.filter(key=key, count__gt=0).update(count=F("count") - 1)

@@ -1,0 +1,65 @@
+"""How many wrong passwords there may be, and how long they are remembered.
+
+The fields are those of KubeSphere's `authentication`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from accounts.oauth.durations import parse_duration
+
+#: Tries from one address, for each one that a user has: many people may share an address.
+ADDRESS_SHARE = 10
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`tries` within `duration` lock for `duration`. LoginRecords are kept for `history`, and of one
+    user `entries` at most. The defaults are those of KubeSphere's installer."""
+
+    tries: int = 10
+    duration: timedelta = timedelta(minutes=10)
+    history: timedelta = timedelta(days=7)
+    entries: int = 100
+
+    @property
+    def address_tries(self) -> int:
+        return self.tries * ADDRESS_SHARE
+
+
+DEFAULTS = Limits()
+
+
+def read_limits(raw: Mapping[str, Any], note: Note) -> Limits:
+    """What is wrong is noted and counts as not said. More entries than tries are kept: the lock counts
+    them."""
+    tries = _number(raw, "authenticateRateLimiterMaxTries", DEFAULTS.tries, note)
+    return Limits(
+        tries=tries,
+        duration=_duration(raw, "authenticateRateLimiterDuration", DEFAULTS.duration, note),
+        history=_duration(raw, "loginHistoryRetentionPeriod", DEFAULTS.history, note),
+        entries=max(tries, _number(raw, "loginHistoryMaximumEntries", DEFAULTS.entries, note)),
+    )
+
+
+def _number(raw: Mapping[str, Any], name: str, default: int, note: Note) -> int:
+    value = raw.get(name, default)
+    if type(value) is int and 0 < value <= 10_000:
+        return value
+    note(f"{name} is a number from 1 to 10000, not {str(value)[:40]!r}")
+    return default
+
+
+def _duration(raw: Mapping[str, Any], name: str, default: timedelta, note: Note) -> timedelta:
+    try:
+        found = parse_duration(raw[name]) if name in raw else default
+        if found:
+            return found
+        note(f"{name} must be longer than nothing")
+    except ValueError as error:
+        note(f"{name}: {error}")
+    return default

@@ -1,0 +1,123 @@
+"""Looks after LoginRecords: what follows from one, and how long it is kept. KubeSphere's rules, but:
+
+- A failed attempt does not move `lastLoginTime`.
+- Attempts from before the last success count no more, as where they are counted at once (`attempts`).
+
+The state is for people and for other programs to see. What keeps guesses out is counted in SQL, before
+any of this happens.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from accounts.controllers import is_federated
+from accounts.oauth.options import options
+from accounts.states import ACTIVE, LOCKED, transition
+from accounts.writing import Manifest, patch_user, state_status, time_text
+from console.kube.clock import Clock
+from console.kube.controller import Request, Result
+from console.kube.errors import NotFound
+from console.kube.gvr import GVR, LOGIN_RECORDS, USERS, Key
+from console.kube.indexes import indexes_of
+from console.kube.informer import Informer
+from console.kube.projections import User
+from console.kube.projections.tenancy import USER_LABEL, LoginRecord
+from console.kube.runtime import Runtime
+from console.kube.status import Severity
+from console.kube.store import Entry
+from rbac.recorder import WARNING, Recorder
+
+#: Seconds until another look at a cache that has no list yet.
+UNSYNCED_RETRY = 1.0
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+Record = Entry[LoginRecord]
+
+
+class LoginRecordReconciler:
+    name = "loginrecord"
+    gvr: GVR = LOGIN_RECORDS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._records: Informer[LoginRecord] = runtime.informer(LOGIN_RECORDS)
+        self._users: Informer[User] = runtime.informer(USERS)
+        self._client = runtime.console
+        self._clock: Clock = runtime.clock
+        self._recorder = Recorder(runtime.console, "quarterdeck-loginrecord-controller")
+
+    async def reconcile(self, request: Request) -> Result:
+        record: Record | None = self._records.store.get(Key("", request.name))
+        if record is None or record.projection.deleted is not None or not record.projection.user:
+            return Result()
+        if not self._users.freshness.synced:
+            return Result(requeue_after=UNSYNCED_RETRY)
+        user = self._users.store.get(Key("", record.projection.user))
+        age = self._clock.now() - _time(record)
+        history = options().limits.history
+        if user is None or age >= history:
+            await self._delete(record)
+            return Result()
+        known = self._of(user.key.name)
+        for late in known[options().limits.entries :]:
+            await self._delete(late)
+        await self._apply(user, record, known)
+        return Result(requeue_after=(history - age).total_seconds())
+
+    def _of(self, user: str) -> Sequence[Record]:
+        """The newest first."""
+        found = indexes_of(self._records.store).by_label.get(f"{USER_LABEL}={user}")
+        return sorted(found, key=lambda one: (_time(one), one.key.name), reverse=True)
+
+    async def _delete(self, record: Record) -> None:
+        try:
+            await self._client.delete(
+                LOGIN_RECORDS,
+                name=record.key.name,
+                uid=record.projection.uid,
+                resource_version=record.resource_version,
+            )
+        except NotFound:
+            return
+
+    async def _apply(self, entry: Entry[User], record: Record, known: Sequence[Record]) -> None:
+        user = entry.original()
+        if entry.projection.deleted is not None or is_federated(entry.projection):
+            return
+        if _succeeded(record):
+            await self._note_login(user, _time(record))
+        elif entry.projection.state == ACTIVE and entry.projection.has_password:
+            await self._lock(user, known)
+
+    async def _note_login(self, user: Manifest, time: datetime) -> None:
+        before = (user.get("status") or {}).get("lastLoginTime")
+        text = time_text(time)
+        # Both in UTC and of one form, so they sort as they follow each other.
+        if before is None or str(before) < text:
+            await patch_user(self._client, user, {"status": {"lastLoginTime": text}})
+
+    async def _lock(self, user: Manifest, known: Sequence[Record]) -> None:
+        limits, now = options().limits, self._clock.now()
+        began = transition(user.get("status") or {}) or _NEVER
+        failures = [one for one in _since_success(known) if _time(one) > began]
+        recent = [one for one in failures if now - _time(one) < limits.duration]
+        if len(recent) < limits.tries:
+            return
+        minutes = f"{limits.duration.total_seconds() / 60:g}"
+        reason = f"Failed login attempts exceed {limits.tries} in last {minutes}m"
+        await patch_user(self._client, user, {"status": state_status(LOCKED, now, reason)})
+        await self._recorder.record(user, WARNING, "UserLocked", reason)
+
+
+def _since_success(known: Iterable[Record]) -> Iterable[Record]:
+    for one in known:
+        if _succeeded(one):
+            return
+        yield one
+
+
+def _succeeded(record: Record) -> bool:
+    return record.projection.status.severity is Severity.OK
+
+
+def _time(record: Record) -> datetime:
+    return record.projection.created or _NEVER

@@ -1,0 +1,23 @@
+"""What kube-apiserver refused, in plain words."""
+
+from django.utils.translation import gettext as _
+
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.ui.text import visible
+
+
+def refusal(error: ApiError) -> str:
+    """What happened, then kube-apiserver's own sentence."""
+    return f"{_plain(error)} {visible(error.message)}"
+
+
+def _plain(error: ApiError) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return _("There is no such user any more.")
+    if isinstance(error, Conflict):
+        return _("Somebody else changed the user in the meantime. Try again.")
+    if isinstance(error, Unavailable):
+        return _("The cluster did not answer, so it may or may not be done.")
+    return _("The cluster refused.")

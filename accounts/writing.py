@@ -1,0 +1,54 @@
+"""Changing a User: one patch of the very version that was seen."""
+
+from datetime import datetime
+from typing import Any
+
+from console.kube.client import ObjectClient
+from console.kube.gvr import USERS
+
+Manifest = dict[str, Any]
+
+CHANGED_ANNOTATION = "iam.kubesphere.io/last-password-change-time"
+#: kubectl's copy of what was applied, in which a plain password would stay.
+APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def time_text(time: datetime) -> str:
+    """As Kubernetes writes times."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def state_status(state: str, now: datetime, reason: str = "") -> Manifest:
+    """A `status` that enters a state. Null takes the reason of the state before away."""
+    return {"state": state, "reason": reason or None, "lastTransitionTime": time_text(now)}
+
+
+async def patch_user(
+    client: ObjectClient, user: Manifest, patch: Manifest, *, audit_id: str = ""
+) -> Manifest:
+    """What the user is now. A change since `user` was read is a `Conflict`; raises `ApiError`.
+
+    KubeSphere's type has no status subresource, others may have one, which the first request cannot
+    reach.
+    """
+    written = await _patch(client, user, patch, audit_id)
+    status = patch.get("status")
+    if status and not _holds(written, status):
+        written = await _patch(client, written, {"status": status}, audit_id, "status")
+    return written
+
+
+def _holds(user: Manifest, status: Manifest) -> bool:
+    found = user.get("status") or {}
+    return all(found.get(field) == value for field, value in status.items())
+
+
+async def _patch(
+    client: ObjectClient, user: Manifest, patch: Manifest, audit_id: str, subresource: str = ""
+) -> Manifest:
+    meta = user["metadata"]
+    version = {"resourceVersion": meta["resourceVersion"]}
+    body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
+    return await client.patch(
+        USERS, body, name=meta["name"], subresource=subresource, audit_id=audit_id
+    )

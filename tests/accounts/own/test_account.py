@@ -1,0 +1,282 @@
+"""My account: what one sees and changes of oneself, and of nobody else."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+
+from accounts.asgi import SessionAuthMiddleware
+from accounts.protection import signins
+from accounts.protection.models import SignIn
+from console.audit.models import AuditRecord
+from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from console.live.attendance import Attendance
+from console.live.routing import websocket_application
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.accounts.protection.test_retention import record
+from tests.accounts.test_socket import from_ours
+from tests.rbac.fakes import START, MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ACCOUNT = "/account"
+NEW = "Quarterdeck-7"
+
+
+@pytest.fixture
+async def alice(browser: Browser) -> Browser:
+    await browser.login("alice")
+    return browser
+
+
+def stored(runtime: StaticRuntime, name: str = "alice") -> dict[str, Any]:
+    found: dict[str, Any] = runtime.console.of(USERS)[name]
+    return found
+
+
+async def is_in(browser: Browser) -> bool:
+    return not (await browser.get("/dashboard")).headers.get("Location", "").startswith("/login")
+
+
+async def test_the_page_has_four_parts_in_order(alice: Browser) -> None:
+    text = (await alice.get(ACCOUNT)).content.decode()
+    places = [text.index(f'id="{part}"') for part in ("profile", "password", "history", "sessions")]
+    assert places == sorted(places)
+    assert "alice@example.com" in text
+    assert "This browser" in text
+    assert 'href="/account"' in text
+
+
+# Profile.
+
+
+async def save(browser: Browser, **fields: str) -> Any:
+    given = {"email": "alice@example.com", "displayName": "", "language": "en", "theme": "auto"}
+    return await browser.post(ACCOUNT + "/profile", {**given, **fields})
+
+
+async def test_the_profile_is_saved(alice: Browser, runtime: StaticRuntime) -> None:
+    answer = await save(
+        alice, email="new@example.com", displayName="Alice A", language="zh-hans", theme="dark"
+    )
+    assert (answer.status_code, answer["Location"]) == (302, ACCOUNT)
+    assert answer.cookies["theme"].value == "dark"
+    assert stored(runtime)["spec"] == {
+        "email": "new@example.com",
+        "password": HASH,
+        "displayName": "Alice A",
+        "lang": "zh",
+    }
+    assert (await Browser().login("new@example.com")).status_code == 302
+    row = await AuditRecord.objects.filter(verb="patch").select_related("outcome").aget()
+    assert (row.actor, row.name, row.subresource) == ("alice", "alice", "profile")
+    assert row.outcome.code == 200
+    text = (await alice.get(ACCOUNT)).content.decode()
+    assert '<option value="zh-hans" selected' in text and '<option value="dark" selected' in text
+
+
+async def test_nothing_but_the_profile_can_be_changed(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
+    before = stored(runtime)
+    await save(
+        alice, groups="system:masters", password="x", state="Active", name="admin", uid="uid-admin",
+        language="tlh", theme="../x",
+    )  # fmt: skip
+    after = stored(runtime)
+    assert after["metadata"].get("labels") == before["metadata"].get("labels")
+    assert after["spec"] == {**before["spec"], "lang": "en"}
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "admin@example.com",
+        "ADMIN@example.com",
+        "a@b@c",
+        "alice",
+        "é@example.com",
+        "a b@x",
+        "@",
+        "@x",
+    ],
+)
+async def test_an_address_of_somebody_else_and_none_are_one_answer(
+    alice: Browser, runtime: StaticRuntime, email: str
+) -> None:
+    answer = await save(alice, email=email, displayName="Kept")
+    assert answer.status_code == 400
+    text = answer.content.decode()
+    assert "This address cannot be used." in text
+    assert "Kept" in text
+    assert stored(runtime)["spec"]["email"] == "alice@example.com"
+
+
+async def test_what_was_typed_is_escaped(alice: Browser) -> None:
+    answer = await save(alice, email='"><script>alert(1)</script>', displayName="<b>\u202e\0")
+    text = answer.content.decode()
+    assert answer.status_code == 400
+    assert "<script>alert" not in text and "<b>" not in text and "\u202e" not in text
+
+
+# Password.
+
+
+async def change(browser: Browser, current: str = PASSWORD, new: str = NEW, again: str = "") -> Any:
+    fields = {"current": current, "password": new, "again": again or new}
+    return await browser.post(ACCOUNT + "/password", fields)
+
+
+async def test_a_changed_password_ends_all_but_this_browser(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
+    other, bob = Browser(), Browser()
+    await other.login("alice")
+    await bob.login("bob")
+    assert (await change(alice))["Location"] == ACCOUNT
+    assert await is_in(alice)
+    assert not await is_in(other)
+    assert await is_in(bob)
+    assert (await Browser().login("alice")).status_code == 401
+    assert (await Browser().login("alice", NEW)).status_code == 302
+
+
+async def test_the_present_password_is_needed(alice: Browser, runtime: StaticRuntime) -> None:
+    for current in ("wrong", "", HASH):
+        answer = await change(alice, current)
+        assert answer.status_code == 400
+        assert "This is not the present password." in answer.content.decode()
+    assert stored(runtime)["spec"]["password"] == HASH
+    assert await is_in(alice)
+
+
+async def test_the_form_of_another_site_changes_nothing(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
+    for path in ("/profile", "/password", "/sessions/end"):
+        answer = await alice.post(ACCOUNT + path, {}, Sec_Fetch_Site="cross-site")
+        assert answer.status_code == 403
+    assert [call for call in runtime.console.calls if call[1] == "users"] == []
+
+
+async def test_without_a_trail_nothing_changes(
+    alice: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("read-only")
+
+    monkeypatch.setattr(AuditRecord, "save", fail)
+    answer = await change(alice)
+    assert answer.status_code == 400
+    assert "the audit trail cannot be written" in answer.content.decode()
+    assert stored(runtime)["spec"]["password"] == HASH
+
+
+# History.
+
+
+async def test_the_history_is_the_own(alice: Browser, runtime: StaticRuntime) -> None:
+    runtime.console.put(LOGIN_RECORDS, record("a", START, sourceIP="192.0.2.77"))
+    runtime.console.put(LOGIN_RECORDS, record("b", START, of="bob", sourceIP="192.0.2.88"))
+    text = (await alice.get(ACCOUNT)).content.decode()
+    assert "192.0.2.77" in text
+    assert "192.0.2.88" not in text
+
+
+async def test_records_that_have_not_arrived_are_said_to_be_away(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
+    runtime._informers[LOGIN_RECORDS] = Informer(LOGIN_RECORDS, DECODERS[LOGIN_RECORDS])
+    assert "have not arrived" in (await alice.get(ACCOUNT)).content.decode()
+
+
+# Sessions.
+
+
+async def sessions_of(name: str) -> list[SignIn]:
+    return [row async for row in SignIn.objects.filter(user=name).order_by("began")]
+
+
+async def end(browser: Browser, which: str) -> Any:
+    return await browser.post(ACCOUNT + "/sessions/end", {"session": which})
+
+
+async def test_one_sees_where_one_is_logged_in(alice: Browser, clock: MovableClock) -> None:
+    await Browser(**{"User-Agent": "curl/8"}).login("alice")
+    await Browser(**{"User-Agent": "bobs"}).login("bob")
+    text = (await alice.get(ACCOUNT)).content.decode()
+    assert "curl/8" in text and "127.0.0.1" in text
+    assert "bobs" not in text
+    assert alice.key and alice.key not in text
+    clock.move(hours=3)
+    assert await asyncio.to_thread(signins.signed_in, "alice", clock.now()) == []
+
+
+async def test_one_other_session_can_be_ended(alice: Browser) -> None:
+    other = Browser()
+    await other.login("alice")
+    mine, theirs = await sessions_of("alice")
+    assert (await end(alice, str(theirs.id)))["Location"] == ACCOUNT + "#sessions"
+    assert not await is_in(other)
+    assert await is_in(alice)
+
+
+async def test_all_others_can_be_ended(alice: Browser, runtime: StaticRuntime) -> None:
+    others = [Browser(), Browser()]
+    for other in others:
+        await other.login("alice")
+    bob = Browser()
+    await bob.login("bob")
+    await end(alice, "others")
+    assert [await is_in(other) for other in others] == [False, False]
+    assert await is_in(alice) and await is_in(bob)
+    assert await Session.objects.acount() == 2
+    assert "quarterdeck.io/sessions-ended" in stored(runtime)["metadata"]["annotations"]
+
+
+@pytest.mark.parametrize("which", ["bobs", "", "x", "\0", "a" * 5000, "' OR 1=1 --"])
+async def test_nobody_elses_can_be_ended(alice: Browser, which: str) -> None:
+    bob = Browser()
+    await bob.login("bob")
+    if which == "bobs":
+        which = str((await sessions_of("bob"))[0].id)
+    assert (await end(alice, which)).status_code == 302
+    assert await is_in(bob) and await is_in(alice)
+
+
+async def test_expired_rows_go(alice: Browser, clock: MovableClock) -> None:
+    clock.move(hours=12)
+    await asyncio.to_thread(signins.discard_expired, clock.now())
+    assert await Session.objects.acount() == await SignIn.objects.acount() == 0
+
+
+@pytest.mark.parametrize("event", ["password", "sessions", "disabled", "deleted"])
+async def test_an_open_socket_ends_within_two_seconds(
+    runtime: StaticRuntime, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as sockets are looked at within a second of a change, which is all that is waited for."""
+    assert Attendance.check_gap <= 1.0
+    admin, other = Browser(), Browser()
+    await admin.login("admin")
+    await other.login("admin")
+    socket = WebsocketCommunicator(
+        SessionAuthMiddleware(websocket_application), "/ws/live", headers=from_ours(other)
+    )
+    assert (await socket.connect())[0]
+    if event == "password":
+        await change(admin)
+    elif event == "sessions":
+        await end(admin, "others")
+    elif event == "disabled":
+        runtime.console.put(USERS, user("admin", password=HASH, state="Disabled"))
+    else:
+        runtime.informer(USERS).remove(user("admin"))
+    assert '"code":401' in (await socket.receive_from(timeout=5)).replace(" ", "")
+    assert (await socket.receive_output(timeout=5))["code"] == 4401

@@ -1,0 +1,229 @@
+"""A user whose password must change gets one page, and nothing else anywhere."""
+
+from typing import Any
+
+import bcrypt
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.urls import get_resolver
+
+from accounts import sessions, views
+from accounts.new_passwords import new_password_problem
+from accounts.public import PUBLIC_ROUTES
+from console.kube.gvr import USERS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.accounts.test_sessions import routes
+from tests.accounts.test_socket import connect, from_ours
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = "/password/confirm"
+NEW = "Quarterdeck-7"
+MARK = {"iam.kubesphere.io/uninitialized": "true"}
+
+
+@pytest.fixture
+async def pending(browser: Browser, users: Informer[Any], runtime: StaticRuntime) -> Browser:
+    """admin, who has to choose a password."""
+    put(runtime, user("admin", password=HASH, annotations=dict(MARK)))
+    assert (await browser.login("admin")).status_code == 302
+    return browser
+
+
+def put(runtime: StaticRuntime, item: dict[str, Any]) -> None:
+    runtime.console.put(USERS, item)
+
+
+def stored(runtime: StaticRuntime, name: str = "admin") -> dict[str, Any]:
+    found: dict[str, Any] = runtime.console.of(USERS)[name]
+    return found
+
+
+async def choose(browser: Browser, current: str = PASSWORD, **fields: str) -> Any:
+    given = {"current": current, "password": NEW, "again": NEW, **fields}
+    return await browser.post(PAGE, given)
+
+
+async def test_every_page_leads_there_and_every_program_is_refused(pending: Browser) -> None:
+    private = [(n, p) for n, p in routes(get_resolver().url_patterns) if n not in PUBLIC_ROUTES]
+    seen = 0
+    for name, path in private:
+        if name == "accounts:choose_password":
+            continue
+        seen += 1
+        answer = await pending.get(path)
+        assert answer.status_code == 302, path
+        assert answer["Location"].startswith("/password/confirm?next=%2F"), path
+        for refused in (await pending.post(path), await pending.get(path + "?format=json")):
+            assert refused.status_code == 403, path
+            assert refused.json()["message"] == "Choose a password first."
+        fragment = await pending.get(path, HX_Request="true")
+        assert (fragment.status_code, fragment["HX-Redirect"]) == (403, PAGE)
+    assert seen >= 15
+
+
+async def test_public_routes_do_not_take_them_for_anybody(pending: Browser) -> None:
+    own = await pending.get("/kapis/iam.kubesphere.io/v1alpha2/users/admin")
+    assert own.status_code == 401
+    asked = "/oauth/authorize?response_type=code&client_id=x&redirect_uri=https://e.example/"
+    assert (await pending.get(asked)).status_code == 400
+    assert (await pending.get("/login"))["Location"] == "/"
+    assert (await pending.get("/livez")).status_code == 200
+
+
+async def test_sockets_are_refused_and_open_ones_end(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    await browser.login("admin")
+    _, scope = await connect(from_ours(browser))
+    assert await scope["session_alive"]()
+    put(runtime, user("admin", password=HASH, annotations=dict(MARK)))
+    assert not await scope["session_alive"]()
+    _, later = await connect(from_ours(browser))
+    assert (later["account"], later["access"]) == (None, None)
+
+
+async def test_the_page_changes_the_password_and_goes_on(
+    pending: Browser, runtime: StaticRuntime
+) -> None:
+    page = await pending.get(PAGE + "?next=/clusters/host/pods")
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "The password of admin must change" in text
+    assert 'href="/clusters/' not in text
+    old = pending.key
+    answer = await choose(pending, next="/clusters/host/pods")
+    assert (answer.status_code, answer["Location"]) == (302, "/clusters/host/pods")
+    found = stored(runtime)
+    assert bcrypt.checkpw(NEW.encode(), found["spec"]["password"].encode())
+    assert "iam.kubesphere.io/uninitialized" not in found["metadata"]["annotations"]
+    assert found["metadata"]["annotations"]["iam.kubesphere.io/last-password-change-time"]
+    assert pending.key != old
+    assert (await pending.get("/dashboard")).status_code == 200
+    thief = Browser()
+    thief.key = old or ""
+    assert (await thief.get("/dashboard"))["Location"].startswith("/login")
+    assert (await Browser().login("admin")).status_code == 401
+    assert (await Browser().login("admin", NEW)).status_code == 302
+
+
+WRONG: list[tuple[dict[str, str], str]] = [
+    ({"current": "wrong"}, "This is not the present password."),
+    ({"current": ""}, "This is not the present password."),
+    ({"again": NEW + "x"}, "This is not the same password."),
+    ({"password": PASSWORD, "again": PASSWORD}, "This is the present password."),
+    ({"password": "Short1", "again": "Short1"}, "Use 8 to 64 characters."),
+    ({"password": "Password1", "again": "Password1"}, "passwords that many people use"),
+    ({"password": "Admin-12345", "again": "Admin-12345"}, "too much like the name"),
+    ({"password": "lowercase1", "again": "lowercase1"}, "an upper-case letter"),
+    ({"password": "Aa1" + "é" * 40, "again": "Aa1" + "é" * 40}, "at most 72 bytes"),
+    ({"password": HASH, "again": HASH}, ""),
+    ({"password": "", "again": ""}, "Use 8 to 64 characters."),
+    ({"password": "Aa1\0" + "x" * 9, "again": "Aa1\0" + "x" * 9}, ""),
+]
+
+
+@pytest.mark.parametrize(("fields", "text"), WRONG, ids=range(len(WRONG)))
+async def test_what_is_wrong_is_said_and_nothing_changes(
+    pending: Browser, runtime: StaticRuntime, fields: dict[str, str], text: str
+) -> None:
+    if fields.get("password") == HASH:
+        # A hash is a password like any other here: 60 characters, and hashed again.
+        assert (await choose(pending, **fields)).status_code == 302
+        assert stored(runtime)["spec"]["password"] != HASH
+        return
+    answer = await choose(pending, **fields)
+    assert answer.status_code == 400
+    page = answer.content.decode()
+    assert text in page
+    assert 'role="alert"' in page and 'aria-invalid="true"' in page
+    for secret in {NEW, *fields.values()} - {""}:
+        assert secret not in page
+    assert stored(runtime)["spec"]["password"] == HASH
+    assert (await pending.get("/dashboard"))["Location"].startswith(PAGE)
+
+
+async def test_guesses_of_the_present_password_are_counted(pending: Browser) -> None:
+    for _ in range(10):
+        assert (await choose(pending, "wrong")).status_code == 400
+    answer = await choose(pending)
+    assert answer.status_code == 400
+    assert "too many failed attempts" in answer.content.decode()
+    assert (await Browser().login("admin")).status_code == 429
+
+
+async def test_who_has_no_password_needs_none(
+    pending: Browser, runtime: StaticRuntime, users: Informer[Any]
+) -> None:
+    labels = {"iam.kubesphere.io/identify-provider": "ldap"}
+    await pending.post("/logout")
+    put(runtime, user("admin", labels=labels, annotations=dict(MARK), uid="other"))
+    browser = await session_of(users, "admin")
+    page = await browser.get(PAGE)
+    assert "Present password" not in page.content.decode()
+    answer = await browser.post(PAGE, {"password": NEW, "again": NEW})
+    assert answer.status_code == 302
+    assert (await Browser().login("admin", NEW)).status_code == 302
+
+
+async def session_of(users: Informer[Any], name: str) -> Browser:
+    """As an identity provider's login leaves it."""
+    entry = users.store.get(Key("", name))
+    assert entry is not None
+    session = SessionStore()
+    await sessions.begin(session, entry.projection, views._clock.now())
+    await session.asave(must_create=True)
+    browser = Browser()
+    browser.key = session.session_key or ""
+    return browser
+
+
+async def test_one_still_gets_out(pending: Browser) -> None:
+    assert (await pending.post("/logout"))["Location"] == "/login"
+    assert await Session.objects.acount() == 0
+
+
+async def test_the_page_is_for_nobody_else(browser: Browser) -> None:
+    assert (await browser.get(PAGE))["Location"].startswith("/login?next=")
+    await browser.login("alice")
+    assert (await browser.get(PAGE))["Location"] == "/account"
+    assert (await choose(browser))["Location"] == "/account"
+
+
+async def test_without_the_database_it_says_so(
+    pending: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("away")
+
+    monkeypatch.setattr("accounts.protection.attempts.begin", fail)
+    assert (await choose(pending)).status_code == 503
+
+
+@pytest.mark.parametrize("value", ["true", "false", "1"])
+async def test_any_value_counts_as_in_kubesphere(
+    browser: Browser, runtime: StaticRuntime, value: str
+) -> None:
+    mark = {"iam.kubesphere.io/uninitialized": value}
+    put(runtime, user("alice", password=HASH, annotations=mark))
+    await browser.login("alice")
+    assert (await browser.get("/dashboard"))["Location"].startswith(PAGE)
+
+
+@pytest.mark.parametrize(
+    "password", ["P@88w0rd", "Quarterdeck-7", "Aa1" + "x" * 61, "éééééAa1", "Correct-Horse-1"]
+)
+def test_good_passwords(password: str) -> None:
+    assert new_password_problem(password, name="alice", email="alice@example.com") == ""
+
+
+@pytest.mark.parametrize(
+    "password", ["Passw0rd1", "P@ssw0rd", "Alice@Example.com1", "xxAlice1", "Alice123456"]
+)
+def test_bad_passwords(password: str) -> None:
+    assert new_password_problem(password, name="alice", email="alice@example.com")

@@ -1,0 +1,136 @@
+"""The counter: how many guesses there are. Of guesses at the same time, see test_lockout and
+test_replicas."""
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.protection import attempts
+from accounts.protection.limits import DEFAULTS, Limits, read_limits
+from accounts.protection.models import FailedAttempts
+from tests.rbac.fakes import MovableClock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HERE = "192.0.2.1"
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+def guess(clock: MovableClock, name: str = "alice", network: str = HERE) -> float | None:
+    return attempts.begin(name, network, DEFAULTS, clock.now()).wait
+
+
+def guesses(clock: MovableClock, number: int, name: str = "alice", network: str = HERE) -> int:
+    """How many of them got as far as the password."""
+    return sum(guess(clock, name, network) is None for _ in range(number))
+
+
+def test_ten_guesses_are_all_there_are(clock: MovableClock) -> None:
+    assert guesses(clock, 15) == 10
+    assert guess(clock) == 600.0
+
+
+def test_the_remaining_time_is_that_since_the_last_guess(clock: MovableClock) -> None:
+    guesses(clock, 9)
+    clock.move(minutes=4)
+    guesses(clock, 1)
+    clock.move(minutes=3, seconds=30)
+    assert guess(clock) == 390.0
+    clock.move(seconds=389)
+    assert guess(clock) == 1.0
+    clock.move(seconds=1)
+    assert guesses(clock, 15) == 10
+
+
+def test_guesses_of_long_ago_do_not_count(clock: MovableClock) -> None:
+    guesses(clock, 9)
+    clock.move(minutes=10)
+    assert guesses(clock, 15) == 10
+
+
+def test_the_right_password_starts_the_user_anew_but_not_the_address(clock: MovableClock) -> None:
+    for _ in range(11):
+        assert guesses(clock, 9) == 9
+        ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
+        assert ticket.wait is None
+        attempts.succeeded(ticket)
+    assert guesses(clock, 9, name="bob") == 1
+
+
+def test_an_attempt_that_nobody_looked_at_does_not_count(clock: MovableClock) -> None:
+    for _ in range(15):
+        ticket = attempts.begin("alice", HERE, DEFAULTS, clock.now())
+        assert ticket.wait is None
+        attempts.cancelled(ticket)
+
+
+@pytest.mark.parametrize("name", ["ALICE", " alice", "alice\n", "\uff41lice"])
+def test_names_that_look_alike_are_one(clock: MovableClock, name: str) -> None:
+    guesses(clock, 10)
+    assert guess(clock, name) is not None
+    assert guess(clock, "bob") is None
+
+
+def test_nothing_is_pushed_out_by_other_names(clock: MovableClock) -> None:
+    guesses(clock, 10)
+    for number in range(300):
+        guess(clock, f"random-{number}", network=f"198.51.100.{number % 200}")
+    assert guess(clock) is not None
+
+
+def test_an_address_has_a_hundred_whoever_it_tries_to_be(clock: MovableClock) -> None:
+    assert sum(guess(clock, f"name-{n}") is None for n in range(120)) == 100
+    assert guess(clock, "alice") is not None
+    assert guess(clock, "alice", network="192.0.2.2") is None
+    assert guess(clock, "alice", network="") is None
+
+
+def test_somebody_can_be_unlocked(clock: MovableClock) -> None:
+    guesses(clock, 10)
+    assert attempts.locked_for("alice", DEFAULTS, clock.now()) == 600.0
+    attempts.forget("alice")
+    assert attempts.locked_for("alice", DEFAULTS, clock.now()) is None
+    assert guesses(clock, 15) == 10
+
+
+def test_rows_go_when_they_mean_nothing_any_more(clock: MovableClock) -> None:
+    guesses(clock, 10)
+    clock.move(minutes=9)
+    guess(clock, "bob", network="192.0.2.2")
+    attempts.discard_old(DEFAULTS, clock.now())
+    assert guess(clock) is not None
+    clock.move(minutes=1)
+    attempts.discard_old(DEFAULTS, clock.now())
+    assert FailedAttempts.objects.count() == 3
+
+
+def test_what_was_typed_is_not_kept(clock: MovableClock) -> None:
+    guess(clock, "hunter2-in-the-wrong-field")
+    assert "hunter2" not in str(list(FailedAttempts.objects.values()))
+
+
+def test_limits_are_those_of_a_kubesphere_configuration() -> None:
+    problems: list[str] = []
+    raw = {
+        "authenticateRateLimiterMaxTries": 5,
+        "authenticateRateLimiterDuration": "30m0s",
+        "loginHistoryRetentionPeriod": "168h",
+        "loginHistoryMaximumEntries": 3,
+    }
+    found = read_limits(raw, problems.append)
+    assert found == Limits(5, timedelta(minutes=30), timedelta(days=7), 5)
+    assert problems == []
+
+
+@pytest.mark.parametrize("value", [0, -1, "5", True, 10**9, None, [], 1.5])
+def test_a_limit_that_is_none_is_named_and_left_out(value: object) -> None:
+    problems: list[str] = []
+    raw = {"authenticateRateLimiterMaxTries": value, "authenticateRateLimiterDuration": value}
+    found = read_limits(raw, problems.append)
+    assert found.tries == DEFAULTS.tries
+    assert found.duration == DEFAULTS.duration
+    assert len(problems) == 2

@@ -1,0 +1,88 @@
+"""What ends without anybody showing it, and what is cleared away."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from accounts.oauth.models import Grant
+from accounts.protection import cleaning
+from accounts.protection.endings import Endings
+from accounts.protection.models import FailedAttempts, SignIn
+from console.kube.controller import Request
+from console.kube.gvr import USERS
+from console.kube.informer import Informer
+from console.kube.runtime import Runtime, StaticRuntime
+from tests.accounts.conftest import HASH, Browser
+from tests.accounts.oauth.conftest import Config, Program
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def endings(runtime: StaticRuntime, clock: MovableClock) -> Endings:
+    runtime.clock = clock  # type: ignore[attr-defined]
+    return Endings(cast(Runtime, runtime))
+
+
+@pytest.fixture(autouse=True)
+def config(settings: Any, tmp_path: Any) -> Config:
+    settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
+    return Config(tmp_path / "authentication.yaml")
+
+
+@pytest.mark.parametrize("ending", ["disabled", "deleted", "going"])
+async def test_a_user_who_ended_has_nothing_left(
+    endings: Endings, users: Informer[Any], ending: str
+) -> None:
+    program = Program()
+    tokens = await program.signed_in("alice")
+    await Browser().login("alice")
+    await Browser().login("bob")
+    if ending == "disabled":
+        users.apply(user("alice", password=HASH, state="Disabled"))
+    elif ending == "deleted":
+        users.remove(user("alice"))
+    else:
+        users.apply(user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
+    await endings.reconcile(Request("", "alice"))
+    users.apply(user("alice", password=HASH))
+    assert await Session.objects.acount() == await SignIn.objects.acount() == 1
+    assert await Grant.objects.filter(ended=None).acount() == 0
+    assert not await program.works(tokens["access_token"])
+
+
+@pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
+async def test_others_keep_what_they_have(
+    endings: Endings, users: Informer[Any], state: str
+) -> None:
+    await Browser().login("alice")
+    users.apply(user("alice", password=HASH, state=state))
+    await endings.reconcile(Request("", "alice"))
+    assert await Session.objects.acount() == 1
+
+
+async def test_before_the_users_have_arrived_nothing_ends(
+    endings: Endings, runtime: StaticRuntime
+) -> None:
+    await Browser().login("alice")
+    empty: Informer[Any] = Informer(USERS, runtime.informer(USERS).store._decode)
+    endings._users = empty
+    await endings.reconcile(Request("", "alice"))
+    assert await Session.objects.acount() == 1
+
+
+async def test_a_round_of_cleaning_leaves_what_counts(clock: MovableClock) -> None:
+    await Browser().login("alice")
+    await Browser().login("alice", "wrong")
+    await Program().signed_in("alice")
+    await asyncio.to_thread(cleaning.clean, clock.now())
+    tables = (Session, SignIn, FailedAttempts, Grant)
+    assert 0 not in [await table._default_manager.acount() for table in tables]
+    later = clock.now() + timedelta(hours=13)
+    await asyncio.to_thread(cleaning.clean, later)
+    assert [await table._default_manager.acount() for table in tables] == [0, 0, 0, 0]

@@ -1,0 +1,161 @@
+"""What follows from LoginRecords, and how long they are kept."""
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from accounts.protection.retention import LoginRecordReconciler
+from console.kube.controller import Request, Result
+from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.runtime import Runtime
+from tests.accounts.conftest import HASH
+from tests.rbac.fakes import START, FakeRuntime, Manifest
+from tests.rbac.objects import user
+
+DAY = timedelta(days=1)
+
+
+def record(
+    name: str, at: datetime, *, success: bool = False, of: str = "alice", **spec: Any
+) -> Manifest:
+    return {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "LoginRecord",
+        "metadata": {
+            "name": name,
+            "uid": f"uid-{name}",
+            "resourceVersion": "10",
+            "creationTimestamp": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "labels": {"iam.kubesphere.io/user-ref": of},
+        },
+        "spec": {
+            "type": "Token",
+            "provider": "",
+            "sourceIP": "192.0.2.1",
+            "success": success,
+            "reason": "incorrect password",
+            **spec,
+        },
+    }
+
+
+def make(records: list[Manifest], who: Manifest | None = None) -> FakeRuntime:
+    known = who if who is not None else user("alice", password=HASH)
+    return FakeRuntime({USERS: [known], LOGIN_RECORDS: records})
+
+
+async def look(runtime: FakeRuntime, name: str) -> Result:
+    reconciler = LoginRecordReconciler(cast(Runtime, runtime))
+    return await reconciler.reconcile(Request("", name))
+
+
+def alice(runtime: FakeRuntime) -> Manifest:
+    found: Manifest = runtime.console.of(USERS)["alice"]["status"]
+    return found
+
+
+def failures(number: int, *, last: datetime = START, apart: float = 1.0) -> list[Manifest]:
+    return [record(f"f{n}", last - timedelta(seconds=n * apart)) for n in range(number)]
+
+
+async def test_ten_failures_lock() -> None:
+    runtime = make(failures(10))
+    await look(runtime, "f0")
+    assert alice(runtime) == {
+        "state": "AuthLimitExceeded",
+        "reason": "Failed login attempts exceed 10 in last 10m",
+        "lastTransitionTime": "2026-03-01T12:00:00Z",
+    }
+    assert [event["reason"] for event in runtime.console.events] == ["UserLocked"]
+    calls = list(runtime.console.calls)
+    await look(runtime, "f0")
+    assert runtime.console.calls == calls
+
+
+async def test_nine_do_not() -> None:
+    runtime = make(failures(9))
+    await look(runtime, "f0")
+    assert alice(runtime) == {"state": "Active"}
+
+
+async def test_failures_of_long_ago_do_not_count() -> None:
+    runtime = make(failures(10, apart=67))
+    await look(runtime, "f0")
+    assert alice(runtime)["state"] == "Active"
+
+
+async def test_failures_from_before_the_state_began_do_not_count() -> None:
+    who = user("alice", password=HASH)
+    who["status"]["lastTransitionTime"] = (START - timedelta(seconds=5)).isoformat()
+    runtime = make(failures(20), who)
+    await look(runtime, "f0")
+    assert alice(runtime)["state"] == "Active"
+
+
+async def test_failures_from_before_the_last_success_do_not_count() -> None:
+    records = [*failures(5), record("s", START - timedelta(seconds=5), success=True)]
+    records += failures(5, last=START - timedelta(seconds=10))[::-1]
+    for number, item in enumerate(records):
+        item["metadata"]["name"] = f"r{number}"
+    runtime = make(records)
+    await look(runtime, "r0")
+    assert alice(runtime)["state"] == "Active"
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        user("alice", password=HASH, state="Disabled"),
+        user("alice", labels={"iam.kubesphere.io/identify-provider": "ldap"}),
+        user("alice", password=HASH, labels={"kubefed.io/managed": "true"}),
+        user("alice", password=HASH, deletionTimestamp="2026-03-01T11:00:00Z"),
+    ],
+)
+async def test_who_cannot_be_locked_is_not(who: Manifest) -> None:
+    runtime = make(failures(12), who)
+    await look(runtime, "f0")
+    assert runtime.console.calls == []
+
+
+async def test_a_success_is_the_last_login_and_a_failure_is_not() -> None:
+    runtime = make([record("s", START, success=True), record("f", START + timedelta(seconds=1))])
+    await look(runtime, "f")
+    assert "lastLoginTime" not in alice(runtime)
+    await look(runtime, "s")
+    assert alice(runtime)["lastLoginTime"] == "2026-03-01T12:00:00Z"
+    old = record("old", START - DAY, success=True)
+    runtime.console.put(LOGIN_RECORDS, old)
+    await look(runtime, "old")
+    assert alice(runtime)["lastLoginTime"] == "2026-03-01T12:00:00Z"
+
+
+async def test_a_record_goes_after_a_week() -> None:
+    runtime = make([record("r", START - 6 * DAY)])
+    assert (await look(runtime, "r")).requeue_after == DAY.total_seconds()
+    runtime.clock.move(days=1)
+    assert await look(runtime, "r") == Result()
+    assert runtime.console.of(LOGIN_RECORDS) == {}
+    assert await look(runtime, "r") == Result()
+
+
+async def test_of_one_user_a_hundred_are_kept() -> None:
+    runtime = make([record(f"r{n:03}", START - timedelta(minutes=n)) for n in range(105)])
+    runtime.console.put(LOGIN_RECORDS, record("bobs", START - 2 * DAY, of="bob"))
+    await look(runtime, "r000")
+    kept = set(runtime.console.of(LOGIN_RECORDS))
+    assert kept == {f"r{n:03}" for n in range(100)} | {"bobs"}
+
+
+async def test_records_of_nobody_go() -> None:
+    runtime = make([record("r", START, of="gone")])
+    await look(runtime, "r")
+    assert runtime.console.of(LOGIN_RECORDS) == {}
+
+
+async def test_a_record_that_names_nobody_is_left_alone() -> None:
+    item = record("r", START)
+    item["metadata"]["labels"] = {}
+    runtime = make([item])
+    assert await look(runtime, "r") == Result()
+    assert runtime.console.calls == []

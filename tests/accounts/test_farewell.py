@@ -1,0 +1,96 @@
+"""What goes with a deleted user."""
+
+from typing import Any, cast
+
+import pytest
+
+from accounts.farewell import FINALIZER, FarewellReconciler
+from console.kube.controller import Request, Result
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLE_BINDINGS,
+    GVR,
+    LOGIN_RECORDS,
+    ROLE_BINDINGS,
+    USERS,
+    Key,
+)
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import Runtime
+from tests.accounts.protection.test_retention import record
+from tests.rbac.fakes import START, FakeRuntime, Manifest
+from tests.rbac.objects import binding, user
+
+LABEL = {"iam.kubesphere.io/user-ref": "alice"}
+GONE = "2026-03-01T12:00:00Z"
+
+
+def of_alice(item: Manifest) -> Manifest:
+    item["metadata"]["labels"] = dict(LABEL)
+    return item
+
+
+def definition(gvr: GVR) -> Manifest:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": gvr.qualified, "uid": gvr.qualified, "resourceVersion": "1"},
+        "spec": {
+            "group": gvr.group,
+            "scope": "Cluster",
+            "names": {"plural": gvr.resource, "kind": gvr.resource.title()},
+            "versions": [{"name": gvr.version, "served": True, "storage": True}],
+        },
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    }
+
+
+def make(**metadata: Any) -> FakeRuntime:
+    types = [definition(gvr) for gvr in (USERS, GLOBAL_ROLE_BINDINGS, LOGIN_RECORDS)]
+    return FakeRuntime(
+        {
+            CUSTOM_RESOURCE_DEFINITIONS: types,
+            USERS: [user("alice", **metadata)],
+            GLOBAL_ROLE_BINDINGS: [
+                of_alice(binding("alice-admin", ("User", "alice"))),
+                binding("bob-admin", ("User", "bob")),
+            ],
+            LOGIN_RECORDS: [record("r", START)],
+            CLUSTER_ROLE_BINDINGS: [],
+            ROLE_BINDINGS: [],
+        }
+    )
+
+
+async def reconcile(runtime: FakeRuntime) -> Result:
+    reconciler = FarewellReconciler(cast(Runtime, runtime))
+    return await reconciler.reconcile(Request("", "alice"))
+
+
+async def test_what_is_labelled_as_the_users_goes_and_then_the_finalizer() -> None:
+    runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER, "other/x"])
+    assert await reconcile(runtime) == Result()
+    assert set(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == {"bob-admin"}
+    assert runtime.console.of(LOGIN_RECORDS) == {}
+    assert runtime.console.of(USERS)["alice"]["metadata"]["finalizers"] == ["other/x"]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"finalizers": [FINALIZER]}, {"deletionTimestamp": GONE, "finalizers": ["other/x"]}],
+)
+async def test_nothing_happens_to_others(metadata: dict[str, Any]) -> None:
+    runtime = make(**metadata)
+    assert await reconcile(runtime) == Result()
+    assert runtime.console.calls == []
+
+
+async def test_it_waits_until_it_knows_what_there_is() -> None:
+    runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER])
+    runtime._informers[ROLE_BINDINGS] = Informer(ROLE_BINDINGS, DECODERS[ROLE_BINDINGS])
+    assert (await reconcile(runtime)).requeue_after
+    entry = runtime.informer(USERS).store.get(Key("", "alice"))
+    assert entry is not None
+    assert entry.original()["metadata"]["finalizers"] == [FINALIZER]
