@@ -1,6 +1,12 @@
+"""The accounts as a Django app: registers its controllers, and every kind of identity provider."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
 from django.apps import AppConfig
 
 from accounts.controllers import UserReconciler
+from accounts.providers import kinds
 from console.kube.controller import register
 
 
@@ -9,3 +15,5 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         register(UserReconciler)
+        for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
+            import_module(module.name)

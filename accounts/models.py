@@ -1,5 +1,6 @@
 """Every table of this application."""
 
+from accounts.federation.models import OneTime, ProviderSession
 from accounts.oauth.models import (
     AccessToken,
     AuthorizationCode,
@@ -8,4 +9,12 @@ from accounts.oauth.models import (
     SigningKey,
 )
 
-__all__ = ["AccessToken", "AuthorizationCode", "Grant", "RefreshToken", "SigningKey"]
+__all__ = [
+    "AccessToken",
+    "AuthorizationCode",
+    "Grant",
+    "OneTime",
+    "ProviderSession",
+    "RefreshToken",
+    "SigningKey",
+]

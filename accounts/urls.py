@@ -7,6 +7,8 @@ from accounts.views import login, logout
 app_name = "accounts"
 urlpatterns = [
     path("", include("accounts.oauth.urls")),
+    path("", include("accounts.federation.urls")),
     path("login", login, name="login"),
+    path("oauth/login/<str:provider>", login, name="login_through"),
     path("logout", logout, name="logout"),
 ]

@@ -8,7 +8,7 @@ changes nothing. Without a file there are no clients, and nobody gets a token.
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ class Options:
     clients: Mapping[str, Client]
     multiple_login: bool = True
     problems: tuple[str, ...] = ()
+    #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
+    identity_providers: object = field(default=None, repr=False)
 
     @property
     def longest_token(self) -> timedelta:
@@ -79,6 +81,7 @@ def parse_options(raw: object) -> Options:
         clients=_clients(oauth, problems),
         multiple_login=whole.get("multipleLogin") is not False,
         problems=tuple(problems),
+        identity_providers=oauth.get("identityProviders"),
     )
 
 
@@ -127,4 +130,4 @@ def _load(path: Path, before: Options | None) -> Options:
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         kept = before or Options(settings.BASE_URL, {})
         problem = f"cannot be read, and what was known before still counts: {error}"
-        return Options(kept.issuer, kept.clients, kept.multiple_login, (problem,))
+        return replace(kept, problems=(problem,))

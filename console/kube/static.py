@@ -19,8 +19,10 @@ from console.kube.private import PRIVATE
 class StaticRuntime:
     """Informers that are already there. `types` are those of the CustomResourceDefinitions among them.
 
-    `live_lists` makes what `live_list` returns.
+    `live_lists` makes what `live_list` returns. `console` writes nowhere unless it is set.
     """
+
+    console: Any = None
 
     def __init__(
         self,

@@ -96,6 +96,9 @@ def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:
     """What the menu has besides kinds."""
+    if group == "access" and may_list_everything(access):
+        url, label = reverse("accounts:federation:providers"), gettext_lazy("Identity providers")
+        return [NavItem(label, url, current == "providers", None, None)]
     if group != "cluster" or not may_list_everything(access):
         return []
     url = reverse("cache", args=(cluster,))
