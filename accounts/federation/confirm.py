@@ -44,7 +44,7 @@ class ConfirmForm:
 @require_http_methods(["GET", "HEAD", "POST"])
 @guarded
 async def confirm(request: HttpRequest) -> HttpResponse:
-    if cookies.name(cookies.PENDING) not in request.COOKIES:
+    if not request.COOKIES.get(cookies.name(cookies.PENDING)):
         return HttpResponseRedirect(reverse("accounts:login"))
     key = (cookies.read(request, cookies.PENDING) or {}).get("key", "")
     waiting = await sync_to_async(once.look)(PENDING, key, base.clock.now())

@@ -2,6 +2,7 @@
 verified TLS before the first password."""
 
 import asyncio
+import math
 import socket
 import ssl
 from collections.abc import Callable
@@ -125,7 +126,8 @@ class Conversation:
             auto_referrals=False,
             check_names=False,
             read_only=True,
-            receive_timeout=place.seconds,
+            # Whole seconds alone; `end` is what is exact.
+            receive_timeout=math.ceil(place.seconds),
         )
         connection.open(read_server_info=False)
         if place.tls is not None and place.starts_tls:

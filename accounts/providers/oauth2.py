@@ -60,13 +60,15 @@ class OAuthClient:
             "redirect_uri": attempt.callback,
             "code_verifier": attempt.verifier,
         }
-        credentials = None
+        credentials = ""
         if basic:
             # RFC 6749, section 2.3.1: both are encoded as a form's values first.
-            credentials = aiohttp.BasicAuth(quote(self.name, safe=""), quote(self.secret, safe=""))
+            credentials = aiohttp.encode_basic_auth(
+                quote(self.name, safe=""), quote(self.secret, safe="")
+            )
         else:
             form |= {"client_id": self.name, "client_secret": self.secret}
-        answer = await web.post(endpoint, form, basic=credentials)
+        answer = await web.post(endpoint, form, authorization=credentials)
         if answer.status >= 500:
             raise Unreachable("BadStatus", f"the token endpoint answers {answer.status}")
         found = answer.json()

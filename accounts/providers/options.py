@@ -113,6 +113,9 @@ def forget() -> None:
 async def _look() -> None:
     source = f"{NAMESPACE}/{CONFIG_MAP}"
     client = get_runtime().console
+    if client is None:
+        # A runtime without a cluster.
+        return
     try:
         async with asyncio.timeout(READING):
             found = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)

@@ -44,10 +44,8 @@ class Web:
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         return await self._request("GET", url, headers, params=dict(params or {}))
 
-    async def post(
-        self, url: str, form: Mapping[str, str], *, basic: aiohttp.BasicAuth | None = None
-    ) -> Answer:
-        headers = {"Authorization": basic.encode()} if basic else {}
+    async def post(self, url: str, form: Mapping[str, str], *, authorization: str = "") -> Answer:
+        headers = {"Authorization": authorization} if authorization else {}
         return await self._request("POST", url, headers, data=dict(form))
 
     async def json_at(self, url: str, *, bearer: str = "") -> dict[str, Any]:

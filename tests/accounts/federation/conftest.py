@@ -104,8 +104,8 @@ async def serve() -> AsyncIterator[Serve]:
 
 async def reasons() -> list[tuple[int, str]]:
     """How the logins ended, by the audit trail, the first first."""
-    rows = AuditRecord.objects.filter(verb="login").order_by("time", "pk")
-    return [(row.auditoutcome.code, row.auditoutcome.reason) async for row in rows]
+    rows = AuditRecord.objects.filter(verb="login").select_related("outcome").order_by("pk")
+    return [(row.outcome.code, row.outcome.reason) async for row in rows]
 
 
 __all__ = ["ORIGIN", "Providers", "TestServer", "entry", "reasons"]

@@ -17,15 +17,15 @@ Serve = Callable[..., Awaitable[str]]
 
 @asynccontextmanager
 async def local_server(
-    application: web.Application, *, tls: ssl.SSLContext | None = None
+    application: web.Application, *, tls: ssl.SSLContext | None = None, port: int = 0
 ) -> AsyncIterator[str]:
     runner = web.AppRunner(application, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
+    site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls)
     await site.start()
-    host, port = runner.addresses[0][:2]
+    host, bound = runner.addresses[0][:2]
     try:
-        yield f"{'https' if tls else 'http'}://{host}:{port}"
+        yield f"{'https' if tls else 'http'}://{host}:{bound}"
     finally:
         await runner.cleanup()
 
@@ -41,7 +41,7 @@ class Grant:
 
 @dataclass
 class CodeServer:
-    """The authorization code flow as GitHub and GitLab document it. `person` is who is signed in there."""
+    """The authorization code flow as GitHub and GitLab document it. `person` is signed in there."""
 
     client: str = "console"
     secret: str = "the-secret-of-the-client"
@@ -113,7 +113,9 @@ SUCCESS = """<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas">
   </cas:authenticationSuccess>
 </cas:serviceResponse>"""
 FAILURE = """<cas:serviceResponse xmlns:cas="http://www.yale.edu/tp/cas">
-  <cas:authenticationFailure code="INVALID_TICKET">Ticket {ticket} not recognized</cas:authenticationFailure>
+  <cas:authenticationFailure code="INVALID_TICKET">
+    Ticket {ticket} not recognized
+  </cas:authenticationFailure>
 </cas:serviceResponse>"""
 
 

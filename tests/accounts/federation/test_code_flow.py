@@ -1,6 +1,7 @@
 """The flow itself, with GitHub and GitLab as they document theirs: what gets in, and what does not."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.contrib.sessions.models import Session
 from django.core import signing
 
 from accounts.federation import cookies
+from accounts.federation.models import OneTime
 from accounts.providers import base
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
@@ -315,7 +317,9 @@ async def test_the_same_subject_of_two_providers_is_two_people(
     assert await accounts_in() == ["jane"]
 
 
-@pytest.mark.parametrize("path", ["/oauth/redirect/nobody", "/oauth/callback/nobody?code=1&state=2"])
+@pytest.mark.parametrize(
+    "path", ["/oauth/redirect/nobody", "/oauth/callback/nobody?code=1&state=2"]
+)
 async def test_a_provider_that_there_is_not_is_not_there(
     browser: Browser, hub: CodeServer, path: str
 ) -> None:
@@ -348,24 +352,28 @@ async def test_nobody_is_sent_elsewhere_afterwards(
 # Providers that are not well.
 
 
+def json_text(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json")
+
+
 @pytest.mark.parametrize("path", ["/token", "/user"])
 @pytest.mark.parametrize(
     ("answer", "status"),
     [
-        (web.Response(status=500), 503),
-        (web.Response(status=302, headers={"Location": "/user"}), 503),
-        (web.Response(text="<html>", content_type="text/html"), 503),
-        (web.Response(body=b"[" * 100_000, content_type="application/json"), 503),
-        (web.Response(body=b"{" + b" " * 600_000 + b"}", content_type="application/json"), 503),
-        (web.json_response([1]), 503),
-        (web.json_response({}), 400),
+        (lambda: web.Response(status=500), 503),
+        (lambda: web.Response(status=302, headers={"Location": "/user"}), 503),
+        (lambda: web.Response(text="<html>", content_type="text/html"), 503),
+        (lambda: json_text(b"[" * 100_000), 503),
+        (lambda: json_text(b"{" + b" " * 600_000 + b"}"), 503),
+        (lambda: web.json_response([1]), 503),
+        (lambda: web.json_response({}), 400),
     ],
     ids=["500", "redirect", "html", "deep", "huge", "list", "empty"],
 )
 async def test_a_strange_answer_lets_nobody_in(
-    browser: Browser, hub: CodeServer, path: str, answer: web.Response, status: int
+    browser: Browser, hub: CodeServer, path: str, answer: Callable[[], web.Response], status: int
 ) -> None:
-    hub.instead[path] = answer
+    hub.instead[path] = answer()
     found = await log_in(browser, hub)
     assert (found.status_code, browser.key) == (status, None)
     if path == "/token":
@@ -412,6 +420,4 @@ async def test_what_was_used_is_forgotten_when_it_would_be_too_old_anyway(
     await log_in(browser, hub)
     clock.time += from_cookies + timedelta(seconds=1)
     await log_in(Browser(), hub, code="c2")
-    from accounts.federation.models import OneTime
-
     assert await OneTime.objects.filter(expires__lte=clock.time).acount() == 0
