@@ -8,8 +8,13 @@ def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
 
 
+_federation = ([path("access/providers", _login, name="providers")], "federation")
 _accounts = (
-    [path("login", _login, name="login"), path("logout", _login, name="logout")],
+    [
+        path("login", _login, name="login"),
+        path("logout", _login, name="logout"),
+        path("", include(_federation)),
+    ],
     "accounts",
 )
 

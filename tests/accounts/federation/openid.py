@@ -5,6 +5,7 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from secrets import token_urlsafe
 from typing import Any
 
 from aiohttp import encode_basic_auth, web
@@ -85,7 +86,7 @@ class OpenIDServer:
 
     def logout_token(self, header: dict[str, Any] | None = None, **lies: Any) -> str:
         claims = self.about(
-            jti=f"j{len(self.asked)}", sub=self.claims["sub"], sid="s-1", events={LOGOUT_EVENT: {}}
+            jti=token_urlsafe(), sub=self.claims["sub"], sid="s-1", events={LOGOUT_EVENT: {}}
         )
         claims = {name: v for name, v in {**claims, **lies}.items() if v is not None}
         given = {"typ": "logout+jwt", **(header or {})}

@@ -4,6 +4,7 @@ import hmac
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -286,7 +287,10 @@ LOGOUT = "/oauth/backchannel/oidc"
 async def say(token: str, path: str = LOGOUT) -> int:
     """As the provider says it: without cookies, without an origin."""
     answer = await Browser().client.post(
-        path, {"logout_token": token}, headers={"Host": "console.example.com"}
+        path,
+        urlencode({"logout_token": token}),
+        content_type="application/x-www-form-urlencoded",
+        headers={"Host": "console.example.com"},
     )
     assert answer.status_code != 500
     return int(answer.status_code)

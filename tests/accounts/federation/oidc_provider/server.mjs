@@ -21,10 +21,13 @@ const provider = new Provider(issuer, {
   },
   pkce: { required: () => true },
   claims: { email: ['email'], profile: ['preferred_username'] },
+  // Its own refuses addresses of this machine, and the client to be told of logouts is here.
+  fetch: (url, { dispatcher, ...options }) => fetch(url, options),
   conformIdTokenClaims: false,
   findAccount: (ctx, id) => ({
     accountId: id,
     claims: () => ({ sub: id, preferred_username: id, email: `${id}@example.com` }),
   }),
 });
+provider.on('backchannel.error', (ctx, error) => console.error(error));
 http.createServer(provider.callback()).listen(Number(PORT), '127.0.0.1', () => console.log(issuer));
