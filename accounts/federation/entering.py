@@ -2,7 +2,7 @@
 
 import logging
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -38,6 +38,8 @@ PROVIDER, ID_TOKEN = "provider", "id_token"
 MAX_SUBJECT = 255
 #: A kind of `once`: who is waiting for a name, and whose User is being made.
 PENDING, MAKING = "pending", "making"
+#: By then every replica knows of a User that was made.
+_ARRIVED = timedelta(seconds=30)
 
 
 async def welcome(
@@ -82,7 +84,7 @@ async def create(request: HttpRequest, entry: Entry, person: Person, name: str, 
     """
     await wait_for_bindings()
     now, who = base.clock.now(), f"{entry.name}/{person.subject}"
-    if not await sync_to_async(once.use)(MAKING, who, now, now + cookies.LIFETIME):
+    if not await sync_to_async(once.use)(MAKING, who, now, now + _ARRIVED):
         raise NotArrived
     try:
         action = request_action(request, "create", USERS, name=name, actor=name)

@@ -1,15 +1,18 @@
 """The generic pages, and a login page to be sent to."""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 
 def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
 
 
-_federation = ([path("access/providers", _login, name="providers")], "federation")
-_accounts = (
+_federation: tuple[list[URLPattern | URLResolver], str] = (
+    [path("access/providers", _login, name="providers")],
+    "federation",
+)
+_accounts: tuple[list[URLPattern | URLResolver], str] = (
     [
         path("login", _login, name="login"),
         path("logout", _login, name="logout"),

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import yaml
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 from pytest_django import Settings
 
 from accounts.providers import options
@@ -24,7 +23,6 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
-from tests.accounts.conftest import ORIGIN
 from tests.accounts.federation.servers import Serve, local_server
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import binding
@@ -87,8 +85,8 @@ def runtime(users: Informer[Any], role_bindings: Informer[Any]) -> Iterator[Stat
 
 @pytest.fixture
 def console(runtime: StaticRuntime, users: Informer[Any]) -> FakeConsole:
-    runtime.console = FakeConsole({USERS: users})
-    return runtime.console
+    found = runtime.console = FakeConsole({USERS: users})
+    return found
 
 
 @pytest.fixture
@@ -106,6 +104,3 @@ async def reasons() -> list[tuple[int, str]]:
     """How the logins ended, by the audit trail, the first first."""
     rows = AuditRecord.objects.filter(verb="login").select_related("outcome").order_by("pk")
     return [(row.outcome.code, row.outcome.reason) async for row in rows]
-
-
-__all__ = ["ORIGIN", "Providers", "TestServer", "entry", "reasons"]

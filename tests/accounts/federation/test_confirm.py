@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from accounts.federation import names
 from accounts.federation.linking import subject_label
 from accounts.federation.names import suggested_name
 from accounts.providers import base
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import Browser
 from tests.accounts.federation.conftest import Providers, entry, reasons
 from tests.accounts.federation.servers import CodeServer, Serve
@@ -183,7 +183,7 @@ async def test_while_nobody_knows_the_bindings_nobody_is_made(
     async def never(*_: object, **__: object) -> bool:
         return False
 
-    monkeypatch.setattr(type(names.get_runtime()), "wait_synced", never)
+    monkeypatch.setattr(StaticRuntime, "wait_synced", never)
     assert (await waiting.post(CONFIRM, chosen())).status_code == 503
     assert console.calls == []
     monkeypatch.undo()
