@@ -165,7 +165,7 @@ class FakeRuntime(StaticRuntime):
         }
         super().__init__(informers)
         self.clock = MovableClock()
-        self.console = FakeConsole(informers)
+        self.console: FakeConsole = FakeConsole(informers)
 
 
 def merged(target: Manifest, patch: Manifest) -> Manifest:
