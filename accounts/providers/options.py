@@ -121,29 +121,28 @@ async def _look() -> None:
             found = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
         text = str((found.get("data") or {}).get(KEY, ""))
         if text != _map.text:
-            _map.catalogue, _map.text = _read_text(text, source), text
+            _map.catalogue, _map.text = read_catalogue(_listed(text), source), text
     except NotFound:
         _map.catalogue, _map.text = Catalogue(), None
-    except (ApiError, TimeoutError) as error:
+    except (ApiError, TimeoutError, ValueError) as error:
         log.warning("The identity providers in %s cannot be read: %s", source, error)
         problem = Problem("", "", "it cannot be read, and what was known before still counts")
-        known = _map.catalogue
-        entries_problems = tuple(each for each in known.problems if each.name or each.kind)
-        _map.catalogue = Catalogue(source, known.entries, (problem, *entries_problems))
-        _map.text = None
+        before = _map.catalogue
+        others = (each for each in before.problems if each.name or each.kind)
+        _map.catalogue, _map.text = Catalogue(source, before.entries, (problem, *others)), None
 
 
-def _read_text(text: str, source: str) -> Catalogue:
+def _listed(text: str) -> object:
+    """The list in a whole `kubesphere.yaml`. Raises ValueError."""
+    if len(text) > MAX_BYTES:
+        raise ValueError("it is too large")
     try:
-        if len(text) > MAX_BYTES:
-            raise ValueError
         raw = yaml.safe_load(text) or {}
-        listed = ((raw.get("authentication") or {}).get("oauthOptions") or {}).get(
-            "identityProviders"
-        )
-    except (ValueError, AttributeError, yaml.YAMLError, RecursionError):
-        return Catalogue(source, {}, (Problem("", "", f"{KEY} in it cannot be read"),))
-    return read_catalogue(listed or [], source) if listed else Catalogue(source)
+        oauth = (raw.get("authentication") or {}).get("oauthOptions") or {}
+        return oauth.get("identityProviders") or []
+    except (AttributeError, yaml.YAMLError, RecursionError) as error:
+        # Not its text, in which there may be secrets.
+        raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
 
 
 def read_catalogue(listed: object, source: str) -> Catalogue:

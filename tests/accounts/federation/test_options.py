@@ -253,9 +253,11 @@ async def test_what_was_known_counts_while_the_cluster_is_away(
 async def test_a_config_map_that_is_none(
     from_map: FakeConsole, clock: MovableClock, text: str
 ) -> None:
+    first = await catalogue()
     from_map.objects[CONFIG_MAPS, "kubesphere-config"] = config_map(text)
+    clock.move(seconds=11)
     found = await catalogue()
-    assert found.entries == {}
+    assert found.entries == first.entries and found.problems[0].text.startswith("it cannot be")
     assert (await Browser().get("/login")).status_code == 200
 
 
