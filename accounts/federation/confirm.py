@@ -4,10 +4,8 @@ Only the browser that came back from the provider can open it, for ten minutes a
 What the form can say is the name and the address; the provider and the subject are kept here.
 """
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -27,8 +25,6 @@ from accounts.next_url import safe_next
 from accounts.providers import base
 from accounts.providers.base import Person
 from accounts.providers.options import LOOKUP, Entry, catalogue
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +85,4 @@ def _gone(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: ConfirmForm, status: int = 200) -> HttpResponse:
-    context: dict[str, Any] = {"form": form}
-    return render(request, "accounts/confirm.html", context, status=status)
+    return render(request, "accounts/confirm.html", {"form": form}, status=status)

@@ -61,7 +61,7 @@ async def providers(request: ConsoleRequest) -> HttpResponse:
 
 def _row(entry: Entry) -> Row:
     provider = entry.provider
-    insecure = bool(entry.warnings)
+    insecure = entry.insecure
     return Row(
         name=entry.name,
         kind=entry.kind,

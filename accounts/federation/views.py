@@ -79,13 +79,13 @@ async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
     if answer is None or begun is None or begun["provider"] != entry.name:
         return await refuse(request, entry, 400, "NotBegunHere")
     next_url = safe_next(begun["next"])
-    provider = _of(entry)
-    if not constant_time_compare(provider.state_of(answer), begun["state"]):
+    if not constant_time_compare(answer.get("state", ""), begun["state"]):
         return await refuse(request, entry, 400, "WrongState")
     now = base.clock.now()
     # Before anything is asked: of two that come with the same state, one goes on.
     if not await sync_to_async(once.use)(_STATE, begun["state"], now, now + cookies.LIFETIME):
         return await refuse(request, entry, 400, "StateReused")
+    provider = _of(entry)
     attempt = Attempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
     try:
         person = await provider.finish(attempt, answer)

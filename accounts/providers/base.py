@@ -69,10 +69,8 @@ class RedirectProvider(Protocol):
         """The address to send the browser to. Raises `Unreachable`."""
 
     async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
-        """Who came back with `answer`, the parameters of the callback. Raises `ProviderError`."""
-
-    def state_of(self, answer: Mapping[str, str]) -> str:
-        """The state that came back, "" if none did."""
+        """Who came back with `answer`, the parameters of the callback, `state` among them, which is
+        that of `attempt`. Raises `ProviderError`."""
 
 
 @runtime_checkable

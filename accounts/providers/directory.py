@@ -78,6 +78,7 @@ class Conversation:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._connection: Connection | None = None
+        self._ended = False
 
     def bind(self, dn: str, password: str) -> bool:
         """As somebody else if somebody is bound already; as nobody in particular with an empty `dn`."""
@@ -102,6 +103,7 @@ class Conversation:
 
     def end(self) -> None:
         """From any thread: also one that waits for the server returns."""
+        self._ended = True
         found = self._connection.socket if self._connection is not None else None
         if found is not None:
             with suppress(OSError):
@@ -130,6 +132,9 @@ class Conversation:
             receive_timeout=math.ceil(place.seconds),
         )
         connection.open(read_server_info=False)
+        if self._ended:
+            # While there was no socket yet that `end` could have closed.
+            raise OSError("it took too long")
         if place.tls is not None and place.starts_tls:
             connection.start_tls(read_server_info=False)
         connection.socket = _Limited(connection.socket)

@@ -43,14 +43,15 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 @dataclass(frozen=True, slots=True)
 class Entry:
     """`mapping`: what becomes of people who have no User yet. auto makes them one, after asking for a
-    name if `confirms`; mixed always asks; lookup lets nobody in who has none."""
+    name if `confirms`; mixed always asks; lookup lets nobody in who has none. `insecure`: nobody checks
+    who it is that answers."""
 
     name: str
     kind: str
     mapping: str
     confirms: bool
     provider: Provider
-    warnings: tuple[str, ...] = ()
+    insecure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +176,13 @@ def _read_entry(raw: Any) -> Entry:
         raise ValueError("mappingMethod is auto, lookup or mixed")
     fields = Fields(raw["provider"], callbacks(name))
     provider = build(str(raw.get("type")), fields)
-    insecure = fields.flag("insecureSkipVerify")
     return Entry(
         name=name,
         kind=str(raw["type"]),
         mapping=mapping,
         confirms=mapping == MIXED or raw.get("disableLoginConfirmation") is not True,
         provider=provider,
-        warnings=("insecureSkipVerify",) if insecure else (),
+        insecure=fields.flag("insecureSkipVerify"),
     )
 
 

@@ -33,9 +33,6 @@ class CAS:
     async def begin(self, attempt: Attempt) -> str:
         return f"{self._server}/login?{urlencode({'service': _service(attempt)})}"
 
-    def state_of(self, answer: Mapping[str, str]) -> str:
-        return answer.get("state", "")
-
     async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
         ticket = answer.get("ticket", "")
         if not ticket or len(ticket) > MAX_TICKET:

@@ -22,9 +22,6 @@ class GitLab:
     async def begin(self, attempt: Attempt) -> str:
         return self._client.location(self._authorize, attempt)
 
-    def state_of(self, answer: Mapping[str, str]) -> str:
-        return answer.get("state", "")
-
     async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
         tokens = await self._client.tokens(self._web, self._token, attempt, code_in(answer))
         found = await self._web.json_at(self._user, bearer=access_token(tokens))

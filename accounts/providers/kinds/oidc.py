@@ -38,9 +38,6 @@ class OpenID:
         endpoints = await self._discovery.endpoints()
         return self._client.location(endpoints.authorization, attempt, nonce=attempt.nonce)
 
-    def state_of(self, answer: Mapping[str, str]) -> str:
-        return answer.get("state", "")
-
     async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
         endpoints = await self._discovery.endpoints()
         named = answer.get("iss")

@@ -5,6 +5,7 @@ import base64
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -201,6 +202,13 @@ def test_passwords_are_not_sent_in_clear_text() -> None:
             LDAP(Fields({**base, "host": host, "startTLS": True}, ("unused",)))
 
 
+async def all_hung_up() -> None:
+    """Until no conversation is left: all threads are free at the same moment."""
+    barrier = Barrier(directory.THREADS)
+    free = (directory._pool.submit(barrier.wait, 20) for _each in range(directory.THREADS))
+    await asyncio.gather(*(asyncio.wrap_future(each) for each in free))
+
+
 @asynccontextmanager
 async def listener(answer: bytes, *, again: float = 0.0) -> AsyncIterator[int]:
     """Says `answer` to whatever comes, and again and again every `again` seconds."""
@@ -224,6 +232,7 @@ async def listener(answer: bytes, *, again: float = 0.0) -> AsyncIterator[int]:
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        await all_hung_up()
         server.close()
         for task in tasks:
             if task is not None:

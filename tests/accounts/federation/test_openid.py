@@ -3,6 +3,7 @@
 import hmac
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from accounts.oauth.models import Grant
 from accounts.providers import base
 from console.kube.gvr import USERS
 from tests.accounts.conftest import Browser
@@ -312,6 +314,16 @@ async def test_a_logout_there_is_one_here(jane: Browser, openid: OpenIDServer) -
     assert await accounts_in() == ["alice", "jane"]
     assert await say(openid.logout_token(sid=None)) == 200
     assert await accounts_in() == ["alice"]
+
+
+async def test_a_logout_there_ends_the_tokens_here(jane: Browser, openid: OpenIDServer) -> None:
+    now = base.clock.now()
+    more = {"authenticated": now, "created": now, "expires": now + timedelta(hours=1)}
+    for name in ("jane", "alice"):
+        await Grant.objects.acreate(client="c", user=name, uid="u", credential="x", **more)
+    assert await say(openid.logout_token()) == 200
+    rows = Grant.objects.exclude(ended=None).values_list("user", "reason")
+    assert [row async for row in rows] == [("jane", "ProviderLogout")]
 
 
 async def test_a_logout_token_counts_once(jane: Browser, openid: OpenIDServer) -> None:
