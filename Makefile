@@ -12,7 +12,7 @@ demo:
 
 test:
 	sh scripts/setup.sh dev
-	sh scripts/debian.sh chromium gettext postgresql
+	sh scripts/debian.sh chromium gettext postgresql slapd
 	$(PY) -m pytest $(ARGS)
 
 # Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.

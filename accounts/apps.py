@@ -1,8 +1,14 @@
+"""The accounts as a Django app: registers its controllers, and every kind of identity provider."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
 from django.apps import AppConfig
 
 from accounts.controllers import UserReconciler
 from accounts.farewell import FarewellReconciler
 from accounts.protection.retention import LoginRecordReconciler
+from accounts.providers import kinds
 from console.kube.controller import register
 
 
@@ -13,3 +19,5 @@ class AccountsConfig(AppConfig):
         register(UserReconciler)
         register(FarewellReconciler)
         register(LoginRecordReconciler)
+        for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
+            import_module(module.name)

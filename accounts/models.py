@@ -1,5 +1,6 @@
 """Every table of this application."""
 
+from accounts.federation.models import OneTime, ProviderSession
 from accounts.oauth.models import (
     AccessToken,
     AuthorizationCode,
@@ -14,6 +15,8 @@ __all__ = [
     "AuthorizationCode",
     "FailedAttempts",
     "Grant",
+    "OneTime",
+    "ProviderSession",
     "RefreshToken",
     "SignIn",
     "SigningKey",

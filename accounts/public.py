@@ -2,11 +2,13 @@
 
 from django.urls import ResolverMatch
 
+from accounts.federation.public import FEDERATION_ROUTES
 from accounts.oauth.public import OAUTH_ROUTES
 
 PUBLIC_ROUTES = frozenset(
     {
         "accounts:login",
+        "accounts:login_through",
         "accounts:logout",
         "livez",
         "metrics",
@@ -14,7 +16,7 @@ PUBLIC_ROUTES = frozenset(
         "set_language",
         "set_theme",
     }
-).union(OAUTH_ROUTES)
+).union(OAUTH_ROUTES, FEDERATION_ROUTES)
 
 
 def is_public(match: ResolverMatch | None) -> bool:

@@ -10,7 +10,9 @@ urlpatterns = [
     path("", include("accounts.oauth.urls")),
     path("access/accounts", include("accounts.administration.urls")),
     path("account", include("accounts.own.urls")),
+    path("", include("accounts.federation.urls")),
     path("login", login, name="login"),
+    path("oauth/login/<str:provider>", login, name="login_through"),
     path("logout", logout, name="logout"),
     path("password/confirm", choose_password, name="choose_password"),
 ]

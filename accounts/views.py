@@ -1,26 +1,26 @@
 """The way in and the way out."""
 
 import logging
-import math
-from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import sessions
 from accounts.authenticate import Attempt, authenticate
 from accounts.directory import UsersUnknown, trusted_users
-from accounts.next_url import START, safe_next
+from accounts.federation.password import sign_in_through
+from accounts.federation.signout import provider_logout
+from accounts.login_page import LoginForm, locked_page, login_page
+from accounts.next_url import safe_next
 from accounts.passwords import TooBusy
 from accounts.protection.origins import origin_of
+from accounts.providers.options import catalogue
 from accounts.sessions import State
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
@@ -32,22 +32,15 @@ log = logging.getLogger(__name__)
 _clock = SystemClock()
 
 
-@dataclass(frozen=True, slots=True)
-class LoginForm:
-    """What the page shows; the password is never in it."""
-
-    username: str = ""
-    error: str | None = None
-    next: str = START
-
-
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
-async def login(request: ConsoleRequest) -> HttpResponse:
+async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
+    """`provider`: who checks the password, where the address says so."""
+    await catalogue()
     try:
         trusted_users()
         if request.method == "POST":
-            return await _sign_in(request)
+            return await _sign_in(request, provider)
     except UsersUnknown:
         return error_page(
             request, 503, _("Nobody can log in yet: the users have not arrived from the cluster.")
@@ -55,10 +48,10 @@ async def login(request: ConsoleRequest) -> HttpResponse:
     except (AuditUnavailable, DatabaseError) as error:
         log.error("A login failed, because the database cannot be used: %s", error)
         return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
-    return _offer(request)
+    return _offer(request, provider)
 
 
-def _offer(request: ConsoleRequest) -> HttpResponse:
+def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
     """The form, or the way on for somebody who is signed in already."""
     next_url = safe_next(request.GET.get("next", ""))
     if request.account is not None or request.pending is not None:
@@ -66,26 +59,30 @@ def _offer(request: ConsoleRequest) -> HttpResponse:
     state: State = request.session_state  # type: ignore[attr-defined]
     ended = "ended" in request.GET or state is State.ENDED
     error = _("Your session has ended. Log in again.") if ended else None
-    return _form(request, LoginForm(error=error, next=next_url))
+    form = LoginForm(error=error, next=next_url, provider=provider)
+    return login_page(request, form)
 
 
-async def _sign_in(request: ConsoleRequest) -> HttpResponse:
+async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     """Raises `UsersUnknown`, `AuditUnavailable` and DatabaseError; then nobody is signed in."""
     username = request.POST.get("username", "")
     next_url = safe_next(request.POST.get("next", ""))
+    password = request.POST.get("password", "")
+    provider = provider or request.POST.get("provider", "")
+    if provider:
+        return await sign_in_through(request, provider, username, password, next_url)
     try:
-        attempt = await authenticate(request, username, request.POST.get("password", ""))
+        attempt = await authenticate(request, username, password)
     except TooBusy:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
-        return _form(request, LoginForm(username, text, next_url), status=503)
+        return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
         return HttpResponseRedirect(next_url)
     shown = username if username.isprintable() and len(username) <= 253 else ""
     if attempt.wait is not None:
-        response = _form(request, LoginForm(shown, too_many(attempt.wait), next_url), status=429)
-        response["Retry-After"] = str(math.ceil(attempt.wait))
-        return response
-    return _form(request, LoginForm(shown, _("Wrong name or password."), next_url), status=401)
+        return locked_page(request, LoginForm(shown, next=next_url), attempt.wait)
+    text = _("Wrong name or password.")
+    return login_page(request, LoginForm(shown, text, next_url), status=401)
 
 
 async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
@@ -106,29 +103,18 @@ async def _admit(request: HttpRequest, attempt: Attempt) -> bool:
     return True
 
 
-def too_many(wait: float) -> str:
-    """`wait`: seconds until there may be another attempt."""
-    minutes = math.ceil(wait / 60)
-    text = ngettext(
-        "There were too many failed attempts. Try again in %(minutes)s minute.",
-        "There were too many failed attempts. Try again in %(minutes)s minutes.",
-        minutes,
-    )
-    return text % {"minutes": minutes}
-
-
-def _form(request: HttpRequest, form: LoginForm, status: int = 200) -> HttpResponse:
-    context = {"form": form, "cluster_name": settings.CLUSTER_NAME}
-    return render(request, "accounts/login.html", context, status=status)
-
-
 @require_POST
 async def logout(request: ConsoleRequest) -> HttpResponse:
-    """Ends the session in the database, so that a copy of the cookie is worth nothing either."""
+    """Ends the session in the database, so that a copy of the cookie is worth nothing either, and then
+    the one at the identity provider, if it has one."""
+    where = await provider_logout(request.session)
     try:
         async with record(request_action(request, "logout", SESSIONS)):
             await request.session.aflush()
     except AuditUnavailable:
         # Staying signed in would be the greater harm.
         await request.session.aflush()
+    if where:
+        # A page, since browsers may hold a redirect that comes of a form to this origin.
+        return render(request, "accounts/leave.html", {"where": where})
     return HttpResponseRedirect(reverse("accounts:login"))

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.administration.acts import ACTS
 from accounts.administration.page import page
 from accounts.administration.target import Target, find_target, require, write_target
+from accounts.login_page import too_many
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
 from accounts.own.history import history_of
@@ -23,7 +24,6 @@ from accounts.protection import attempts, signins
 from accounts.refusals import refusal
 from accounts.states import ACTIVE, DISABLED, LOCKED, lock_left
 from accounts.time import now
-from accounts.views import too_many
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user
 from console.audit.trail import Recording
 from console.kube.client import UserClient

@@ -8,7 +8,7 @@ changes nothing. Without a file there are no clients, and nobody gets a token.
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Options:
     multiple_login: bool = True
     problems: tuple[str, ...] = ()
     limits: Limits = DEFAULTS
+    #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
+    identity_providers: object = field(default=None, repr=False)
 
     @property
     def longest_token(self) -> timedelta:
@@ -82,6 +84,7 @@ def parse_options(raw: object) -> Options:
         multiple_login=whole.get("multipleLogin") is not False,
         limits=read_limits(whole, problems.append),
         problems=tuple(problems),
+        identity_providers=oauth.get("identityProviders"),
     )
 
 

@@ -18,13 +18,13 @@ from django.views.decorators.http import require_http_methods
 from accounts.authenticate import check
 from accounts.directory import UsersUnknown
 from accounts.forms import Field, Form
+from accounts.login_page import too_many
 from accounts.new_passwords import new_password_problem, set_password
 from accounts.next_url import safe_next
 from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
 from accounts.refusals import refusal
 from accounts.time import now
-from accounts.views import too_many
 from accounts.writing import Manifest
 from console.audit.trail import AuditUnavailable, Recording
 from console.kube.client import ConsoleClient

@@ -128,11 +128,19 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
         yield NavItem(label, reverse(name, args=place), current == name, None, None)
 
 
+def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
+    if access.can("create", USERS):
+        url = reverse("accounts:administration:new_account")
+        yield NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)
+    if may_list_everything(access):
+        url, label = reverse("accounts:federation:providers"), gettext_lazy("Identity providers")
+        yield NavItem(label, url, current == "providers", None, None)
+
+
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:
     """What the menu has besides kinds."""
-    if group == "access" and access.can("create", USERS):
-        url = reverse("accounts:administration:new_account")
-        return [NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)]
+    if group == "access":
+        return list(_access_pages(access, current))
     if group != "cluster" or not may_list_everything(access):
         return []
     url = reverse("cache", args=(cluster,))

@@ -153,7 +153,13 @@ def test_the_console_has_its_named_uses() -> None:
         {
             "apiGroups": ["iam.kubesphere.io"],
             "resources": ["users", "users/status"],
-            "verbs": ["get", "patch", "update"],
+            "verbs": ["create", "get", "patch", "update"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": ["kubesphere-config"],
+            "verbs": ["get"],
         },
         {
             "apiGroups": ["iam.kubesphere.io"],

@@ -11,12 +11,17 @@ import pytest
 
 from accounts.bootstrap import bootstrap
 from accounts.controllers import UserReconciler
+from accounts.federation.linking import Taken, linked_user, make_user
+from accounts.federation.names import wait_for_bindings
+from accounts.providers import options
+from accounts.providers.base import Person
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
 from console.kube.errors import ApiError, Forbidden, Invalid
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CONFIG_MAPS,
     GLOBAL_ROLE_BINDINGS,
     GVR,
     PODS,
@@ -26,7 +31,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime
+from console.kube.runtime import Runtime, set_runtime
 from console.management.commands._installing import install_into
 from rbac.controllers import FACTORIES
 from tests.accounts.conftest import PASSWORD
@@ -153,7 +158,7 @@ async def test_the_console_cannot_make_itself_more(cluster: ControlPlane, kubeco
     assert await code_of(console.delete(CLUSTER_ROLES, name="cluster-admin")) == 403
     assert await code_of(console.delete(CLUSTER_ROLE_BINDINGS, name="cluster-admin")) == 403
     assert await code_of(console.get(SECRETS, namespace="quarterdeck-system", name="x")) == 403
-    assert await code_of(console.create(USERS, user("eve"))) == 403
+    assert await code_of(console.get(CONFIG_MAPS, namespace="default", name="x")) == 403
     assert await code_of(console.delete(USERS, name="admin")) == 403
     await transport.close()
 
@@ -336,3 +341,51 @@ def test_a_type_with_a_status_subresource_works_as_well(
     finally:
         undo = [{"op": "remove", "path": "/spec/versions/0/subresources"}]
         kubectl(cluster, "patch", *crd, "--type=json", "-p", json.dumps(undo))
+
+
+# People whom an identity provider knows.
+
+
+@pytest.fixture
+def current(runtime: Runtime) -> Iterator[Runtime]:
+    set_runtime(runtime)
+    options.forget()
+    yield runtime
+    set_runtime(None)
+    options.forget()
+
+
+async def test_a_person_becomes_a_user_with_the_rights_that_the_console_has(
+    cluster: ControlPlane, current: Runtime
+) -> None:
+    assert await current.wait_synced(USERS, timeout=20)
+    await wait_for_bindings()
+    made = await make_user("company", Person("cn|jane"), "jane", "jane@example.com")
+    assert linked_user("company", "cn|jane") == made
+    eventually(lambda: state_of(cluster, "jane") == "Active", "jane is active")
+    for name, email in (("jane", "x@example.com"), ("x", "jane@example.com")):
+        with pytest.raises(Taken):
+            await make_user("company", Person("other"), name, email)
+    # The certificate of this cluster's administrator says so, and no User does.
+    kubectl(cluster, "create", "clusterrolebinding", "old", "--clusterrole=view", "--user=ghost")
+    eventually(lambda: current.informer(CLUSTER_ROLE_BINDINGS).store.get(Key("", "old")), "it")
+    with pytest.raises(Taken):
+        await make_user("company", Person("other"), "ghost", "ghost@example.com")
+    await current.close_connections()
+
+
+async def test_providers_are_read_where_kubesphere_has_them(
+    cluster: ControlPlane, current: Runtime
+) -> None:
+    assert await options.catalogue() == options.Catalogue()
+    kubectl(cluster, "create", "namespace", "kubesphere-system")
+    listed = [{"name": "hub", "type": "GitHubIdentityProvider",
+               "provider": {"clientID": "x", "clientSecret": "y"}}]  # fmt: skip
+    text = json.dumps({"authentication": {"oauthOptions": {"identityProviders": listed}}})
+    kubectl(
+        cluster, "create", "configmap", "kubesphere-config", "-n", "kubesphere-system",
+        f"--from-literal=kubesphere.yaml={text}",
+    )  # fmt: skip
+    options.forget()
+    assert list((await options.catalogue()).entries) == ["hub"]
+    await current.close_connections()

@@ -10,11 +10,16 @@ def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
 
 
+_federation: tuple[list[URLPattern | URLResolver], str] = (
+    [path("access/providers", _login, name="providers")],
+    "federation",
+)
 _accounts: list[URLPattern | URLResolver] = [
     path("login", _login, name="login"),
     path("logout", _login, name="logout"),
     path("account", include("accounts.own.urls")),
     path("access/accounts", include("accounts.administration.urls")),
+    path("", include(_federation)),
 ]
 
 urlpatterns = [

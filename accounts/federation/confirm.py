@@ -1,0 +1,88 @@
+"""`/login/confirm`: somebody whom a provider knows chooses the name of their User.
+
+Only the browser that came back from the provider can open it, for ten minutes and until there is a User.
+What the form can say is the name and the address; the provider and the subject are kept here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from accounts.federation import cookies, once
+from accounts.federation.entering import PENDING, create, enter
+from accounts.federation.guarding import guarded
+from accounts.federation.linking import Ambiguous, NotArrived, Taken, linked_user
+from accounts.federation.names import MAX_EMAIL, MAX_NAME, suggested_name
+from accounts.federation.refusing import not_arrived, refuse
+from accounts.login_page import LoginForm, login_page
+from accounts.next_url import safe_next
+from accounts.providers import base
+from accounts.providers.base import Person
+from accounts.providers.options import LOOKUP, Entry, catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmForm:
+    """`errors`: by the name of a field."""
+
+    provider: str
+    name: str
+    email: str
+    errors: Mapping[str, str]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@guarded
+async def confirm(request: HttpRequest) -> HttpResponse:
+    if not request.COOKIES.get(cookies.name(cookies.PENDING)):
+        return HttpResponseRedirect(reverse("accounts:login"))
+    key = (cookies.read(request, cookies.PENDING) or {}).get("key", "")
+    waiting = await sync_to_async(once.look)(PENDING, key, base.clock.now())
+    entry = (await catalogue()).entries.get(waiting["provider"]) if waiting else None
+    if waiting is None or entry is None or entry.mapping == LOOKUP:
+        return _gone(request)
+    person = Person(**waiting["person"])
+    if request.method != "POST":
+        name = suggested_name(person.username)
+        return _page(request, ConfirmForm(entry.name, name, person.email, {}))
+    response = await _choose(request, entry, person, safe_next(waiting["next"]))
+    if response.status_code == 302:
+        await sync_to_async(once.release)(PENDING, key)
+        cookies.drop(response, cookies.PENDING)
+    return response
+
+
+async def _choose(
+    request: HttpRequest, entry: Entry, person: Person, next_url: str
+) -> HttpResponse:
+    name = request.POST.get("name", "").strip()[: MAX_NAME + 1]
+    email = request.POST.get("email", "").strip()[: MAX_EMAIL + 1]
+    try:
+        user = linked_user(entry.name, person.subject)
+        if user is None:
+            user = await create(request, entry, person, name, email)
+    except Ambiguous:
+        return await refuse(request, entry, 403, "AmbiguousUser", next_url=next_url)
+    except NotArrived:
+        return not_arrived(request, next_url)
+    except Taken as taken:
+        errors = {taken.field: taken.text}
+        return _page(request, ConfirmForm(entry.name, name, email, errors), 400)
+    return await enter(request, entry, person, user, next_url)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    text = _("This login is too old or came from elsewhere. Start again.")
+    response = login_page(request, LoginForm(error=text), 403)
+    cookies.drop(response, cookies.PENDING)
+    return response
+
+
+def _page(request: HttpRequest, form: ConfirmForm, status: int = 200) -> HttpResponse:
+    return render(request, "accounts/confirm.html", {"form": form}, status=status)

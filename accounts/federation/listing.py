@@ -1,0 +1,96 @@
+"""`/access/providers`: which identity providers there are, and what is wrong with the others.
+
+For those who may list everything in the cluster. Shows nothing of a provider's own configuration.
+"""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from accounts.providers.base import RedirectProvider
+from accounts.providers.options import AUTO, LOOKUP, MIXED, Entry, Problem, catalogue
+from console.kube.status import Severity
+from console.ui.http import ConsoleRequest
+from console.ui.platform import may_list_everything
+from console.ui.states import StateBlock
+from console.ui.text import visible
+from console.views.guard import access_of
+
+_MAPPINGS: dict[tuple[str, bool], str | Promise] = {
+    (AUTO, False): gettext_lazy("Makes a user"),
+    (AUTO, True): gettext_lazy("Makes a user after asking for a name"),
+    (MIXED, True): gettext_lazy("Makes a user after asking for a name"),
+    (LOOKUP, False): gettext_lazy("Lets in nobody new"),
+    (LOOKUP, True): gettext_lazy("Lets in nobody new"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`callback`: what the provider has to be told, "" for those that browsers are not sent to."""
+
+    name: str
+    kind: str
+    severity: Severity
+    word: str
+    reason: str
+    people: str | Promise
+    callback: str
+
+
+@require_safe
+async def providers(request: ConsoleRequest) -> HttpResponse:
+    if not may_list_everything(access_of(request)):
+        return _denied(request)
+    found = await catalogue()
+    rows = [_wrong(problem) for problem in found.problems if problem.name or problem.kind]
+    rows += [_row(entry) for entry in found.entries.values()]
+    context = {
+        "rows": rows,
+        "source": found.source,
+        "problems": [visible(each.text) for each in found.problems if not each.name],
+        "state": None if rows else _nothing(),
+    }
+    return render(request, "accounts/providers.html", context)
+
+
+def _row(entry: Entry) -> Row:
+    provider = entry.provider
+    insecure = entry.insecure
+    return Row(
+        name=entry.name,
+        kind=entry.kind,
+        severity=Severity.WARN if insecure else Severity.OK,
+        word=_("Not verified") if insecure else _("In use"),
+        reason=_("insecureSkipVerify: anybody could answer in its place") if insecure else "",
+        people=_MAPPINGS[entry.mapping, entry.confirms],
+        callback=provider.callback if isinstance(provider, RedirectProvider) else "",
+    )
+
+
+def _wrong(problem: Problem) -> Row:
+    text = visible(problem.text)
+    return Row(problem.name or "—", problem.kind, Severity.ERROR, _("Left out"), text, "—", "")
+
+
+def _nothing() -> StateBlock:
+    return StateBlock(
+        "first-use",
+        _("There are no identity providers"),
+        _("People log in with a password of this console until the configuration names others."),
+    )
+
+
+def _denied(request: HttpRequest) -> HttpResponse:
+    context = {
+        "text": _("Identity providers are for those who may list everything in the cluster."),
+        "who": getattr(request, "account", None) or "",
+        "kind": {"title": _("Identity providers")},
+        "request_id": getattr(request, "request_id", ""),
+    }
+    return render(request, "console/denied.html", context, status=403)

@@ -1,0 +1,66 @@
+"""The end of a session that began at a provider, from either side.
+
+https://openid.net/specs/openid-connect-rpinitiated-1_0.html
+https://openid.net/specs/openid-connect-backchannel-1_0.html
+"""
+
+import logging
+from datetime import datetime
+from importlib import import_module
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import transaction
+from django.urls import reverse
+
+from accounts.federation import once
+from accounts.federation.entering import ID_TOKEN, PROVIDER
+from accounts.federation.models import ProviderSession
+from accounts.oauth import register
+from accounts.providers.base import Ended, LogoutProvider, Unreachable
+from accounts.providers.id_tokens import LOGOUT_AGE, SKEW
+from accounts.providers.options import catalogue
+
+log = logging.getLogger(__name__)
+
+#: A kind of `once`: logout tokens.
+LOGOUT = "logout"
+
+
+async def provider_logout(session: SessionBase) -> str:
+    """Where the browser ends the provider's session too; "" if there is none, or no way."""
+    name, token = await session.aget(PROVIDER, ""), await session.aget(ID_TOKEN, "")
+    entry = (await catalogue()).entries.get(name) if name and token else None
+    if entry is None or not isinstance(entry.provider, LogoutProvider):
+        return ""
+    try:
+        back = settings.BASE_URL + reverse("accounts:login")
+        return await entry.provider.logout_url(token, back)
+    except Unreachable as error:
+        log.warning("Identity provider %s: %s", entry.name, error)
+        return ""
+
+
+@transaction.atomic
+def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None:
+    """Ends the sessions that a logout token is about, and all tokens of their users; whose they were.
+
+    None if the token was used before. Synchronous: call it off the loop.
+    """
+    until = now + LOGOUT_AGE + 2 * SKEW
+    if not once.use(LOGOUT, f"{provider}/{ended.token}", now, until):
+        return None
+    rows = ProviderSession.objects.filter(provider=provider, expires__gt=now)
+    if ended.sid:
+        rows = rows.filter(sid=ended.sid)
+    if ended.subject:
+        rows = rows.filter(subject=ended.subject)
+    engine = import_module(settings.SESSION_ENGINE)
+    users = set()
+    for row in rows:
+        engine.SessionStore(row.session_key).delete()
+        users.add(row.user)
+    rows.delete()
+    for user in users:
+        register.end_user(user, "ProviderLogout", now)
+    return sorted(users)

@@ -1,0 +1,112 @@
+"""The way out to a provider, and the way back."""
+
+import logging
+import secrets
+from collections.abc import Mapping
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_GET
+
+from accounts.federation import cookies, once
+from accounts.federation.entering import welcome
+from accounts.federation.guarding import guarded
+from accounts.federation.refusing import refuse
+from accounts.next_url import safe_next
+from accounts.providers import base
+from accounts.providers.base import Attempt, ProviderError, RedirectProvider, Unreachable
+from accounts.providers.options import Entry, catalogue
+
+log = logging.getLogger(__name__)
+
+#: What only a provider sends. At the address where KubeSphere has the callback, anything else begins.
+_ANSWERS = frozenset({"code", "error", "ticket", "state"})
+_STATE = "state"
+
+
+@require_GET
+@guarded
+async def landing(request: HttpRequest, name: str) -> HttpResponse:
+    entry = await _entry(name)
+    return await (_back if _ANSWERS & request.GET.keys() else _out)(request, entry)
+
+
+@require_GET
+@guarded
+async def callback(request: HttpRequest, name: str) -> HttpResponse:
+    return await _back(request, await _entry(name))
+
+
+async def _entry(name: str) -> Entry:
+    found = (await catalogue()).entries.get(name)
+    if found is None or not isinstance(found.provider, RedirectProvider):
+        raise Http404
+    return found
+
+
+async def _out(request: HttpRequest, entry: Entry) -> HttpResponse:
+    next_url = safe_next(request.GET.get("next", ""))
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _each in range(3))
+    attempt = Attempt(state, nonce, verifier, _of(entry).callback)
+    try:
+        where = await _of(entry).begin(attempt)
+    except Unreachable as error:
+        log.error("Identity provider %s: %s", entry.name, error)
+        return await refuse(request, entry, 503, error.reason, next_url=next_url)
+    response = HttpResponseRedirect(where)
+    content = {
+        "provider": entry.name,
+        "state": attempt.state,
+        "nonce": attempt.nonce,
+        "verifier": attempt.verifier,
+        "next": next_url,
+    }
+    cookies.put(response, cookies.START, content)
+    return response
+
+
+async def _back(request: HttpRequest, entry: Entry) -> HttpResponse:
+    """The cookie is dropped whatever happens: one beginning, one end."""
+    response = await _finish(request, entry)
+    cookies.drop(response, cookies.START)
+    return response
+
+
+async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
+    answer = _answer(request)
+    begun = cookies.read(request, cookies.START)
+    if answer is None or begun is None or begun["provider"] != entry.name:
+        return await refuse(request, entry, 400, "NotBegunHere")
+    next_url = safe_next(begun["next"])
+    if not constant_time_compare(answer.get("state", ""), begun["state"]):
+        return await refuse(request, entry, 400, "WrongState")
+    now = base.clock.now()
+    # Before anything is asked: of two that come with the same state, one goes on.
+    if not await sync_to_async(once.use)(_STATE, begun["state"], now, now + cookies.LIFETIME):
+        return await refuse(request, entry, 400, "StateReused")
+    provider = _of(entry)
+    attempt = Attempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
+    try:
+        person = await provider.finish(attempt, answer)
+    except Unreachable as error:
+        log.error("Identity provider %s: %s", entry.name, error)
+        return await refuse(request, entry, 503, error.reason, next_url=next_url)
+    except ProviderError as error:
+        log.warning("%s: a login was refused: %s", entry.name, error)
+        return await refuse(request, entry, 400, error.reason)
+    return await welcome(request, entry, person, next_url)
+
+
+def _answer(request: HttpRequest) -> Mapping[str, str] | None:
+    """The parameters of the callback; None if one is there twice."""
+    found = dict(request.GET.lists())
+    if any(len(values) != 1 for values in found.values()):
+        return None
+    return {name: str(values[0]) for name, values in found.items()}
+
+
+def _of(entry: Entry) -> RedirectProvider:
+    if not isinstance(entry.provider, RedirectProvider):
+        raise Http404
+    return entry.provider

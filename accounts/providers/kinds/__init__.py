@@ -1,0 +1,1 @@
+"""One file for each kind of identity provider, which registers itself. `accounts.apps` imports all."""

@@ -1,0 +1,71 @@
+"""CAS, version 3 of the protocol, and 2 where a server has no other.
+
+https://apereo.github.io/cas/6.6.x/protocol/CAS-Protocol-Specification.html
+
+The protocol has no state: ours is part of the service's address, which the server sends the browser back
+to and which the ticket is only good for.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from accounts.providers.base import Attempt, Person, Refused, Unreachable
+from accounts.providers.fields import Fields
+from accounts.providers.registry import provider_kind
+from accounts.providers.web import Web
+
+MAX_TICKET = 512
+_NAMESPACE = "{http://www.yale.edu/tp/cas}"
+#: Version 3 first, then 2.
+_VALIDATE = ("/p3/serviceValidate", "/serviceValidate")
+
+
+class CAS:
+    def __init__(self, fields: Fields) -> None:
+        self._server = fields.required_address("casServerURL")
+        self._web = Web(fields.tls())
+        self.callback = fields.callback()
+
+    async def begin(self, attempt: Attempt) -> str:
+        return f"{self._server}/login?{urlencode({'service': _service(attempt)})}"
+
+    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+        ticket = answer.get("ticket", "")
+        if not ticket or len(ticket) > MAX_TICKET:
+            raise Refused("NoTicket", "there is no ticket in the answer")
+        asked = {"service": _service(attempt), "ticket": ticket}
+        for path in _VALIDATE:
+            found = await self._web.get(self._server + path, asked)
+            if found.status != 404:
+                break
+        if found.status != 200:
+            raise Unreachable("BadStatus", f"the answer has the status {found.status}")
+        user = _user(found.body)
+        return Person(user, user)
+
+
+def _service(attempt: Attempt) -> str:
+    return f"{attempt.callback}?{urlencode({'state': attempt.state})}"
+
+
+def _user(body: bytes) -> str:
+    """Raises `ProviderError`."""
+    try:
+        root: Element = fromstring(body, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+        raise Unreachable("NotXML", "the answer is not the XML of CAS") from error
+    if root.tag != f"{_NAMESPACE}serviceResponse" or len(root) != 1:
+        raise Unreachable("NotXML", "the answer is not the XML of CAS")
+    user = root[0].findtext(f"{_NAMESPACE}user", "").strip()
+    if root[0].tag != f"{_NAMESPACE}authenticationSuccess" or not user:
+        raise Refused("TicketRefused", "the server refused the ticket")
+    return user
+
+
+@provider_kind("CASIdentityProvider")
+def build(fields: Fields) -> CAS:
+    return CAS(fields)

@@ -1,0 +1,133 @@
+"""LDAP: Active Directory, OpenLDAP and others.
+
+The console binds as its manager, looks for exactly one entry, and binds as that. An empty password is
+refused before: servers take it for an anonymous bind and say yes (RFC 4513, section 6.3.1).
+
+With `groupSearchBase` and `groupMemberAttribute`, only members of a group that `groupSearchFilter` finds
+get in. Members are written as the entry's `userMemberAttribute`, its DN where nothing is said.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from ldap3.utils.conv import escape_filter_chars
+
+from accounts.providers.base import Person, Refused, Unreachable
+from accounts.providers.directory import Conversation, Place, converse
+from accounts.providers.fields import Fields
+from accounts.providers.registry import provider_kind
+
+LDAP_PORT, LDAPS_PORT = 389, 636
+MAX_NAME, MAX_PASSWORD = 253, 1024
+MAX_MILLISECONDS = 15_000
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+#: An attribute that no server has: entries then come without any.
+_NO_ATTRIBUTES = "1.1"
+
+
+class LDAP:
+    def __init__(self, fields: Fields) -> None:
+        self._place = _place(fields)
+        self._manager = fields.text("managerDN")
+        self._password = fields.text("managerPassword")
+        if self._manager and not self._password:
+            raise ValueError("managerPassword is missing")
+        self._base = fields.required("userSearchBase")
+        self._filter = _filter(fields, "userSearchFilter")
+        self._login = _attribute(fields, "loginAttribute", "uid")
+        self._mail = _attribute(fields, "mailAttribute", "mail")
+        self._group_base = fields.text("groupSearchBase")
+        self._group_filter = _filter(fields, "groupSearchFilter")
+        self._group_member = _attribute(fields, "groupMemberAttribute", "")
+        self._member = _attribute(fields, "userMemberAttribute", "")
+
+    async def check(self, username: str, password: str) -> Person:
+        if not 0 < len(username) <= MAX_NAME or not 0 < len(password) <= MAX_PASSWORD:
+            raise Refused("WrongPassword")
+        if "\0" in username or "\0" in password or username != username.strip():
+            raise Refused("WrongPassword")
+        return await converse(self._place, lambda talk: self._check(talk, username, password))
+
+    def _check(self, talk: Conversation, username: str, password: str) -> Person:
+        if not talk.bind(self._manager, self._password):
+            raise Unreachable("ManagerRefused", "the server refuses the manager")
+        found = self._find(talk, username)
+        belongs = found is not None and self._belongs(talk, found)
+        # Whoever is not there is tried as well, so that an answer takes as many steps.
+        dn = found["dn"] if found is not None else f"{self._login}=nobody,{self._base}"
+        right = talk.bind(dn, password)
+        if found is None or not right:
+            raise Refused("WrongPassword" if found is not None else "UnknownUser")
+        if not belongs:
+            raise Refused("NotInGroup", "the person is in none of the groups")
+        login = _first(found, self._login)
+        if not login:
+            raise Refused("NoSubject", "the entry has no login")
+        return Person(login, login, _first(found, self._mail))
+
+    def _find(self, talk: Conversation, username: str) -> dict[str, Any] | None:
+        """The one entry, or None where there is none or more than one."""
+        query = f"(&({self._login}={escape_filter_chars(username)}){self._filter})"
+        wanted = [name for name in (self._login, self._mail, self._member) if name]
+        entries = talk.search(self._base, query, wanted, 1)
+        return entries[0] if len(entries) == 1 and entries[0]["dn"] else None
+
+    def _belongs(self, talk: Conversation, entry: dict[str, Any]) -> bool:
+        if not (self._group_base and self._group_member):
+            return True
+        member = _first(entry, self._member) if self._member else str(entry["dn"])
+        if not member:
+            return False
+        query = f"(&({self._group_member}={escape_filter_chars(member)}){self._group_filter})"
+        return bool(talk.search(self._group_base, query, [_NO_ATTRIBUTES], 1))
+
+
+def _first(entry: dict[str, Any], attribute: str) -> str:
+    """The first value of an attribute, "" if there is none."""
+    for name, values in entry["raw_attributes"].items():
+        if name.lower() == attribute.lower() and values:
+            return bytes(values[0]).decode("utf-8", "replace")
+    return ""
+
+
+def _attribute(fields: Fields, name: str, default: str) -> str:
+    found = fields.text(name, default)
+    if found and not (found.isascii() and found.replace("-", "").isalnum()):
+        raise ValueError(f"{name} is the name of an attribute")
+    return found
+
+
+def _filter(fields: Fields, name: str) -> str:
+    found = fields.text(name).strip()
+    if found and not (found.startswith("(") and found.endswith(")")):
+        found = f"({found})"
+    return found
+
+
+def _place(fields: Fields) -> Place:
+    """`host` is `name`, `name:port` or an ldap(s) address. Passwords are not sent in clear text, but to
+    this machine itself. Raises ValueError."""
+    text = fields.required("host")
+    try:
+        parts = urlsplit(text if "://" in text else f"ldap://{text}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ValueError("host cannot be read") from error
+    if not host or parts.scheme not in ("ldap", "ldaps") or parts.path.strip("/"):
+        raise ValueError("host cannot be read")
+    ldaps = parts.scheme == "ldaps" or port == LDAPS_PORT
+    starts_tls = fields.flag("startTLS") and not ldaps
+    if not ldaps and not starts_tls and host not in _LOOPBACK:
+        raise ValueError("startTLS is false: passwords would be sent in clear text")
+    return Place(
+        host=host,
+        port=port or (LDAPS_PORT if ldaps else LDAP_PORT),
+        tls=fields.tls() if ldaps or starts_tls else None,
+        starts_tls=starts_tls,
+        seconds=min(fields.number("readTimeout", 5000), MAX_MILLISECONDS) / 1000,
+    )
+
+
+@provider_kind("LDAPIdentityProvider")
+def build(fields: Fields) -> LDAP:
+    return LDAP(fields)

@@ -1,0 +1,108 @@
+"""Any OpenID Connect provider: Keycloak, Dex, Okta, Entra ID, another Quarterdeck.
+
+https://openid.net/specs/openid-connect-core-1_0.html (the code flow), with PKCE, a nonce and the issuer's
+name in the callback (RFC 9207); RP-initiated and back-channel logout.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
+from accounts.providers.discovery import Discovery, Endpoints
+from accounts.providers.fields import Fields
+from accounts.providers.id_tokens import read_id_token, read_logout_token
+from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
+from accounts.providers.registry import provider_kind
+from accounts.providers.web import Web
+
+SCOPES = ("openid", "profile", "email")
+
+
+class OpenID:
+    def __init__(self, fields: Fields) -> None:
+        client = OAuthClient.read(fields, SCOPES)
+        scopes = client.scopes if "openid" in client.scopes else ("openid", *client.scopes)
+        self._client = OAuthClient(client.name, client.secret, client.callback, scopes)
+        self.callback = client.callback
+        self._web = Web(fields.tls())
+        # Compared as it is written, also with a slash at the end.
+        fields.required_address("issuer")
+        self._issuer = fields.required("issuer")
+        self._discovery = Discovery(self._web, self._issuer, _fixed(fields, self._issuer))
+        self._asks_user_info = fields.flag("getUserInfo")
+        self._email = fields.text("emailKey", "email")
+        self._name = fields.text("preferredUsernameKey", "preferred_username")
+
+    async def begin(self, attempt: Attempt) -> str:
+        endpoints = await self._discovery.endpoints()
+        return self._client.location(endpoints.authorization, attempt, nonce=attempt.nonce)
+
+    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+        endpoints = await self._discovery.endpoints()
+        named = answer.get("iss")
+        if named != self._issuer and (named is not None or endpoints.names_itself):
+            raise Refused("WrongIssuer", "the answer comes from another provider")
+        tokens = await self._client.tokens(
+            self._web, endpoints.token, attempt, code_in(answer), basic=endpoints.basic
+        )
+        token = text_of(tokens, "id_token")
+        claims = await read_id_token(
+            token, self._discovery, self._issuer, self._client.name, attempt.nonce
+        )
+        if self._asks_user_info:
+            claims = {**claims, **await self._user_info(endpoints, tokens, claims)}
+        return Person(
+            subject=str(claims["sub"]),
+            username=text_of(claims, self._name) or text_of(claims, "name"),
+            email=text_of(claims, self._email),
+            sid=text_of(claims, "sid"),
+            id_token=token,
+        )
+
+    async def _user_info(
+        self, endpoints: Endpoints, tokens: Mapping[str, Any], claims: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Section 5.3.2: of the person of the id token, or of nobody."""
+        if not endpoints.user_info:
+            raise Unreachable("NoUserInfo", "the provider has no userinfo endpoint")
+        found = await self._web.json_at(endpoints.user_info, bearer=access_token(tokens))
+        if found.get("sub") != claims["sub"]:
+            raise Refused("WrongSubject", "the userinfo is about somebody else")
+        return {name: found[name] for name in (self._name, "name", self._email) if name in found}
+
+    async def logout_url(self, id_token: str, back: str) -> str:
+        endpoint = (await self._discovery.endpoints()).end_session
+        if not endpoint:
+            return ""
+        asked = {
+            "id_token_hint": id_token,
+            "client_id": self._client.name,
+            "post_logout_redirect_uri": back,
+        }
+        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+
+    async def ended(self, logout_token: str) -> Ended:
+        return await read_logout_token(
+            logout_token, self._discovery, self._issuer, self._client.name
+        )
+
+
+def _fixed(fields: Fields, issuer: str) -> Endpoints | None:
+    """KubeSphere's `endpoint`, which must then name all that is needed. Raises ValueError."""
+    given = fields.below("endpoint")
+    if not given.text("authURL"):
+        return None
+    return Endpoints(
+        issuer=issuer,
+        authorization=given.required_address("authURL"),
+        token=given.required_address("tokenURL"),
+        jwks=given.required_address("jwksURL"),
+        user_info=given.address("userInfoURL"),
+        end_session=given.address("endSessionURL"),
+    )
+
+
+@provider_kind("OIDCIdentityProvider")
+def build(fields: Fields) -> OpenID:
+    return OpenID(fields)

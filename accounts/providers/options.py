@@ -1,0 +1,201 @@
+"""Which identity providers there are: KubeSphere's `authentication.oauthOptions.identityProviders`.
+
+From the file that also names the clients of the token service (`accounts.oauth.options`) if it has such
+a list, else from `kubesphere.yaml` in the ConfigMap `kubesphere-config` of the namespace
+`kubesphere-system`, read through the console's own identity. A change counts within `FRESH`, without a
+restart. An entry that is wrong is left out and named in `problems`; a ConfigMap that cannot be read
+changes nothing. Without either there are no providers.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.oauth.options import config_path, options
+from accounts.providers import base
+from accounts.providers.base import Provider
+from accounts.providers.fields import Fields
+from accounts.providers.registry import build
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import CONFIG_MAPS
+from console.kube.runtime import get_runtime
+
+log = logging.getLogger(__name__)
+
+NAMESPACE, CONFIG_MAP, KEY = "kubesphere-system", "kubesphere-config", "kubesphere.yaml"
+#: How old what is known of the ConfigMap may be, and how long a reading of it may take.
+FRESH, READING = timedelta(seconds=10), 3.0
+MAX_BYTES = 1024 * 1024
+AUTO, LOOKUP, MIXED = "auto", "lookup", "mixed"
+
+#: A value of a label, and a segment of an address.
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`mapping`: what becomes of people who have no User yet. auto makes them one, after asking for a
+    name if `confirms`; mixed always asks; lookup lets nobody in who has none. `insecure`: nobody checks
+    who it is that answers."""
+
+    name: str
+    kind: str
+    mapping: str
+    confirms: bool
+    provider: Provider
+    insecure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`name` is "" for what is wrong with the whole."""
+
+    name: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """`entries` in the order of the configuration. `source`: where that is, "" if there is none."""
+
+    source: str = ""
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was made of which text, and when it was looked at."""
+
+    text: object = None
+    catalogue: Catalogue = Catalogue()
+    looked: float | None = None
+
+
+_file, _map = _Known(), _Known()
+
+
+async def catalogue() -> Catalogue:
+    """The configuration as it is now. Never raises for what it says."""
+    listed = options().identity_providers
+    if listed is not None:
+        if _file.text is not listed:
+            _file.catalogue = read_catalogue(listed, str(config_path()))
+            _file.text = listed
+        return _file.catalogue
+    now = base.clock.monotonic()
+    if _map.looked is None or now - _map.looked >= FRESH.total_seconds():
+        # First, so that many visitors at once make one request.
+        _map.looked = now
+        await _look()
+    return _map.catalogue
+
+
+def known() -> Catalogue:
+    """As `catalogue` last found it: for who has just asked, or cannot wait."""
+    return _map.catalogue if options().identity_providers is None else _file.catalogue
+
+
+def forget() -> None:
+    """Reads everything again at the next use."""
+    global _file, _map
+    _file, _map = _Known(), _Known()
+
+
+async def _look() -> None:
+    source = f"{NAMESPACE}/{CONFIG_MAP}"
+    client = get_runtime().console
+    if client is None:
+        # A runtime without a cluster.
+        return
+    try:
+        async with asyncio.timeout(READING):
+            found = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
+        text = str((found.get("data") or {}).get(KEY, ""))
+        if text != _map.text:
+            _map.catalogue, _map.text = read_catalogue(_listed(text), source), text
+    except NotFound:
+        _map.catalogue, _map.text = Catalogue(), None
+    except (ApiError, TimeoutError, ValueError) as error:
+        log.warning("The identity providers in %s cannot be read: %s", source, error)
+        problem = Problem("", "", "it cannot be read, and what was known before still counts")
+        before = _map.catalogue
+        others = (each for each in before.problems if each.name or each.kind)
+        _map.catalogue, _map.text = Catalogue(source, before.entries, (problem, *others)), None
+
+
+def _listed(text: str) -> object:
+    """The list in a whole `kubesphere.yaml`. Raises ValueError."""
+    if len(text) > MAX_BYTES:
+        raise ValueError("it is too large")
+    try:
+        raw = yaml.safe_load(text) or {}
+        oauth = (raw.get("authentication") or {}).get("oauthOptions") or {}
+        return oauth.get("identityProviders") or []
+    except (AttributeError, yaml.YAMLError, RecursionError) as error:
+        # Not its text, in which there may be secrets.
+        raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
+
+
+def read_catalogue(listed: object, source: str) -> Catalogue:
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    if not isinstance(listed, list):
+        return Catalogue(source, {}, (Problem("", "", "identityProviders is not a list"),))
+    for raw in listed:
+        name = _shown(raw, "name")
+        kind = _shown(raw, "type")
+        try:
+            if name in entries:
+                raise ValueError("the name is there twice; the first one counts")
+            entries[name] = _read_entry(raw)
+        except ValueError as error:
+            log.error("%s: identity provider %s is left out: %s", source, name, error)
+            problems.append(Problem(name, kind, str(error)))
+    return Catalogue(source, entries, tuple(problems))
+
+
+def _read_entry(raw: Any) -> Entry:
+    """Raises ValueError."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("provider"), dict):
+        raise ValueError("an identity provider has a name, a type and a provider")
+    name = raw.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError("the name has up to 63 letters, digits, '.', '_' and '-'")
+    mapping = raw.get("mappingMethod") or AUTO
+    if mapping not in (AUTO, LOOKUP, MIXED):
+        raise ValueError("mappingMethod is auto, lookup or mixed")
+    fields = Fields(raw["provider"], callbacks(name))
+    provider = build(str(raw.get("type")), fields)
+    return Entry(
+        name=name,
+        kind=str(raw["type"]),
+        mapping=mapping,
+        confirms=mapping == MIXED or raw.get("disableLoginConfirmation") is not True,
+        provider=provider,
+        insecure=fields.flag("insecureSkipVerify"),
+    )
+
+
+def callbacks(name: str) -> tuple[str, ...]:
+    """Where a provider may send browsers back to. The second is where KubeSphere has it."""
+    routes = ("callback", "landing")
+    return tuple(
+        settings.BASE_URL + reverse(f"accounts:federation:{route}", args=(name,))
+        for route in routes
+    )
+
+
+def _shown(raw: object, name: str) -> str:
+    """A field of an entry that may be anything, as far as a page can show it."""
+    value = raw.get(name) if isinstance(raw, dict) else None
+    return value[:63] if isinstance(value, str) and value.isprintable() else ""

@@ -1,0 +1,112 @@
+"""The login over preloaded users, with identity providers in a file and a console that can make users."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+from pytest_django import Settings
+
+from accounts.providers import options
+from console.audit.models import AuditRecord
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    LOGIN_RECORDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+)
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.accounts.federation.servers import Serve, local_server
+from tests.rbac.fakes import FakeConsole
+from tests.rbac.objects import admin_role, admins, binding
+
+Manifest = dict[str, Any]
+
+
+class Providers:
+    """The file; `write` changes it, as an operator would."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, *entries: Manifest) -> None:
+        content = {"authentication": {"oauthOptions": {"identityProviders": list(entries)}}}
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(yaml.safe_dump(content))
+        fresh.replace(self.path)
+
+
+def entry(name: str, kind: str, fields: Manifest, **more: Any) -> Manifest:
+    """An entry that makes Users at once, unless `more` says otherwise."""
+    found = {"mappingMethod": "auto", "disableLoginConfirmation": True, **more}
+    return {"name": name, "type": kind, "provider": fields, **found}
+
+
+@pytest.fixture(autouse=True)
+def providers(settings: Settings, tmp_path: Path) -> Iterator[Providers]:
+    path = tmp_path / "authentication.yaml"
+    settings.AUTHENTICATION_CONFIG = str(path)
+    options.forget()
+    yield Providers(path)
+    options.forget()
+
+
+@pytest.fixture
+def role_bindings() -> Informer[Any]:
+    return Informer.preloaded(ROLE_BINDINGS)
+
+
+@pytest.fixture(autouse=True)
+def runtime(users: Informer[Any], role_bindings: Informer[Any]) -> Iterator[StaticRuntime]:
+    found = StaticRuntime(
+        {
+            USERS: users,
+            GLOBAL_ROLE_BINDINGS: Informer.preloaded(
+                GLOBAL_ROLE_BINDINGS, [binding("admins", ("User", "admin"))]
+            ),
+            CLUSTER_ROLE_BINDINGS: Informer.preloaded(CLUSTER_ROLE_BINDINGS, admins("admin")),
+            CLUSTER_ROLES: Informer.preloaded(CLUSTER_ROLES, [admin_role()]),
+            LOGIN_RECORDS: Informer.preloaded(LOGIN_RECORDS),
+            ROLE_BINDINGS: role_bindings,
+            ROLES: Informer.preloaded(ROLES),
+            PODS: Informer.preloaded(PODS),
+            NAMESPACES: Informer.preloaded(NAMESPACES),
+            NODES: Informer.preloaded(NODES),
+        }
+    )
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+@pytest.fixture
+def console(runtime: StaticRuntime, users: Informer[Any]) -> FakeConsole:
+    found = runtime.console = FakeConsole({USERS: users})
+    return found
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Starts a server of this test's own on loopback; returns its address."""
+    async with AsyncExitStack() as running:
+
+        async def start(application: web.Application, **options: Any) -> str:
+            return await running.enter_async_context(local_server(application, **options))
+
+        yield start
+
+
+async def reasons() -> list[tuple[int, str]]:
+    """How the logins ended, by the audit trail, the first first."""
+    rows = AuditRecord.objects.filter(verb="login").select_related("outcome").order_by("pk")
+    return [(row.outcome.code, row.outcome.reason) async for row in rows]

@@ -1,0 +1,307 @@
+"""`/login/confirm`: a name of one's own, and nobody else's."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from accounts.federation.linking import subject_label
+from accounts.federation.names import suggested_name
+from accounts.providers import base
+from console.kube.errors import ApiError
+from console.kube.gvr import USERS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import Browser
+from tests.accounts.federation.conftest import Providers, entry, reasons
+from tests.accounts.federation.servers import CodeServer, Serve
+from tests.accounts.federation.test_code_flow import GITHUB, PODS, accounts_in, linked, log_in
+from tests.rbac.fakes import FakeConsole, MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CONFIRM = "/login/confirm"
+COOKIE = "__Host-quarterdeck-pending"
+
+
+@pytest.fixture
+async def hub(serve: Serve, providers: Providers, console: FakeConsole) -> CodeServer:
+    found = CodeServer(person={"login": "Jane_Doe", "id": 4711, "email": "jane@example.com"})
+    url = await serve(found.application())
+    providers.write(entry("hub", GITHUB, found.fields(url), mappingMethod="mixed"))
+    return found
+
+
+@pytest.fixture
+async def waiting(browser: Browser, hub: CodeServer) -> Browser:
+    """Jane's browser, who is asked for a name."""
+    answer = await log_in(browser, hub, PODS)
+    assert (answer.status_code, answer["Location"]) == (302, CONFIRM)
+    return browser
+
+
+def chosen(name: str = "jane", email: str = "jane@example.com") -> dict[str, str]:
+    return {"name": name, "email": email}
+
+
+async def test_somebody_new_chooses_a_name_and_goes_on(
+    waiting: Browser, console: FakeConsole
+) -> None:
+    page = (await waiting.get(CONFIRM)).content.decode()
+    assert 'value="jane-doe"' in page and 'value="jane@example.com"' in page
+    answer = await waiting.post(CONFIRM, chosen("j.doe"))
+    assert (answer.status_code, answer["Location"]) == (302, PODS)
+    assert console.of(USERS)["j.doe"]["metadata"]["labels"] == {
+        "iam.kubesphere.io/identify-provider": "hub",
+        "iam.kubesphere.io/origin-uid": "Jane_Doe",
+    }
+    assert await accounts_in() == ["j.doe"]
+    # It was for one use.
+    assert (await waiting.get(CONFIRM))["Location"] == "/login"
+
+
+@pytest.mark.parametrize("more", [{}, {"mappingMethod": ""}, {"mappingMethod": "auto"}])
+async def test_auto_asks_unless_it_is_told_not_to(
+    hub: CodeServer, providers: Providers, serve: Serve, more: dict[str, str]
+) -> None:
+    fields = hub.fields(await serve(hub.application()))
+    providers.write(entry("hub", GITHUB, fields, disableLoginConfirmation=False, **more))
+    assert (await log_in(Browser(), hub))["Location"] == CONFIRM
+
+
+async def test_without_a_question_a_name_that_cannot_be_is_asked_for(
+    hub: CodeServer, providers: Providers, serve: Serve, console: FakeConsole
+) -> None:
+    """A login as `admin` at the provider is no way to become admin."""
+    providers.write(entry("hub", GITHUB, hub.fields(await serve(hub.application()))))
+    for number, login in enumerate(["admin", "ADMIN", "alice", "jane_doe", "-", "ad\u0131min"]):
+        hub.person = {"login": login, "id": 1, "email": f"new{number}@example.com"}
+        answer = await log_in(Browser(), hub, code=f"c{number}")
+        assert (answer.status_code, answer["Location"]) == (302, CONFIRM)
+    assert console.calls == [] and await accounts_in() == []
+
+
+async def test_nobody_is_made_without_an_answer_of_a_provider(browser: Browser) -> None:
+    for method in (browser.get, browser.post):
+        answer = await method(CONFIRM)
+        assert (answer.status_code, answer["Location"]) == (302, "/login")
+
+
+@pytest.mark.parametrize("edit", [str.upper, lambda v: v[1:], lambda v: "x", lambda v: v + "x"])
+async def test_an_edited_cookie_is_refused(
+    waiting: Browser, console: FakeConsole, edit: Any
+) -> None:
+    one = Browser()
+    one.client.cookies[COOKIE] = edit(waiting.client.cookies[COOKIE].value)
+    assert (await one.get(CONFIRM)).status_code == 403
+    one.client.cookies[COOKIE] = edit(waiting.client.cookies[COOKIE].value)
+    assert (await one.post(CONFIRM, chosen())).status_code == 403
+    assert console.calls == []
+
+
+async def test_what_the_form_says_of_provider_and_subject_means_nothing(
+    waiting: Browser, console: FakeConsole
+) -> None:
+    more = {"provider": "evil", "subject": "1", "labels": "x", "next": "//evil.example"}
+    answer = await waiting.post(CONFIRM, {**chosen(), **more})
+    assert answer["Location"] == PODS
+    made = console.of(USERS)["jane"]
+    assert made["metadata"]["labels"]["iam.kubesphere.io/identify-provider"] == "hub"
+    assert set(made["spec"]) == {"email"} and "annotations" not in made["metadata"]
+
+
+NAMES = [
+    "",
+    " ",
+    "-jane",
+    "jane-",
+    "Jane",
+    "ja ne",
+    "jane\0",
+    "j\u00e4ne",
+    "\uff4aane",
+    "jane\u200b",
+    "a" * 64,
+    "system:admin",
+    "jane/x",
+    "../x",
+    "a..b",
+    ".",
+    "jane\nx",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+async def test_what_is_no_name_is_refused(
+    waiting: Browser, console: FakeConsole, name: str
+) -> None:
+    answer = await waiting.post(CONFIRM, chosen(name))
+    assert answer.status_code == 400
+    assert "name-error" in answer.content.decode()
+    assert console.calls == []
+    # What was typed is still there, and so is the browser's turn.
+    assert answer.context["form"].email == "jane@example.com"
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 302
+
+
+@pytest.mark.parametrize("name", ["admin", "alice", "disabled", "going"])
+async def test_nobody_elses_name(waiting: Browser, console: FakeConsole, name: str) -> None:
+    before = console.of(USERS)[name]
+    answer = await waiting.post(CONFIRM, chosen(name))
+    assert answer.status_code == 400 and "name-error" in answer.content.decode()
+    assert console.of(USERS)[name] == before and await accounts_in() == []
+
+
+async def test_nobodys_rights(
+    waiting: Browser, console: FakeConsole, role_bindings: Informer[Any]
+) -> None:
+    """A name that bindings know belongs to somebody, also if there is no such User (any more)."""
+    role_bindings.apply(
+        {
+            "metadata": {"name": "b", "namespace": "shop", "uid": "u", "resourceVersion": "5"},
+            "roleRef": {"kind": "Role", "name": "edit"},
+            "subjects": [
+                {"kind": "User", "name": "kubernetes-admin"},
+                {"kind": "Group", "name": "free"},
+            ],
+        }
+    )
+    answer = await waiting.post(CONFIRM, chosen("kubernetes-admin"))
+    assert answer.status_code == 400 and "name-error" in answer.content.decode()
+    assert console.of(USERS).keys().isdisjoint({"kubernetes-admin"})
+    assert (await waiting.post(CONFIRM, chosen("free"))).status_code == 302
+
+
+async def test_while_nobody_knows_the_bindings_nobody_is_made(
+    waiting: Browser, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object, **__: object) -> bool:
+        return False
+
+    monkeypatch.setattr(StaticRuntime, "wait_synced", never)
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 503
+    assert console.calls == []
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "",
+        "x",
+        "a@b@example.com",
+        "alice@example.com",
+        "ALICE@example.com",
+        "j\u00e4ne@example.com",
+        "a@example.com\n",
+        "a" * 250 + "@example.com",
+        "a@example.com\0",
+    ],
+)
+async def test_an_address_that_is_none_or_somebody_elses(
+    waiting: Browser, console: FakeConsole, email: str
+) -> None:
+    answer = await waiting.post(CONFIRM, chosen(email=email))
+    if email == "a@example.com\n":
+        # What surrounds an address is nothing of it.
+        assert answer.status_code == 302
+        return
+    assert answer.status_code == 400 and "email-error" in answer.content.decode()
+    assert console.calls == []
+
+
+async def test_ten_answers_at_once_make_one_user(waiting: Browser, console: FakeConsole) -> None:
+    cookie = waiting.client.cookies[COOKIE].value
+
+    async def choose(name: str) -> int:
+        one = Browser()
+        one.client.cookies[COOKIE] = cookie
+        return int((await one.post(CONFIRM, chosen(name, f"{name}@example.org"))).status_code)
+
+    found = await asyncio.gather(*(choose(f"jane{n}") for n in range(10)))
+    assert found.count(302) >= 1 and set(found) <= {302, 403, 503}
+    assert [call[:2] for call in console.calls].count(("create", "users")) == 1
+    assert len({row async for row in Session.objects.values_list("session_key")}) <= 10
+
+
+async def test_a_user_who_appears_meanwhile_is_not_taken_over(
+    waiting: Browser, console: FakeConsole, users: Informer[Any]
+) -> None:
+    """kube-apiserver knows of a User that the cache does not know yet."""
+    console.objects[USERS, "jane"] = user("jane")
+    answer = await waiting.post(CONFIRM, chosen())
+    assert answer.status_code == 400 and "name-error" in answer.content.decode()
+    assert await accounts_in() == []
+    assert (await waiting.post(CONFIRM, chosen("jane2"))).status_code == 302
+
+
+async def test_who_was_linked_meanwhile_is_that_user(
+    waiting: Browser, console: FakeConsole
+) -> None:
+    console.put(USERS, linked("known", "Jane_Doe"))
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 302
+    assert await accounts_in() == ["known"]
+    assert "users" not in {call[1] for call in console.calls}
+
+
+async def test_a_question_is_open_for_ten_minutes(
+    browser: Browser, hub: CodeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = MovableClock()
+    monkeypatch.setattr(base, "clock", clock)
+    await log_in(browser, hub)
+    assert (await browser.get(CONFIRM)).status_code == 200
+    clock.move(seconds=601)
+    assert (await browser.get(CONFIRM)).status_code == 403
+
+
+async def test_a_provider_that_is_no_more_makes_nobody(
+    waiting: Browser, providers: Providers, console: FakeConsole
+) -> None:
+    providers.write()
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 403
+    assert console.calls == []
+
+
+async def test_a_cluster_that_refuses_is_said_to(
+    waiting: Browser, console: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise ApiError(403, "no")
+
+    monkeypatch.setattr(console, "create", refuse)
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 503
+    monkeypatch.undo()
+    assert (await waiting.post(CONFIRM, chosen())).status_code == 302
+    assert (await reasons())[-1][0] == 200
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("jane", "jane"),
+        ("Jane_Doe", "jane-doe"),
+        ("jane@example.com", "jane"),
+        ("J\u00e4ne", "j-ne"),
+        ("a" * 80, "a" * 63),
+        ("--x--", "x"),
+        ("\u738b", ""),
+        ("", ""),
+        ("a..b", ""),
+    ],
+)
+def test_a_name_is_suggested_that_can_be_one(given: str, name: str) -> None:
+    assert suggested_name(given) == name
+
+
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(st.text(max_size=300))
+def test_every_subject_has_a_label_of_its_own(subject: str) -> None:
+    label = subject_label(subject)
+    assert 0 < len(label) <= 63 and label.isascii()
+    assert subject_label(label) == label if label == subject else subject_label(label) != label
