@@ -29,6 +29,9 @@ class TenantAccess:
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         return OWN if verb in _READS and gvr == PODS else frozenset()
 
+    def standing(self) -> str:
+        return self.identity.name
+
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return frozenset()
 

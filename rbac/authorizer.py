@@ -122,6 +122,10 @@ class Authorizer:
         nothing = frozenset[Key]()
         return self._ask(identity, verb, gvr, nothing, lambda rights: _names(rights, verb, gvr))
 
+    def standing(self, identity: Identity) -> Rights | None:
+        """The rights that count for reading; others take their place when they change. Never raises."""
+        return self._ask(identity, "list", NAMESPACES, None, lambda rights: rights)
+
     def explain(self, identity: Identity, asked: Question) -> Explanation:
         """Why, as far as `identity` may know it. Never raises."""
         gvr = GVR(asked.group, "", asked.resource)
@@ -217,6 +221,9 @@ class RoleAccess:
 
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return self.authorizer.names_where(self.identity, verb, gvr)
+
+    def standing(self) -> Rights | None:
+        return self.authorizer.standing(self.identity)
 
 
 def _names(rights: Rights, verb: str, gvr: GVR) -> frozenset[Key]:

@@ -4,6 +4,7 @@ They ask nothing else about permissions. The implementation comes from `rbac` th
 request or a socket without an `Access` is refused (`require_access`).
 """
 
+from collections.abc import Hashable
 from typing import Protocol, runtime_checkable
 
 from console.kube.gvr import GVR, Key
@@ -16,7 +17,8 @@ class NoAccess(Exception):
 
 @runtime_checkable
 class Access(Protocol):
-    """One viewer's rights, answered from memory. Each call decides anew: never keep an answer."""
+    """One viewer's rights, answered from memory. Each call decides anew: never keep an answer, but with
+    the `standing` that it was given under."""
 
     @property
     def identity(self) -> Identity:
@@ -40,6 +42,11 @@ class Access(Protocol):
         of that name in every namespace. Of namespaces, which no right within one lets anybody list,
         they are those that the viewer may read.
         """
+        ...
+
+    def standing(self) -> Hashable:
+        """Equal at two moments only if every question about get, list and watch has the same answers at
+        both, but for what is never answered from doubtful rights. None: nobody can say."""
         ...
 
 

@@ -38,6 +38,9 @@ class DeclaredAccess:
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return self.access.names_where(verb, gvr) if self._declared(verb, gvr) else frozenset()
 
+    def standing(self) -> None:
+        """Nobody keeps what one panel was told."""
+
     def _declared(self, verb: str, gvr: GVR) -> bool:
         if gvr == self.kind.gvr:
             return verb == "list" or any(verb == action.verb for action in self.kind.actions)

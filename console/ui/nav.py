@@ -1,9 +1,9 @@
 """The menu: what the viewer may list, with how many there are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -28,6 +28,8 @@ from console.ui.viewspec import ViewSpec
 CUSTOMS, CUSTOMS_LOOKED_AT = 20, 500
 #: Links that are kept: of each kind for some namespaces.
 KEPT = 5000
+#: Viewers in a project, or in all, whose kinds are kept.
+MENUS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ class _Place(NamedTuple):
     namespaces: tuple[str, ...]
 
 
+_Shown = tuple[ResourceKind, Readable, _Place]
+_Groups = tuple[tuple[str, tuple[_Shown, ...]], ...]
+
+
 def menu(
     access: Access,
     informers: Mapping[GVR, Informer[Any]],
@@ -77,13 +83,16 @@ def menu(
     """
     overviews = tuple(_overviews(cluster, namespace, current))
     groups = [NavGroup("overview", gettext_lazy("Overview"), overviews)]
-    for group, members in groupby(_ordered(tuple(kinds)), key=lambda kind: kind.nav.group):
-        found = chain(members, _customs(access, current) if group == "custom" else ())
+    standing, known = access.standing(), tuple(kinds)
+    # An Access with a standing can be compared.
+    declared: Callable[..., _Groups] = _declared if standing else _declared.__wrapped__
+    for group, members in declared(known, access, standing, cluster, namespace):
+        found = list(members)
+        if group == "custom":
+            found += _shown(_customs(access, current), access, cluster, namespace)
         items = [
             _item(kind, allowed, place, informers.get(kind.gvr), current == kind.segment)
-            for kind in found
-            if (allowed := _allowed(kind, access))
-            for place in (_place(kind, allowed, cluster, namespace),)
+            for kind, allowed, place in found
         ]
         items += _pages(group, access, cluster, current)
         if items:
@@ -97,6 +106,30 @@ async def prepare_menu(informers: Mapping[GVR, Informer[Any]]) -> None:
         kind = kinds.of(gvr)
         if kind is not None and informer.freshness.synced:
             await brought_up(counts_of(kind, informer))
+
+
+@lru_cache(MENUS)
+def _declared(
+    known: tuple[ResourceKind, ...],
+    access: Access,
+    standing: Hashable,
+    cluster: str,
+    namespace: str,
+) -> _Groups:
+    """The kinds that have a declaration, by group. The same for as long as `standing` is."""
+    return tuple(
+        (group, tuple(_shown(members, access, cluster, namespace)))
+        for group, members in groupby(_ordered(known), key=lambda kind: kind.nav.group)
+    )
+
+
+def _shown(
+    members: Iterable[ResourceKind], access: Access, cluster: str, namespace: str
+) -> Iterator[_Shown]:
+    for kind in members:
+        allowed = _allowed(kind, access)
+        if allowed is not None:
+            yield kind, allowed, _place(kind, allowed, cluster, namespace)
 
 
 @lru_cache(1)
@@ -125,15 +158,20 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
     if namespace:
         pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
     for name, label, place in pages:
-        yield NavItem(label, reverse(name, args=place), current == name, None, None)
+        yield NavItem(label, _address(name, *place), current == name, None, None)
+
+
+@lru_cache(KEPT)
+def _address(name: str, *place: str) -> str:
+    return reverse(name, args=place)
 
 
 def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
     if access.can("create", USERS):
-        url = reverse("accounts:administration:new_account")
+        url = _address("accounts:administration:new_account")
         yield NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)
     if may_list_everything(access):
-        url, label = reverse("accounts:federation:providers"), gettext_lazy("Identity providers")
+        url, label = _address("accounts:federation:providers"), gettext_lazy("Identity providers")
         yield NavItem(label, url, current == "providers", None, None)
 
 
@@ -143,7 +181,7 @@ def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavIt
         return list(_access_pages(access, current))
     if group != "cluster" or not may_list_everything(access):
         return []
-    url = reverse("cache", args=(cluster,))
+    url = _address("cache", cluster)
     return [NavItem(gettext_lazy("Cache"), url, current == "cache", None, None)]
 
 

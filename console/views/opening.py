@@ -4,6 +4,7 @@ Whoever comes to a list without a query is led to the address of that view, whic
 whoever comes from the same list, by a link that drops what narrowed it: they want all of it.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
@@ -15,7 +16,10 @@ from console.saved import book
 from console.saved.book import Reader
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
-from console.ui.places import find_list
+from console.ui.places import find_kind, find_list
+
+#: What may be a list, by the look of it: nearly none opens with anything, and then no more is asked.
+_LIST = re.compile(r"/clusters/([^/]+)/([^/]+)")
 
 GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
 
@@ -29,14 +33,15 @@ class OpeningViewMiddleware:
 
     async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
         account = getattr(request, "account", None)
-        if account and request.method == "GET" and not request.META.get("QUERY_STRING"):
-            place = find_list(request.path)
-            if place is not None and not is_fragment(request) and not _from_itself(request):
-                spec = place.spec
-                asked = (spec.cluster, place.kind.segment)
-                found = book.known_openings(*asked) or await sync_to_async(book.openings)(*asked)
-                if query := found.of(Reader(account)):
-                    return HttpResponseRedirect(f"{spec.url}?{query}")
+        asked = _LIST.fullmatch(request.path)
+        place = (asked[1], asked[2]) if asked and request.method == "GET" else None
+        if account and place and find_kind(*place) and not request.META.get("QUERY_STRING"):
+            found = book.known_openings(*place) or await sync_to_async(book.openings)(*place)
+            query = found.of(Reader(account))
+            if query and not is_fragment(request) and not _from_itself(request):
+                listed = find_list(request.path)
+                if listed is not None:
+                    return HttpResponseRedirect(f"{listed.url}?{query}")
         return await self._get_response(request)
 
 

@@ -26,8 +26,8 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
 from console.ui.kind import ResourceKind, Scope
 from rbac.middleware import access_of
-from tests.kinds.asking import ids_of, rows_of, url_of
-from tests.kinds.world import Obj, informer_of, objects_of
+from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
+from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
 from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, project, rule, user
 from tests.views import cast
@@ -69,8 +69,11 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
         gvr: Informer.preloaded(gvr, objects) for gvr, objects in granted.items()
     }
     objects = [*granted.get(kind.gvr, []), *objects_of(kind), canary(kind)]
-    informers[kind.gvr] = informer_of(kind, objects)
-    found = StaticRuntime(informers)
+    informer = informer_of(kind, objects)
+    if kind.private:
+        found = StaticRuntime(informers, live_lists=LiveLists(informer))
+    else:
+        found = StaticRuntime({**informers, kind.gvr: informer})
     set_runtime(found)
     yield found
     set_runtime(None)
@@ -85,7 +88,7 @@ def _real_rights(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
     """What is in the project, or is it."""
-    entries = runtime.informer(kind.gvr).store.snapshot().entries
+    entries = {entry.key for entry in entries_of(runtime, kind)}
     if kind.gvr == NAMESPACES:
         return {key for key in entries if key.name == place}
     return {key for key in entries if key.namespace == place}
@@ -118,8 +121,7 @@ async def test_who_has_one_project_learns_nothing_of_others(
         assert response.status_code == 200, query
         assert CANARY not in text, query
         if query == "limit=500":
-            entries = runtime.informer(kind.gvr).store.snapshot().entries
-            shown = [entry for key, entry in entries.items() if key in visible]
+            shown = [entry for entry in entries_of(runtime, kind) if entry.key in visible]
             assert set(rows_of(text)) == ids_of(kind, shown)
             assert f'data-total="{len(visible)}"' in text
         elif query == "format=json":

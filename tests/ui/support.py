@@ -31,6 +31,9 @@ class FakeAccess:
         self.delete_in = delete_in
         self.names = names
 
+    def standing(self) -> None:
+        """What it may do changes with its fields."""
+
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         everything = None if self.list_in is None and self.delete_in is None else ()
         rights = {

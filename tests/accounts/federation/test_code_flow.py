@@ -77,8 +77,8 @@ async def test_the_first_login_makes_a_user_and_the_second_finds_it(
     other = Browser()
     hub.person["email"] = "other@example.com"
     assert (await log_in(other, hub, code="c2"))["Location"] == "/"
-    made = [call[1] for call in console.calls]
-    assert made == ["users", "loginrecords", "loginrecords"]
+    written = [call[1] for call in console.calls]
+    assert written == ["users", "loginrecords", "loginrecords"]
     assert await reasons() == [(200, ""), (200, "")]
 
 
