@@ -8,7 +8,17 @@ pytest_plugins = ["tests.controlplane.plugin"]
 
 #: Tests of several real programs that run side by side. A busy machine may stop one of them for longer
 #: than the test waits, so they are tried once more; the run's last lines list each that was.
-_SIDE_BY_SIDE = ("browser", "chaos", "commands", "contract", "controlplane", "live", "server")
+_SIDE_BY_SIDE = (
+    "accounts",
+    "browser",
+    "chaos",
+    "commands",
+    "contract",
+    "controlplane",
+    "live",
+    "rbac",
+    "server",
+)
 _FOLDER = Path(__file__).parent
 
 

@@ -8,10 +8,12 @@ from console.ui.freshness import LiveState, live_state
 
 
 class Chip:
+    """`told`: what browsers have."""
+
     def __init__(self, informer: Informer[Any], lang: str) -> None:
         self._informer = informer
         self._lang = lang
-        self._told = live_state(informer)
+        self.told = live_state(informer)
         self._drawn: tuple[LiveState, str] | None = None
 
     def frame(self) -> str:
@@ -23,5 +25,5 @@ class Chip:
     def news(self) -> list[str]:
         """The frame, if it has changed since the last call."""
         live = live_state(self._informer)
-        changed, self._told = live != self._told, live
+        changed, self.told = live != self.told, live
         return [self.frame()] if changed else []

@@ -19,6 +19,7 @@ from console.live.mailbox import Mail
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.detail import Part, detail, etag_of, gone_part, panel_id
+from console.ui.freshness import LiveState
 from console.ui.places import DetailPlace
 
 
@@ -58,6 +59,11 @@ class DetailView:
 
     def freshness(self) -> str:
         return self._chip.frame()
+
+    @property
+    def told(self) -> LiveState:
+        """How fresh it is, as far as the browsers know."""
+        return self._chip.told
 
     def freshness_news(self) -> list[str]:
         return self._chip.news()

@@ -25,6 +25,7 @@ from console.live.pacer import Pacer
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.decisions import Denied
+from console.ui.freshness import LiveState
 from console.ui.places import Place
 from console.ui.reading import check_not_refused
 from console.ui.registry import kinds
@@ -61,7 +62,7 @@ class Viewer(Protocol):
 #: Frames, and who gets them.
 _Post = list[tuple[list[str], tuple[Viewer, ...]]]
 #: Brings a viewer whose rights changed, and what it has, to the screen of those rights. Raises `Denied`.
-Move = Callable[[Viewer, Any, str, Known], object]
+Move = Callable[[Viewer, Any, str, Known], "Screen"]
 
 
 class View(Protocol):
@@ -80,6 +81,8 @@ class View(Protocol):
 
     @property
     def synced(self) -> bool: ...
+    @property
+    def told(self) -> LiveState: ...
 
     def known(self) -> Known: ...
     def forget(self) -> None: ...
@@ -143,6 +146,11 @@ class Screen:
                 end_feed()
             self.on_empty()
 
+    @property
+    def told(self) -> LiveState:
+        """How fresh the list is, as far as the browsers know."""
+        return self._view.told
+
     def freshness(self) -> str:
         """How fresh the list is, as a frame."""
         return self._view.freshness()
@@ -160,7 +168,7 @@ class Screen:
     async def _flush(self) -> None:
         # Up to the first `await` everything is of one moment.
         mail = self._mailbox.take()
-        refused = self._decide()
+        refused, moved = self._decide()
         post = self._work_out(mail) if self.viewers else []
         post += [self._refresh(one) for one in tuple(self._lagging) if not one.clogged]
         behind = {one for found, viewers in post if found for one in viewers if one.clogged}
@@ -168,12 +176,17 @@ class Screen:
             self._set(viewer, self._lagging)
         for viewer, error in refused:
             await viewer.fail(error)
+        for viewer, screen in moved:
+            if viewer.screen is screen:
+                await viewer.tell({"type": "websocket.send", "text": screen.freshness()})
         for found, viewers in post:
             await self._send(found, [viewer for viewer in viewers if viewer not in behind])
 
-    def _decide(self) -> list[tuple[Viewer, Exception]]:
-        """Keeps the viewers whose rights are this screen's. Returns those that have none."""
+    def _decide(self) -> tuple[list[tuple[Viewer, Exception]], list[tuple[Viewer, "Screen"]]]:
+        """Keeps the viewers whose rights are this screen's. Returns those that have none, and those with
+        others whose screens, where they are now, have told something else about freshness."""
         refused: list[tuple[Viewer, Exception]] = []
+        moved: list[tuple[Viewer, Screen]] = []
         # One decision for all sockets of an account.
         decided: dict[Access, Hashable] = {}
         for viewer in self.viewers:
@@ -184,14 +197,16 @@ class Screen:
                 if decided[access] != self._rights:
                     known = self._known(viewer)
                     self.leave(viewer)
-                    self._move(viewer, self._place, self._lang, known)
+                    screen = self._move(viewer, self._place, self._lang, known)
+                    if screen.told != self.told:
+                        moved.append((viewer, screen))
             except Exception as error:
                 if not isinstance(error, Denied):
                     log.exception("Nobody can say what a viewer may do")
                 if viewer.screen is self:
                     self.leave(viewer)
                 refused.append((viewer, error))
-        return refused
+        return refused, moved
 
     def _rights_of(self, access: Access) -> Hashable:
         """Raises `Denied` for whoever may not see what this page's address names."""

@@ -19,6 +19,7 @@ from console.live.chip import Chip
 from console.live.mailbox import Mail
 from console.ui.access import Access
 from console.ui.decisions import readable
+from console.ui.freshness import LiveState
 from console.ui.rows import Row
 from console.ui.table import Table, find_row, rows
 from console.ui.viewspec import ViewSpec
@@ -71,6 +72,11 @@ class LiveView:
     def freshness(self) -> str:
         """How fresh the list is, as a frame."""
         return self._chip.frame()
+
+    @property
+    def told(self) -> LiveState:
+        """How fresh it is, as far as the browsers know."""
+        return self._chip.told
 
     def freshness_news(self) -> list[str]:
         """The same, if it has changed since the last call."""

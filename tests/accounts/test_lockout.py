@@ -148,7 +148,7 @@ async def test_a_session_goes_on_while_others_guess(browser: Browser) -> None:
     await browser.login("alice")
     for _ in range(TRIES + 1):
         await by_page("alice", "wrong")
-    assert not (await browser.get("/dashboard"))["Location"].startswith("/login")
+    assert (await browser.get("/dashboard")).status_code == 200
 
 
 async def test_a_lock_that_another_installation_set_holds(

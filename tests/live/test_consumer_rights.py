@@ -146,3 +146,20 @@ async def test_frames_are_made_without_looking_at_the_session(
         pods.apply(pod("web-1", restarts=restarts))
         await browser.frame()
     assert session.asked == 0
+
+
+async def test_whoever_changes_screens_is_told_how_fresh_it_is(
+    browsers: Browsers, pods: Informer[Any], bindings: Informer[Any]
+) -> None:
+    """Rights may come back before, with or after the cluster: a new screen knows no other state than
+    the one that it began with, and must not take its viewers to have heard of it."""
+    access = FakeAccess("eve", delete_in=None)
+    browser = await browsers(access)
+    await browser.subscribe()
+    await browser.frame()
+    pods.disconnected("away")
+    assert 'data-state="stale"' in await browser.html()
+    access.delete_in = ()
+    pods.connected()
+    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    assert 'data-state="live"' in await browser.html()
