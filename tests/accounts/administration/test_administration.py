@@ -46,7 +46,7 @@ def writes(runtime: StaticRuntime) -> list[Any]:
 
 
 async def is_in(browser: Browser) -> bool:
-    return (await browser.get("/dashboard")).status_code == 200
+    return bool((await browser.get("/dashboard")).status_code == 200)
 
 
 async def act(browser: Browser, what: str, name: str = "alice", uid: str = "") -> Any:
