@@ -106,7 +106,10 @@ class Console:
         return done.stdout
 
     def pod(self, name: str, namespace: str = "default", **labels: str) -> None:
-        """Creates a pod that nothing will ever run; its status is ours to write."""
+        """Creates a pod that nothing will ever run; its status is ours to write. One that an earlier try
+        of the test has left goes first."""
+        place = ("-n", namespace, "--ignore-not-found", "--grace-period=0", "--force")
+        self.kubectl("delete", "pod", name, *place)
         manifest = {
             "apiVersion": "v1",
             "kind": "Pod",

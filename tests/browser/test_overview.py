@@ -27,7 +27,7 @@ def test_an_overview_follows_the_cluster_without_a_reload(console: Console, page
 
     _eventually(polled)
     expect(page.locator(".attention")).to_contain_text("Crash loop")
-    page.locator(".cause a", has_text="1 pod").first.click()
+    page.locator(".trouble a", has_text="1 pod").first.click()
     expect(page).to_have_url(re.compile(r"/clusters/host/pods\?state="))
     expect(page.locator('tr[data-key="default/troubled"]')).to_be_visible()
     console.kubectl("delete", "pod", "troubled", "--grace-period=0", "--force")

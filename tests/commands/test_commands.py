@@ -86,12 +86,17 @@ def demo(tmp_path: Path, port: int) -> Iterator[Demo]:
 
 
 def sign_in(url: str, password: str) -> str:
-    """The page that somebody without a browser gets after signing in."""
+    """The list of pods that somebody without a browser gets after signing in."""
     opener = build_opener(HTTPCookieProcessor(CookieJar()))
     form = opener.open(url + "/login", timeout=20).read().decode()
     token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)
     assert token, form
-    fields = {"username": "admin", "password": password, "csrfmiddlewaretoken": token[1]}
+    fields = {
+        "username": "admin",
+        "password": password,
+        "csrfmiddlewaretoken": token[1],
+        "next": "/clusters/host/pods",
+    }
     request = Request(url + "/login", urlencode(fields).encode(), {"Origin": url})  # noqa: S310
     page: str = opener.open(request, timeout=20).read().decode()
     return page
