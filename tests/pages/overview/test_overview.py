@@ -33,7 +33,7 @@ def section(html: str, name: str) -> str:
 def causes(html: str) -> dict[str, str]:
     """Each cause's link text by its word, in the order of the page."""
     found = re.findall(
-        r'class="cause".*?class="word">([^<]+)<.*?<a class="link" href="([^"]+)">([^<]+)<',
+        r'class="trouble".*?class="word">([^<]+)<.*?<a class="link" href="([^"]+)">([^<]+)<',
         html,
         re.DOTALL,
     )
