@@ -136,7 +136,8 @@ def it_tries_a_refused_watch_again_without_a_list(world: World, answers: list[An
         world.proxy.answer(on("watch", "pods", *answers))
         # That one alone: a probe that fails would have every watch taken up anew once more.
         world.proxy.reset("pods")
-        name = f"refused-{answers[0].status}"
+        # Another one at each try.
+        name = f"refused-{answers[0].status}-{len(world.proxy.seen)}"
         console.write(PODS_OF, name)
         eventually(lambda: console.holds(PODS_OF, name), "it follows", timeout=15)
         watches = console.requests("watch", PODS_OF)

@@ -30,8 +30,10 @@ class Pods:
         self.process = subprocess.Popen(
             [
                 sys.executable,
-                "-W",
-                "error",
+                *("-W", "error"),
+                # ldap3 asks pyasn1 for the names of before.
+                *("-W", "ignore:tagMap is deprecated:DeprecationWarning"),
+                *("-W", "ignore:typeMap is deprecated:DeprecationWarning"),
                 "-m",
                 "tests.server.pods",
                 str(port),
