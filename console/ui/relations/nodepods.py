@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
@@ -11,13 +10,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, PODS
+from console.kube.gvr import GVR, PODS, Key
 from console.kube.indexes import indexes_of
+from console.kube.projections.pod import Pod
+from console.kube.projections.reserved import NOTHING
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.panels import Panel
-from console.ui.relations.requests import Requests, requests_of, total
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 
@@ -66,18 +66,19 @@ class PodsPanel(Panel):
         if seeing.informer is None or seeing.nothing:
             return SafeString("")
         found = seeing.among(indexes_of(seeing.informer.store).by_node.get(subject.key.name))
-        asked = [(entry, requests_of(entry)) for entry in found]
-        asked.sort(key=_most_first)
-        running = [requests for _entry, requests in asked if requests is not None]
-        node, whole = subject.entry.projection, total(running)
+        placed = sorted(found, key=_most_first)
+        # A pod that has ended is still there to look at, and takes no room.
+        running = [held for entry in placed if (held := entry.projection.reserved) is not None]
+        node = subject.entry.projection
+        cpu, memory = sum(held.cpu for held in running), sum(held.memory for held in running)
         context = {
             "bars": (
-                _bar(_("CPU requested"), whole.cpu, node.cpu, cores_text),
-                _bar(_("Memory requested"), whole.memory, node.memory, bytes_text),
+                _bar(_("CPU requested"), _cores(cpu), node.cpu, cores_text),
+                _bar(_("Memory requested"), Decimal(memory), node.memory, bytes_text),
                 _bar(_("Pods"), Decimal(len(running)), node.pods, number_text),
             ),
             "partial": seeing.readable.namespaces is not None,
-            "pods": [_placed(seeing, entry, requests) for entry, requests in asked[:MOST]],
+            "pods": [_placed(seeing, entry) for entry in placed[:MOST]],
             "total": len(found),
             "more": max(0, len(found) - MOST),
             "url": seeing.all_url(("node", subject.key.name)),
@@ -85,15 +86,20 @@ class PodsPanel(Panel):
         return render_to_string("ui/relations/node_pods.html", context)
 
 
-def _most_first(asked: tuple[Entry[Any], Requests | None]) -> tuple[Any, ...]:
-    entry, requests = asked
-    amounts = requests or Requests()
-    return (-amounts.cpu, -amounts.memory, entry.key)
+def _most_first(entry: Entry[Pod]) -> tuple[int, int, Key]:
+    held = entry.projection.reserved or NOTHING
+    return (-held.cpu, -held.memory, entry.key)
 
 
-def _placed(seeing: Seeing, entry: Entry[Any], requests: Requests | None) -> Placed:
-    cpu, memory = requests or Requests()
-    return Placed(seeing.line(entry), cores_text(cpu), bytes_text(memory))
+def _placed(seeing: Seeing, entry: Entry[Pod]) -> Placed:
+    held = entry.projection.reserved or NOTHING
+    return Placed(
+        seeing.line(entry), cores_text(_cores(held.cpu)), bytes_text(Decimal(held.memory))
+    )
+
+
+def _cores(thousandths: int) -> Decimal:
+    return Decimal(thousandths) / 1000
 
 
 def _bar(label: str, used: Decimal, whole: str, text: Callable[[Decimal], str]) -> Bar:
