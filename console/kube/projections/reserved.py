@@ -43,16 +43,20 @@ class Reserved(NamedTuple):
 
 
 NOTHING = Reserved()
+Quantity = str | int | float | None
 
 
 class Amounts(msgspec.Struct, gc=False):
-    cpu: str | int | float | None = None
-    memory: str | int | float | None = None
+    cpu: Quantity = None
+    memory: Quantity = None
 
 
 class Resources(msgspec.Struct, gc=False):
     requests: Amounts | None = None
     limits: Amounts | None = None
+
+
+_NO_AMOUNTS = Amounts()
 
 
 class Container(msgspec.Struct, gc=False):
@@ -88,7 +92,19 @@ def reserved_of(
 
 
 def _of(resources: Resources | None) -> Reserved:
-    return NOTHING if resources is None else _declared(resources, NOTHING)
+    if resources is None:
+        return NOTHING
+    requests, limits = resources.requests or _NO_AMOUNTS, resources.limits or _NO_AMOUNTS
+    return _container(requests.cpu, requests.memory, limits.cpu, limits.memory)
+
+
+# Runs for every container that a watch brings, and a cluster has few combinations.
+@lru_cache(_KEPT)
+def _container(
+    cpu: Quantity, memory: Quantity, cpu_limit: Quantity, memory_limit: Quantity
+) -> Reserved:
+    requests, limits = Amounts(cpu, memory), Amounts(cpu_limit, memory_limit)
+    return _declared(Resources(requests, limits), NOTHING)
 
 
 def _declared(resources: Resources | None, otherwise: Reserved) -> Reserved:
