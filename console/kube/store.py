@@ -17,7 +17,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -48,6 +48,15 @@ P = TypeVar("P", bound=Projected)
 #: From an object's JSON: its projection, its resourceVersion and its `managedFields` ("" without any).
 #: Raises `msgspec.DecodeError` for what is no such object.
 Decode = Callable[[bytes | msgspec.Raw], tuple[P, str, msgspec.Raw]]
+
+
+@runtime_checkable
+class Comparing(Protocol[P]):
+    """A `Decode` that does less for what is known already."""
+
+    def beside(self, known: Callable[[Key], P | None]) -> Decode[P]:
+        """One that finds with `known` what it made of an object before, None of a new one."""
+        ...
 
 
 class Entry(msgspec.Struct, Generic[P], frozen=True, eq=False, gc=False):
@@ -94,7 +103,7 @@ class _Journal(Generic[P]):
 
 class Store(Generic[P]):
     def __init__(self, decode: Decode[P]) -> None:
-        self._decode = decode
+        self._decode = self._comparing(decode)
         self._packer = Packer()
         self._entries: dict[Key, Entry[P]] = {}
         self._resource_version = ""
@@ -187,7 +196,7 @@ class Store(Generic[P]):
 
     def decode_with(self, decode: Decode[P]) -> None:
         """From now on; what is here already stays as it is until a list brings it anew."""
-        self._decode = decode
+        self._decode = self._comparing(decode)
 
     def bookmark(self, resource_version: str) -> None:
         """The server has nothing newer up to here. Readers see the same objects."""
@@ -253,6 +262,13 @@ class Store(Generic[P]):
                 cut = len(journal.log) - remembered
                 self._journal = _Journal(journal.base + cut, journal.log[cut:])
         self._resource_version = resource_version
+
+    def _comparing(self, decode: Decode[P]) -> Decode[P]:
+        return decode.beside(self._known) if isinstance(decode, Comparing) else decode
+
+    def _known(self, key: Key) -> P | None:
+        entry = self._entries.get(key)
+        return None if entry is None else entry.projection
 
     def _entry(self, raw: msgspec.Raw) -> Entry[P] | None:
         """One undecodable object must not stop the others: it is counted, and then not there."""

@@ -4,17 +4,17 @@ The word follows what `kubectl get pods` prints in STATUS (printPod in Kubernete
 plain English; the reason keeps Kubernetes' own text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from sys import intern
 from typing import Any
 
 import msgspec
 
-from console.kube.gvr import GVR, PODS
-from console.kube.projections import podspec
+from console.kube.gvr import GVR, PODS, Key
 from console.kube.projections.meta import ObjectMeta, owner_of, owner_uid, utc
-from console.kube.projections.reserved import Amounts, Reserved, Resources, reserved_of
+from console.kube.projections.podparts import Parts, parts_of
+from console.kube.projections.reserved import Reserved
 from console.kube.sharing import Last, Pool
 from console.kube.status import Severity, Status
 from console.kube.store import Decode
@@ -23,8 +23,7 @@ from console.kube.store import Decode
 class Pod(msgspec.Struct, frozen=True, gc=False):
     """`ready` of `containers` are ready; `restarts` is their sum, init containers included.
 
-    `uses`: `Kind/name` of what the spec names, as `console.kube.projections.podspec` has it.
-    `reserved`: what it holds of its node, None once it has ended.
+    `parts`: what follows from the spec alone, whose bytes have the hash `spec`.
     """
 
     namespace: str
@@ -35,16 +34,33 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     deleted: datetime | None
     status: Status
     ready: int
-    containers: int
     restarts: int
     last_restart: datetime | None
-    node: str
     ip: str
-    images: tuple[str, ...]
     owner: str
     owner_uid: str
-    uses: tuple[str, ...]
-    reserved: Reserved | None
+    ended: bool
+    spec: int
+    node: str
+    parts: Parts
+
+    @property
+    def containers(self) -> int:
+        return self.parts.containers
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        return self.parts.images
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """`Kind/name` of what the spec names, as `console.kube.projections.podspec` has it."""
+        return self.parts.uses
+
+    @property
+    def reserved(self) -> Reserved | None:
+        """What it holds of its node, None once it has ended."""
+        return None if self.ended else self.parts.reserved
 
 
 class _Terminated(msgspec.Struct, gc=False):
@@ -86,18 +102,6 @@ class _Condition(msgspec.Struct, gc=False):
     message: str = ""
 
 
-class _Container(podspec.Container, gc=False):
-    image: str = ""
-
-
-class _Spec(podspec.PodSpec, gc=False):
-    nodeName: str = ""
-    containers: tuple[_Container, ...] | None = None
-    initContainers: tuple[_Container, ...] | None = None
-    resources: Resources | None = None
-    overhead: Amounts | None = None
-
-
 class _PodStatus(msgspec.Struct, gc=False):
     phase: str = ""
     reason: str = ""
@@ -110,7 +114,7 @@ class _PodStatus(msgspec.Struct, gc=False):
 
 class _Pod(msgspec.Struct, gc=False):
     metadata: ObjectMeta
-    spec: _Spec = msgspec.field(default_factory=_Spec)
+    spec: msgspec.Raw = msgspec.Raw()
     status: _PodStatus = msgspec.field(default_factory=_PodStatus)
 
 
@@ -132,55 +136,70 @@ _IMAGE_REASONS = frozenset(
 _PROGRESS_REASONS = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
-def decode(raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
-    pod = _decoder.decode(raw)
-    meta, spec = pod.metadata, pod.spec
-    statuses = pod.status.containerStatuses or ()
-    everything = (*statuses, *(pod.status.initContainerStatuses or ()))
-    restarted = [
-        when
-        for s in everything
-        if s.lastState.terminated and (when := s.lastState.terminated.finishedAt)
-    ]
-    owner = intern(owner_uid(meta))
-    containers = (*(spec.containers or ()), *(spec.initContainers or ()))
-    projection = Pod(
-        namespace=intern(meta.namespace),
-        name=meta.name,
-        uid=meta.uid,
-        labels=_labels.one(owner, meta.labels or {}),
-        created=utc(meta.creationTimestamp),
-        deleted=utc(meta.deletionTimestamp),
-        status=_pool.one(_status(pod)),
-        ready=sum(s.ready for s in statuses),
-        containers=len(spec.containers or ()),
-        restarts=sum(s.restartCount for s in everything),
-        last_restart=utc(max(restarted, default=None)),
-        node=intern(spec.nodeName),
-        ip=pod.status.podIP,
-        images=_pool.one(tuple(c.image for c in containers)),
-        owner=intern(owner_of(meta)),
-        owner_uid=owner,
-        uses=podspec.uses(spec, containers, meta.name),
-        reserved=_pool.one(_reserved(pod)),
-    )
-    return projection, meta.resourceVersion, meta.managedFields
-
-
 #: The scheduler counts these no more.
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
-def _reserved(pod: _Pod) -> Reserved | None:
-    spec = pod.spec
-    if pod.status.phase in _ENDED:
-        return None
-    return reserved_of(
-        spec.containers or (), spec.initContainers or (), spec.resources, spec.overhead
-    )
+class Decoder:
+    """Decodes pods; one that is `known` already, with much less work, since specs hardly ever change."""
+
+    def __init__(self, known: Callable[[Key], Pod | None] = lambda _: None) -> None:
+        """`known`: the pod as it was decoded before, None for a new one."""
+        self._known = known
+
+    def beside(self, known: Callable[[Key], Pod | None]) -> "Decoder":
+        return Decoder(known)
+
+    def __call__(self, raw: bytes | msgspec.Raw) -> tuple[Pod, str, msgspec.Raw]:
+        pod = _decoder.decode(raw)
+        meta, status = pod.metadata, pod.status
+        namespace = intern(meta.namespace)
+        known = self._known(Key(namespace, meta.name))
+        spec = hash(bytes(pod.spec))
+        if known is not None and known.spec == spec:
+            node, parts = known.node, known.parts
+        else:
+            node, parts = parts_of(pod.spec, meta.name)
+        statuses = status.containerStatuses or ()
+        restarts, restarted = _restarts(status)
+        owner = intern(owner_uid(meta))
+        projection = Pod(
+            namespace=namespace,
+            name=meta.name,
+            uid=meta.uid,
+            labels=_labels.one(owner, meta.labels or {}),
+            created=utc(meta.creationTimestamp),
+            deleted=utc(meta.deletionTimestamp),
+            status=_pool.one(_status(pod, node, parts)),
+            ready=sum(s.ready for s in statuses),
+            restarts=restarts,
+            last_restart=utc(restarted),
+            ip=status.podIP,
+            owner=intern(owner_of(meta)),
+            owner_uid=owner,
+            ended=status.phase in _ENDED,
+            spec=spec,
+            node=node,
+            parts=parts,
+        )
+        return projection, meta.resourceVersion, meta.managedFields
 
 
-def _status(pod: _Pod) -> Status:
+decode = Decoder()
+
+
+def _restarts(status: _PodStatus) -> tuple[int, datetime | None]:
+    """How many of all containers together, and when the last of the containers that did ended."""
+    count, last = 0, None
+    for container in (*(status.containerStatuses or ()), *(status.initContainerStatuses or ())):
+        count += container.restartCount
+        terminated = container.lastState.terminated
+        if terminated is not None and (when := terminated.finishedAt) is not None:
+            last = when if last is None else max(last, when)
+    return count, last
+
+
+def _status(pod: _Pod, node: str, parts: Parts) -> Status:
     if pod.status.reason == "NodeLost":
         return Status(Severity.UNKNOWN, "Unknown", "NodeLost")
     if pod.metadata.deletionTimestamp is not None:
@@ -189,7 +208,7 @@ def _status(pod: _Pod) -> Status:
         return Status(Severity.DONE, "Completed")
     if pod.status.phase == "Failed":
         return _failed(pod)
-    return _initializing(pod) or _containers(pod) or _phase(pod)
+    return _initializing(pod, parts) or _containers(pod) or _phase(pod, node)
 
 
 def _failed(pod: _Pod) -> Status:
@@ -202,13 +221,11 @@ def _failed(pod: _Pod) -> Status:
     return Status(Severity.ERROR, "Failed", _joined(pod.status.reason, pod.status.message))
 
 
-def _initializing(pod: _Pod) -> Status | None:
+def _initializing(pod: _Pod, parts: Parts) -> Status | None:
     """The first init container that is not done, unless it is a sidecar that has started."""
-    specs = {c.name: c for c in pod.spec.initContainers or ()}
     statuses = pod.status.initContainerStatuses or ()
     for index, container in enumerate(statuses):
-        spec = specs.get(container.name)
-        if spec is not None and spec.restartPolicy == "Always" and container.started:
+        if container.started and container.name in parts.sidecars:
             continue
         terminated, waiting = container.state.terminated, container.state.waiting
         if terminated is not None and terminated.exitCode == 0:
@@ -219,7 +236,7 @@ def _initializing(pod: _Pod) -> Status | None:
         if waiting is not None and waiting.reason not in _PROGRESS_REASONS:
             status = _waiting(container)
             return Status(status.severity, status.word, f"Init:{status.reason}")
-        return Status(Severity.PROGRESS, "Initializing", f"Init:{index}/{len(specs)}")
+        return Status(Severity.PROGRESS, "Initializing", f"Init:{index}/{parts.inits}")
     return None
 
 
@@ -262,7 +279,7 @@ def _exit_text(terminated: _Terminated) -> str:
     return _joined(how, "" if terminated.reason == "Error" else terminated.reason, sep=", ")
 
 
-def _phase(pod: _Pod) -> Status:
+def _phase(pod: _Pod, node: str) -> Status:
     conditions = {c.type: c for c in pod.status.conditions or ()}
     scheduled = conditions.get("PodScheduled")
     if pod.status.phase == "Pending" and scheduled is not None and scheduled.status == "False":
@@ -270,7 +287,7 @@ def _phase(pod: _Pod) -> Status:
             return Status(Severity.PAUSED, "Waiting", scheduled.reason)
         return Status(Severity.WARN, "Unschedulable", scheduled.message or scheduled.reason)
     if pod.status.phase == "Pending" or not pod.status.phase:
-        return Status(Severity.PROGRESS, "Creating" if pod.spec.nodeName else "Waiting")
+        return Status(Severity.PROGRESS, "Creating" if node else "Waiting")
     if pod.status.phase != "Running":
         return Status(Severity.UNKNOWN, "Unknown", pod.status.reason)
     ready = conditions.get("Ready")
