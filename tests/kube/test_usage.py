@@ -9,7 +9,8 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.usage import IDLE, KEPT, STEP, TOTAL, Problem, Usage, Used
+from console.kube.metricslist import Problem, Used
+from console.kube.usage import IDLE, KEPT, STEP, TOTAL, Usage
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import running
@@ -74,10 +75,10 @@ async def it_leaves_out_what_is_no_measurement(usage: tuple[str, str]) -> None:
 
 
 async def it_stops_at_an_answer_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.kube.usage.MOST_OBJECTS", 2)
+    monkeypatch.setattr("console.kube.metricslist.MOST_OBJECTS", 2)
     many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
     assert (await taken(Measuring(nodes=many))).read().node_problem is Problem.UNREADABLE
-    monkeypatch.setattr("console.kube.usage.MOST_BYTES", 10)
+    monkeypatch.setattr("console.kube.metricslist.MOST_BYTES", 10)
     assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is Problem.UNREADABLE
 
 
