@@ -12,6 +12,7 @@ Promises:
 import asyncio
 import logging
 import math
+import sys
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -114,10 +115,14 @@ class Usage:
 
         return remove
 
-    async def wait(self, *, timeout: float) -> None:  # noqa: ASYNC109
-        """Until there is a reading that is not `OLD`, so long at most; not at all if none are taken."""
+    async def wait(self, *, timeout: float, fresh: bool) -> None:  # noqa: ASYNC109
+        """Until there is a reading, so long at most; not at all if none are taken.
+
+        `fresh`: one that is `OLD` will not do.
+        """
         self.read()
-        if not self._running or self._clock.monotonic() - self._taken <= OLD:
+        enough = OLD if fresh else sys.float_info.max
+        if not self._running or self._clock.monotonic() - self._taken <= enough:
             return
         loop, taken = asyncio.get_running_loop(), asyncio.Event()
 

@@ -15,6 +15,7 @@ from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
+from console.ui.columns import UsageColumn
 from console.ui.decisions import Denied, readable
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
@@ -76,7 +77,8 @@ async def _answer(
     """Raises `Denied`."""
     if not spec.errors and informer.freshness.synced:
         if spec.kind.measured:
-            await get_runtime().usage.wait(timeout=FIRST_LIST_WAIT)
+            by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
+            await get_runtime().usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
         await prepare(spec, access, informer)
     if fmt != "html":
         return _data(spec, access, informer, fmt)
