@@ -6,7 +6,20 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bench import chart, frames, live, machine, pages, relist, replay, result, rights, sync, targets
+from bench import (
+    browse,
+    chart,
+    frames,
+    live,
+    machine,
+    pages,
+    relist,
+    replay,
+    result,
+    rights,
+    sync,
+    targets,
+)
 from bench.cluster import LoadedControlPlane
 from bench.etcdwriting import PROGRAM
 from bench.reference import go_program
@@ -23,6 +36,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "recorded": replay.measure,
     "live": live.measure,
     "pages": pages.measure,
+    "browse": browse.measure,
     "relist": relist.measure,
     "frames": frames.measure,
 }

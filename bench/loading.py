@@ -1,21 +1,30 @@
-"""Fills a cluster with pods that nothing runs."""
+"""Fills a cluster with pods that nothing runs, and with three times as many objects around them."""
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from bench.podspec import NAMESPACES, PODS_PER_NODE, Pod, namespace_name
+from bench.podspec import NAMESPACES, PODS_PER_NODE, REPLICAS, Pod, namespace_name
 from bench.podstatus import status_of
-from bench.writing import Access, Writer, spread
+from bench.worldspec import BACKUPS, Other, around, around_namespace, custom_type
+from bench.writing import Access, Writer, WriteRefused, spread
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, PODS
+from console.kube.gvr import NAMESPACES as NAMESPACES_TYPE
 
 #: Part of the name of saved data: raise it whenever other objects come out.
-FORMAT = 2
+FORMAT = 3
 
-#: Seconds that loading may take, at least and for each pod; measured are 5 to 10 ms a pod.
-_SECONDS, _SECONDS_PER_POD = 120.0, 0.06
+#: Seconds that loading may take, at least and for each pod; measured are 20 to 40 ms a pod.
+_SECONDS, _SECONDS_PER_POD = 300.0, 0.2
+#: Seconds between two looks whether a custom type is served yet.
+_LOOK = 0.2
 
 Progress = Callable[[int], None]
+Obj = dict[str, Any]
+#: The uid of what was created, by kind and name.
+_Uids = dict[tuple[str, str], str]
 
 
 def nodes_for(pods: int) -> int:
@@ -24,34 +33,96 @@ def nodes_for(pods: int) -> int:
 
 
 async def load(access: Access, pods: int, progress: Progress) -> None:
-    """Creates the namespaces and the pods, each with a status of its own.
+    """Creates the namespaces, the workloads with all that is around them, and the pods, each with a
+    status of its own.
 
     `progress` is called with the number of pods there are. Raises `WriteRefused`, and TimeoutError if
     it takes much longer than it should.
     """
     writer = Writer(access)
-    done = 0
-
-    async def namespace(number: int) -> None:
-        body = {"metadata": {"name": namespace_name(number)}}
-        await writer.send("POST", "/api/v1/namespaces", body, manager="helm")
-
-    async def pod(number: int) -> None:
-        nonlocal done
-        pod = Pod(number)
-        collection = f"/api/v1/namespaces/{pod.namespace}/pods"
-        manager = "kube-controller-manager"
-        created = await writer.send("POST", collection, pod.manifest(), manager=manager)
-        body = msgspec.json.decode(created)
-        body["status"] = status_of(pod)
-        await writer.send("PUT", f"{collection}/{pod.name}/status", body, manager="kubelet")
-        done += 1
-        if done % 1000 == 0:
-            progress(done)
-
     try:
         async with asyncio.timeout(_SECONDS + _SECONDS_PER_POD * pods):
-            await spread(range(NAMESPACES), namespace)
-            await spread(range(pods), pod)
+            await _Loading(writer, pods, progress).run()
     finally:
         await writer.close()
+
+
+class _Loading:
+    def __init__(self, writer: Writer, pods: int, progress: Progress) -> None:
+        self._writer = writer
+        self._pods = pods
+        self._progress = progress
+        self._done = 0
+
+    async def run(self) -> None:
+        await self._define()
+        await spread(range(NAMESPACES), self._namespace)
+        # Workloads one after the other, so that owners are there before what they own.
+        await spread(range(-(-self._pods // REPLICAS)), self._workload)
+        # Last, since with a quota each pod waits until it is counted.
+        await spread(range(NAMESPACES), self._in_namespace)
+
+    async def _define(self) -> None:
+        """The custom type is served soon after it is defined."""
+        await self._create(CUSTOM_RESOURCE_DEFINITIONS.path(), custom_type(), "helm")
+        while True:
+            try:
+                await self._writer.send("GET", BACKUPS.path(), None, manager="helm")
+            except WriteRefused:
+                await asyncio.sleep(_LOOK)
+            else:
+                return
+
+    async def _namespace(self, number: int) -> None:
+        body = {"metadata": {"name": namespace_name(number)}}
+        await self._create(NAMESPACES_TYPE.path(), body, "helm")
+
+    async def _in_namespace(self, number: int) -> None:
+        for other in around_namespace(number):
+            await self._other(other, {})
+
+    async def _workload(self, number: int) -> None:
+        uids: _Uids = {}
+        for other in around(number):
+            await self._other(other, uids)
+        first = number * REPLICAS
+        for at in range(first, min(first + REPLICAS, self._pods)):
+            await self._pod(Pod(at), uids)
+
+    async def _other(self, other: Other, uids: _Uids) -> None:
+        body, metadata = _owned(other.body, uids), other.body["metadata"]
+        collection = other.gvr.path(metadata["namespace"])
+        created = await self._create(collection, body, "kube-controller-manager")
+        uids[body["kind"], metadata["name"]] = created["metadata"]["uid"]
+        if other.status is not None:
+            created["status"] = other.status
+            await self._status(collection, created, "kube-controller-manager")
+
+    async def _pod(self, pod: Pod, uids: _Uids) -> None:
+        collection = PODS.path(pod.namespace)
+        body = _owned(pod.manifest(), uids)
+        created = await self._create(collection, body, "kube-controller-manager")
+        created["status"] = status_of(pod)
+        await self._status(collection, created, "kubelet")
+        self._done += 1
+        if self._done % 1000 == 0:
+            self._progress(self._done)
+
+    async def _create(self, collection: str, body: Obj, manager: str) -> Obj:
+        answer = await self._writer.send("POST", collection, body, manager=manager)
+        created: Obj = msgspec.json.decode(answer)
+        return created
+
+    async def _status(self, collection: str, body: Obj, manager: str) -> None:
+        path = f"{collection}/{body['metadata']['name']}/status"
+        await self._writer.send("PUT", path, body, manager=manager)
+
+
+def _owned(body: Obj, uids: _Uids) -> Obj:
+    """With the uids of its owners, which are there already."""
+    metadata = body["metadata"]
+    owners = [
+        {**owner, "uid": uids[owner["kind"], owner["name"]]}
+        for owner in metadata.get("ownerReferences", ())
+    ]
+    return {**body, "metadata": {**metadata, "ownerReferences": owners}} if owners else body

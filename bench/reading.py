@@ -1,7 +1,6 @@
 """A reader of pages who takes their time: some pages a second, one after the other."""
 
 import asyncio
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,8 @@ from bench.webconsole import WebConsole
 #: Pages a second. Back to back, a reader would wait for the processor that it takes from the console.
 PACE = 20.0
 
-_TOTAL = re.compile(r'data-total="(\d+)"')
+#: What a list has that shows something. Its total comes first, and not with a zero.
+ROWS, _NO_ROWS = 'data-total="', 'data-total="0"'
 _numbers = count(1)
 
 
@@ -33,17 +33,23 @@ class Page:
 
 @dataclass(slots=True)
 class Reader:
-    """One signed-in account on one connection."""
+    """One signed-in account on one connection. `shows`: what every page has in it, `never`: what none."""
 
     console: WebConsole
     session: aiohttp.ClientSession
+    shows: str = ROWS
+    never: str = _NO_ROWS
     _client: dict[str, float] = field(default_factory=dict)
 
     async def read(self, url: str, pages: int) -> list[Page]:
-        """Raises OSError where a page is not a list with something in it."""
-        names = [str(next(_numbers)) for _ in range(pages)]
+        """Raises OSError where a page is not what it should be."""
+        return await self.read_each([url] * pages)
+
+    async def read_each(self, urls: Sequence[str]) -> list[Page]:
+        """As `read`, one page of each address."""
+        names = [str(next(_numbers)) for _ in urls]
         started = time.monotonic()
-        for number, name in enumerate(names):
+        for number, (name, url) in enumerate(zip(names, urls, strict=True)):
             await asyncio.sleep(started + number / PACE - time.monotonic())
             await self._read(url, name)
         return self._found(names)
@@ -61,11 +67,10 @@ class Reader:
     async def _read(self, url: str, name: str) -> None:
         started = time.perf_counter()
         async with self.session.get(url, headers={HEADER: name}) as response:
-            body = await response.read()
+            body = (await response.read()).decode()
         self._client[name] = (time.perf_counter() - started) * 1000
-        total = _TOTAL.search(body.decode())
-        if response.status != 200 or total is None or total.group(1) == "0":
-            raise OSError(f"{url} answered {response.status} and shows nothing")
+        if response.status != 200 or self.shows not in body or self.never in body:
+            raise OSError(f"{url} answered {response.status} and does not show what it should")
 
     def _found(self, names: Sequence[str]) -> list[Page]:
         noted = {timing.id: timing for timing in self.console.timings()}

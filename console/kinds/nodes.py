@@ -19,6 +19,7 @@ from console.ui.columns import (
     QuantityColumn,
     StatusColumn,
     TextColumn,
+    UsageColumn,
 )
 from console.ui.facts import status_fact
 from console.ui.filters import (
@@ -98,6 +99,22 @@ class NodeKind(ResourceKind):
             get=lambda item: item.runtime,
         ),
         AgeColumn(priority=1),
+    )
+    measured = (
+        UsageColumn(
+            id="cpu_used",
+            label=gettext_lazy("CPU used"),
+            amount="cpu",
+            after="cpu",
+            whole=lambda item: item.cpu,
+        ),
+        UsageColumn(
+            id="memory_used",
+            label=gettext_lazy("Memory used"),
+            amount="memory",
+            after="memory",
+            whole=lambda item: item.memory,
+        ),
     )
     filters = (
         SearchFilter(

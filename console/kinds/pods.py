@@ -20,6 +20,7 @@ from console.ui.columns import (
     NumberColumn,
     RatioColumn,
     StatusColumn,
+    UsageColumn,
     target_of,
 )
 from console.ui.facts import owner_fact, status_fact
@@ -69,6 +70,12 @@ class PodKind(ResourceKind):
         ),
         IpColumn(id="ip", label=gettext_lazy("IP"), priority=3, get=lambda pod: pod.ip),
         AgeColumn(priority=1),
+    )
+    measured = (
+        UsageColumn(id="cpu_used", label=gettext_lazy("CPU"), amount="cpu", after="restarts"),
+        UsageColumn(
+            id="memory_used", label=gettext_lazy("Memory"), amount="memory", after="restarts"
+        ),
     )
     filters = (
         SearchFilter(

@@ -17,7 +17,8 @@ import aiohttp
 import msgspec
 
 from console.kube.clock import Clock, SystemClock
-from console.kube.usage import KEPT, History, Problem
+from console.kube.metricslist import Problem
+from console.kube.usage import KEPT, History
 
 #: Seconds; bytes; seconds; answers that are kept.
 TIMEOUT, MOST_BYTES, FRESH, KEPT_ANSWERS = 3.0, 1024 * 1024, 30.0, 200

@@ -19,8 +19,9 @@ from console.kube.history import History
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
+from console.kube.metricslist import Lister
 from console.kube.private import PRIVATE
-from console.kube.usage import Lister, Usage
+from console.kube.usage import Usage
 
 T = TypeVar("T")
 

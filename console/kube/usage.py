@@ -4,63 +4,35 @@ Promises:
 - One list of each type every `STEP` seconds, whatever the number of viewers, and only while somebody has
   looked within `IDLE`: a large cluster's answer is megabytes. Never in the way of a page: pages read what
   is there.
-- A `Reading` never changes. What the server says is not believed to make sense: what is no amount, or
-  more than any machine has, is left out.
+- A `Reading` never changes. Whoever wants to know of the next one listens.
 - Memory is bounded: the last reading, and `KEPT` numbers of 4 bytes for each node and namespace that it
   has. A step that failed is a gap (NaN), not a zero.
-
-https://github.com/kubernetes/metrics/blob/master/pkg/apis/metrics/v1beta1/types.go
 """
 
 import asyncio
+import logging
 import math
+import sys
 from array import array
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from typing import NamedTuple, Protocol
-
-import aiohttp
-import msgspec
+from threading import Lock
+from typing import NamedTuple
 
 from console.kube.clock import Clock
-from console.kube.errors import ApiError, Forbidden, NotFound
-from console.kube.gvr import GVR, NODE_METRICS, POD_METRICS, Key
-from console.kube.liststream import ListStream
-from console.kube.quantity import parse_quantity
+from console.kube.gvr import Key
+from console.kube.metricslist import Lister, Problem, Used, nodes_used, pods_used
+
+log = logging.getLogger(__name__)
 
 #: Seconds between two readings, how many are kept (an hour), and for how long after the last look.
 STEP, KEPT, IDLE = 30.0, 120, 600.0
-#: Seconds for the whole of one type's list, and between two of its parts.
-TIMEOUT, READ_TIMEOUT = 20.0, 10.0
-#: Bytes of an answer, and objects of it, that are looked at.
-MOST_BYTES, MOST_OBJECTS = 256 * 1024 * 1024, 500_000
+#: Seconds after which the last reading is one of the past, since nobody has looked meanwhile.
+OLD = 3 * STEP
 #: The name of all together, which nothing in a cluster has.
 TOTAL = ""
-#: Cores, bytes: more is no measurement.
-_CORES, _BYTES = 1e6, 1e18
-
-
-class Problem(StrEnum):
-    """Why there are no numbers. `WAITING`: nothing has been asked yet."""
-
-    WAITING = "waiting"
-    ABSENT = "absent"
-    FORBIDDEN = "forbidden"
-    UNAVAILABLE = "unavailable"
-    UNREADABLE = "unreadable"
-
-
-class Used(NamedTuple):
-    """Cores, bytes."""
-
-    cpu: float = 0.0
-    memory: float = 0.0
-
-    def plus(self, other: "Used") -> "Used":
-        return Used(self.cpu + other.cpu, self.memory + other.memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,45 +56,6 @@ class History(NamedTuple):
     memory: Sequence[float] = ()
 
 
-Add = Callable[[msgspec.Raw], None]
-
-
-class Lister(Protocol):
-    """`console.kube.client.ReaderClient`."""
-
-    def stream(
-        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AbstractAsyncContextManager[aiohttp.StreamReader]: ...
-
-
-class _Amounts(msgspec.Struct, gc=False):
-    cpu: str | int | float = "0"
-    memory: str | int | float = "0"
-
-
-class _Meta(msgspec.Struct, gc=False):
-    name: str
-    namespace: str = ""
-
-
-class _Container(msgspec.Struct, gc=False):
-    usage: _Amounts
-
-
-class _NodeMetrics(msgspec.Struct, gc=False):
-    metadata: _Meta
-    usage: _Amounts
-
-
-class _PodMetrics(msgspec.Struct, gc=False):
-    metadata: _Meta
-    containers: tuple[_Container, ...] | None = None
-
-
-_node = msgspec.json.Decoder(_NodeMetrics)
-_pod = msgspec.json.Decoder(_PodMetrics)
-
-
 class Usage:
     """`namespaces`: where pods are listed, "" for everywhere. `whole`: nodes may be listed, too."""
 
@@ -138,7 +71,10 @@ class Usage:
         self._clock = clock
         self._namespaces = namespaces
         self._whole = whole
-        self._looked = -math.inf
+        self._looked = self._taken = -math.inf
+        self._running = False
+        self._lock = Lock()
+        self._listeners: Mapping[object, Callable[[], None]] = {}
         self._reading = Reading()
         self._nodes: Mapping[str, History] = {}
         self._spaces: Mapping[str, History] = {}
@@ -161,10 +97,50 @@ class Usage:
         found = [spaces[name] for name in names if name in spaces and name != TOTAL]
         return History(_added_up([h.cpu for h in found]), _added_up([h.memory for h in found]))
 
+    def add_listener(
+        self, on_change: Callable[[Key], None], on_state: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Calls `on_state()` after each reading, on the core's thread, as an informer does of which no
+        single key changes. It must only mark and return.
+
+        Returns a function that removes the listener; calling it twice is harmless.
+        """
+        name = object()
+        with self._lock:
+            self._listeners = {**self._listeners, name: on_state}
+
+        def remove() -> None:
+            with self._lock:
+                self._listeners = {k: one for k, one in self._listeners.items() if k is not name}
+
+        return remove
+
+    async def wait(self, *, timeout: float, fresh: bool) -> None:  # noqa: ASYNC109
+        """Until there is a reading, so long at most; not at all if none are taken.
+
+        `fresh`: one that is `OLD` will not do.
+        """
+        self.read()
+        enough = OLD if fresh else sys.float_info.max
+        if not self._running or self._clock.monotonic() - self._taken <= enough:
+            return
+        loop, taken = asyncio.get_running_loop(), asyncio.Event()
+
+        def signal() -> None:
+            loop.call_soon_threadsafe(taken.set)
+
+        remove = self.add_listener(lambda _key: None, signal)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(taken.wait(), timeout)
+        finally:
+            remove()
+
     # The core's thread.
 
     async def run(self) -> None:
         """Until cancelled. Somebody's first look is answered within a second."""
+        self._running = True
         while True:
             if self._clock.monotonic() - self._looked <= IDLE:
                 await self.take()
@@ -176,7 +152,7 @@ class Usage:
         """One reading now. Raises nothing."""
         old = self._reading
         nodes, node_problem = await self._nodes_now()
-        pods, problem = await self._pods_now()
+        pods, problem = await pods_used(self._lister, self._namespaces)
         spaces = _by_namespace(pods)
         self._nodes = _longer(self._nodes, nodes, failed=node_problem is not None)
         self._spaces = _longer(self._spaces, spaces, failed=problem is not None)
@@ -189,92 +165,18 @@ class Usage:
             problem=problem,
             node_problem=node_problem,
         )
+        self._taken = self._clock.monotonic()
+        for tell in self._listeners.values():
+            try:
+                tell()
+            except Exception:
+                log.exception("A listener of usage failed")
 
     async def _nodes_now(self) -> tuple[dict[str, Used], Problem | None]:
         if not self._whole:
             return {}, Problem.FORBIDDEN
-        found: dict[str, Used] = {}
-
-        def add(raw: msgspec.Raw) -> None:
-            item = _node.decode(raw)
-            used = _used(item.usage)
-            if used is not None:
-                found[item.metadata.name] = used
-
-        problem = await self._listed(NODE_METRICS, "", add)
+        found, problem = await nodes_used(self._lister)
         return _with_total(found), problem
-
-    async def _pods_now(self) -> tuple[dict[Key, Used], Problem | None]:
-        found: dict[Key, Used] = {}
-
-        def add(raw: msgspec.Raw) -> None:
-            item = _pod.decode(raw)
-            total = Used()
-            for container in item.containers or ():
-                total = total.plus(_used(container.usage) or Used())
-            found[Key(item.metadata.namespace, item.metadata.name)] = total
-
-        for namespace in self._namespaces:
-            problem = await self._listed(POD_METRICS, namespace, add)
-            if problem is not None:
-                return {}, problem
-        return found, None
-
-    async def _listed(self, gvr: GVR, namespace: str, add: Add) -> Problem | None:
-        """None if all of it could be read; single objects that cannot are left out."""
-        seen = good = 0
-        try:
-            async with (
-                asyncio.timeout(TIMEOUT),
-                self._lister.stream(gvr, namespace, [], read_timeout=READ_TIMEOUT) as content,
-            ):
-                async for raws in ListStream(_bounded(content)):
-                    for raw in raws:
-                        seen += 1
-                        if seen > MOST_OBJECTS:
-                            return Problem.UNREADABLE
-                        good += _added(add, raw)
-                    # Thousands at once would keep the core from everything else.
-                    await asyncio.sleep(0)
-        except NotFound:
-            return Problem.ABSENT
-        except Forbidden:
-            return Problem.FORBIDDEN
-        except (ApiError, TimeoutError):
-            return Problem.UNAVAILABLE
-        except (msgspec.DecodeError, UnicodeError, RecursionError, _TooMuch):
-            return Problem.UNREADABLE
-        return Problem.UNREADABLE if seen and not good else None
-
-
-class _TooMuch(Exception):
-    """More bytes than anybody's answer has."""
-
-
-async def _bounded(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    total = 0
-    async for chunk in content.iter_any():
-        total += len(chunk)
-        if total > MOST_BYTES:
-            raise _TooMuch
-        yield chunk
-
-
-def _added(add: Add, raw: msgspec.Raw) -> bool:
-    try:
-        add(raw)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return True
-
-
-def _used(amounts: _Amounts) -> Used | None:
-    cpu, memory = parse_quantity(str(amounts.cpu)), parse_quantity(str(amounts.memory))
-    if cpu is None or memory is None:
-        return None
-    if not (0 <= cpu <= _CORES and 0 <= memory <= _BYTES):
-        return None
-    return Used(float(cpu), float(memory))
 
 
 def _by_namespace(pods: Mapping[Key, Used]) -> dict[str, Used]:

@@ -43,6 +43,7 @@ class DetailView:
         # What the browsers have: None until it was looked at for the first time.
         self._parts: dict[str, Part] | None = None
         self._there = False
+        self.reshaped = False
 
     @property
     def synced(self) -> bool:

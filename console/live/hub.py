@@ -11,10 +11,10 @@ One `Feed` per informer and loop: it listens while there is a mailbox, and ends 
 import asyncio
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Protocol
 
 from console.kube.gvr import Key
-from console.kube.informer import Informer
+from console.kube.informer import OnChange, OnState
 from console.live.mailbox import CAPACITY, Slot
 from console.live.perloop import PerLoop
 
@@ -23,10 +23,16 @@ from console.live.perloop import PerLoop
 GAP = 0.02
 
 
+class Heard(Protocol):
+    """What can be listened to: an `Informer`, or the readings of usage."""
+
+    def add_listener(self, on_change: OnChange, on_state: OnState) -> Callable[[], None]: ...
+
+
 class Feed:
     """The news of one informer for one loop. All but `_on_*` belong to the loop's thread."""
 
-    def __init__(self, informer: Informer[Any], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, informer: Heard, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._lock = Lock()
         # Guarded by the lock:
@@ -96,14 +102,14 @@ class Hub:
     """All feeds of one loop."""
 
     def __init__(self) -> None:
-        self._feeds: dict[Informer[Any], Feed] = {}
+        self._feeds: dict[Heard, Feed] = {}
 
     @property
     def feeds(self) -> int:
         return len(self._feeds)
 
     def subscribe(
-        self, informer: Informer[Any], mailbox: Slot, *, rights: bool = False
+        self, informer: Heard, mailbox: Slot, *, rights: bool = False
     ) -> Callable[[], None]:
         """Fills `mailbox` from now on. Returns the function that ends it; calling it twice is harmless.
 

@@ -19,7 +19,7 @@ from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
 from console.live.counters import counters
-from console.live.hub import Hub
+from console.live.hub import Heard, Hub
 from console.live.mailbox import Mail, Mailbox
 from console.live.pacer import Pacer
 from console.live.view import Known
@@ -75,8 +75,13 @@ class View(Protocol):
         ...
 
     @property
-    def others(self) -> Mapping[GVR, Informer[Any]]:
+    def others(self) -> Mapping[GVR, Heard]:
         """Those of the types that it looks at besides."""
+        ...
+
+    @property
+    def reshaped(self) -> bool:
+        """What was shown before the last update cannot be brought up to date, so all shall fetch it."""
         ...
 
     @property
@@ -243,6 +248,8 @@ class Screen:
             return []
         news = view.freshness_news()
         post: _Post = [(news, (*followers, *self._waiting, *joining)), (found, followers)]
+        if view.reshaped:
+            post += [self._refresh(viewer) for viewer in followers]
         for viewer, missing in caught.items():
             if missing is None:
                 post.append(self._refresh(viewer))

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from console.kube.informer import Informer
+from console.kube.runtime import get_runtime
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.pacer import get_pacer
@@ -70,7 +71,7 @@ class Screens:
 def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:
     if isinstance(place, DetailPlace):
         return DetailView(place, lang, informer, informers_for(place, access))
-    return LiveView(place.spec, lang, informer)
+    return LiveView(place.spec, lang, informer, get_runtime().usage)
 
 
 #: The running loop's screens.

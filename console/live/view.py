@@ -16,12 +16,14 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.live import frames
 from console.live.chip import Chip
+from console.live.hub import Heard
 from console.live.mailbox import Mail
 from console.ui.access import Access
 from console.ui.decisions import readable
 from console.ui.freshness import LiveState
+from console.ui.meters import METRICS
 from console.ui.rows import Row
-from console.ui.table import Table, find_row, rows
+from console.ui.table import Table, find_row, rows, shape_of
 from console.ui.viewspec import ViewSpec
 
 
@@ -45,11 +47,18 @@ class _Had:
 
 
 class LiveView:
-    def __init__(self, spec: ViewSpec, lang: str, informer: Informer[Any]) -> None:
+    """`usage`: what tells of new readings, for kinds whose usage is shown."""
+
+    def __init__(
+        self, spec: ViewSpec, lang: str, informer: Informer[Any], usage: Heard | None = None
+    ) -> None:
         self._spec = spec
         self._lang = lang
         self.informer = informer
-        self.others: Mapping[GVR, Informer[Any]] = {}
+        self.others: Mapping[GVR, Heard] = (
+            {METRICS[spec.kind.gvr]: usage} if usage is not None and spec.kind.measured else {}
+        )
+        self.reshaped = False
         # What the browsers have: None until the first list has come.
         self._table: Table | None = None
         self._rows: dict[str, str] = {}
@@ -87,6 +96,7 @@ class LiveView:
 
         `anew`: looks whatever the mail says, for a browser that may have seen more than it says.
         """
+        self.reshaped = False
         if not self.synced:
             return []
         old = self._table
@@ -94,11 +104,12 @@ class LiveView:
             return []
         table = self._table = rows(self._spec, access, self.informer)
         self._drawn.clear()
-        if old is None:
+        self.reshaped = old is not None and _shape(old) != _shape(table)
+        if old is None or self.reshaped:
             self._rows = _signatures(table.rows)
             return []
         had = _Had(self._rows, _order(old), _summary(old), _pager(old))
-        look = None if mail.overflow or mail.state else mail.keys
+        look = None if mail.overflow or mail.state or mail.types else mail.keys
         changed, gone = self._compare(had, table, access, look)
         self._keep(table, changed, gone)
         return self._frames(had, table, changed, gone)
@@ -113,6 +124,8 @@ class LiveView:
             return []
         if not known.etag or known.rows is None or len(known.rows) > 2 * self._spec.limit:
             return None
+        if shape_of(known.etag) != _shape(table):
+            return None
         had = _Had(known.rows, tuple(known.rows))
         changed, gone = self._compare(had, table, access, None)
         return self._frames(had, table, changed, gone)
@@ -120,7 +133,7 @@ class LiveView:
     def _concerns(self, mail: Mail, access: Access) -> bool:
         namespaces = self._spec.namespaces
         allowed = readable(self._spec.kind, access, namespaces)
-        if mail.overflow or mail.state:
+        if mail.overflow or mail.state or mail.types:
             return True
         return any(
             allowed.sees(key) for key in mail.keys if not namespaces or key.namespace in namespaces
@@ -178,6 +191,10 @@ class LiveView:
         return found
 
 
+def _shape(table: Table) -> str:
+    return shape_of(table.etag)
+
+
 def _signatures(found: Collection[Row]) -> dict[str, str]:
     return {row.key: row.signature for row in found}
 
@@ -192,7 +209,7 @@ def _object_key(text: str) -> Key:
 
 
 def _summary(table: Table) -> object:
-    return table.total, [(item.severity, item.count) for item in table.tally]
+    return table.total, [(item.severity, item.count) for item in table.tally], table.cut
 
 
 def _pager(table: Table) -> object:

@@ -6,11 +6,12 @@ from decimal import Decimal
 from django.conf import settings
 
 from console.kube.gvr import NODES, PODS, Key
+from console.kube.metricslist import Used
 from console.kube.projections.node import Node
 from console.kube.prometheus import Prometheus
 from console.kube.reservations import Held, reservations_of
 from console.kube.store import Store
-from console.kube.usage import TOTAL, History, Reading, Used
+from console.kube.usage import TOTAL, History, Reading
 from console.pages.sight import Sight
 from console.ui.amounts import seconds_text
 from console.ui.decisions import Readable

@@ -8,9 +8,10 @@ from typing import Any
 from django.urls import reverse
 
 from console.kube.gvr import NAMESPACES, NODES, PODS
+from console.kube.metricslist import Used
 from console.kube.reservations import NONE, Held, reservations_of
 from console.kube.store import Entry
-from console.kube.usage import Reading, Used
+from console.kube.usage import Reading
 from console.pages.capacity import places, used_namespaces
 from console.pages.sight import Sight
 from console.ui.charts import Line

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.selectors import SelectorError, parse_labels
 from console.kube.store import Entry
-from console.ui.columns import Column
+from console.ui.columns import Column, UsageColumn
 from console.ui.filters import BadValue
 from console.ui.kind import ResourceKind
 from console.ui.text import visible
@@ -46,7 +46,7 @@ def read_columns(kind: ResourceKind, texts: Sequence[str]) -> tuple[str, ...]:
     if sum(map(len, texts)) > MAX_LENGTH:
         raise BadValue(_("Longer than %(count)s characters.") % {"count": MAX_LENGTH})
     given = [part.strip() for text in texts for part in text.split(",") if part.strip()]
-    declared = tuple(column.id for column in kind.columns)
+    declared = tuple(column.id for column in kind.every_column)
     ids = dict.fromkeys(_known(text, declared) for text in given)
     if sum(text.startswith(LABEL) for text in ids) > MOST_LABELS:
         raise BadValue(_("At most %(count)s labels.") % {"count": MOST_LABELS})
@@ -70,15 +70,19 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
 
 
 @lru_cache(KEPT)
-def shown_columns(kind: ResourceKind, chosen: tuple[str, ...]) -> tuple[Column, ...]:
-    """`chosen`: as `read_columns` gives them. Who chose a column sees it on all but small windows."""
-    if not chosen:
-        return tuple(kind.columns)
-    return tuple(_columns(kind, chosen))
+def shown_columns(
+    kind: ResourceKind, chosen: tuple[str, ...], metered: bool = False
+) -> tuple[Column, ...]:
+    """`chosen`: as `read_columns` gives them. Who chose a column sees it on all but small windows.
+
+    `metered`: usage is measured and may be shown; without it its columns are left out, chosen or not.
+    """
+    columns = tuple(_columns(kind, chosen)) if chosen else kind.every_column
+    return columns if metered else tuple(c for c in columns if not isinstance(c, UsageColumn))
 
 
 def _columns(kind: ResourceKind, chosen: tuple[str, ...]) -> Iterator[Column]:
-    declared = {column.id: column for column in kind.columns}
+    declared = {column.id: column for column in kind.every_column}
     for name in chosen:
         column = declared.get(name)
         if column is None:

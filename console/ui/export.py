@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from console.kube.store import Entry
-from console.ui.chosen import shown_columns
-from console.ui.columns import Plain
+from console.ui.columns import Column, Plain, told
 from console.ui.kind import ResourceKind
+from console.ui.meters import Meter
 from console.ui.ordered import ALL, Selection
 from console.ui.viewspec import ViewSpec
 
@@ -38,24 +38,45 @@ def exported(spec: ViewSpec) -> slice:
     return slice(start, start + spec.limit) if spec.paged else ALL
 
 
-async def stream(spec: ViewSpec, selection: Selection, fmt: str) -> AsyncIterator[bytes]:
-    """The export of the part `exported`, in pieces. `fmt` is a key of `FORMATS`."""
+async def stream(
+    spec: ViewSpec,
+    selection: Selection,
+    fmt: str,
+    *,
+    meter: Meter | None = None,
+    cut: bool = False,
+) -> AsyncIterator[bytes]:
+    """The export of the part `exported`, in pieces. `fmt` is a key of `FORMATS`.
+
+    `cut`: there may be more objects than were read.
+    """
     entries = selection.entries
+    columns = exported_columns(spec, meter)
     json = fmt == "json"
-    yield b'{"items":[' if json else _lines([[c.id for c in spec.shown]], fmt)
+    yield b'{"items":[' if json else _lines([[c.id for c in columns]], fmt)
     for start in range(0, len(entries), CHUNK):
         chunk = entries[start : start + CHUNK]
-        yield _items(spec, chunk, first=start == 0) if json else _table(spec, chunk, fmt)
+        if json:
+            yield _items(spec.kind, columns, chunk, first=start == 0)
+        else:
+            yield _table(columns, chunk, fmt)
         await asyncio.sleep(0)
     if json:
-        yield b"]," + _tail(selection)
+        yield b"]," + _tail(selection, cut=cut)
 
 
-def item(kind: ResourceKind, entry: Entry[Any], chosen: tuple[str, ...] = ()) -> dict[str, Any]:
+def exported_columns(spec: ViewSpec, meter: Meter | None) -> tuple[Column, ...]:
+    """Those of the page, with what they show of usage."""
+    metered = meter is not None and meter.works
+    columns = spec.shown(metered=metered)
+    return told(columns, meter.used) if meter is not None else columns
+
+
+def item(kind: ResourceKind, columns: Sequence[Column], entry: Entry[Any]) -> dict[str, Any]:
     """One object: its columns by id, and what identifies and describes any object."""
     status = kind.status(entry)
     found: dict[str, Any] = {"namespace": entry.key.namespace, "name": entry.key.name}
-    found |= {column.id: column.plain(entry) for column in shown_columns(kind, chosen)}
+    found |= {column.id: column.plain(entry) for column in columns}
     if status is not None:
         word, reason = status.word, status.reason
         found["status"] = {"severity": status.severity.value, "word": word, "reason": reason}
@@ -72,18 +93,24 @@ def safe(value: Plain) -> str | int:
     return value
 
 
-def _items(spec: ViewSpec, entries: Sequence[Entry[Any]], *, first: bool) -> bytes:
-    encoded = msgspec.json.encode([item(spec.kind, entry, spec.columns) for entry in entries])
+def _items(
+    kind: ResourceKind, columns: Sequence[Column], entries: Sequence[Entry[Any]], *, first: bool
+) -> bytes:
+    encoded = msgspec.json.encode([item(kind, columns, entry) for entry in entries])
     return encoded[1:-1] if first else b"," + encoded[1:-1]
 
 
-def _tail(selection: Selection) -> bytes:
-    rest = {"total": selection.total, "resourceVersion": selection.resource_version}
+def _tail(selection: Selection, *, cut: bool) -> bytes:
+    rest: dict[str, Any] = {
+        "total": selection.total,
+        "resourceVersion": selection.resource_version,
+    }
+    rest |= {"truncated": True} if cut else {}
     return msgspec.json.encode(rest)[1:]
 
 
-def _table(spec: ViewSpec, entries: Sequence[Entry[Any]], fmt: str) -> bytes:
-    return _lines([[safe(c.plain(entry)) for c in spec.shown] for entry in entries], fmt)
+def _table(columns: Sequence[Column], entries: Sequence[Entry[Any]], fmt: str) -> bytes:
+    return _lines([[safe(c.plain(entry)) for c in columns] for entry in entries], fmt)
 
 
 def _lines(table: Sequence[Sequence[str | int]], fmt: str) -> bytes:

@@ -13,10 +13,11 @@ from math import isnan
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from console.kube.metricslist import Used
 from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import Held
-from console.kube.usage import KEPT, STEP, History, Used
+from console.kube.usage import KEPT, STEP, History
 from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.charts import Line, line
 

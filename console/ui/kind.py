@@ -18,7 +18,7 @@ from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Action
-from console.ui.columns import Column, NameColumn, StatusColumn
+from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
 from console.ui.words import SEVERITY_WORDS
 
@@ -78,7 +78,8 @@ class ResourceKind:
     `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
     ("Deployment"), the class's name without "Kind" unless it is given. `tabs` are those of a detail; with
     none it has those of `console.ui.panels.standard`. `masked` are paths in the object of what nobody is
-    shown: of a mapping its values, of anything else the whole.
+    shown: of a mapping its values, of anything else the whole. `measured` are columns that lists have
+    only where usage is measured and the viewer may know of it.
     """
 
     gvr: ClassVar[GVR]
@@ -89,6 +90,7 @@ class ResourceKind:
     singular: ClassVar[str | Promise]
     nouns: ClassVar[str | Promise]
     columns: ClassVar[Sequence[Column]]
+    measured: ClassVar[Sequence[UsageColumn]] = ()
     filters: ClassVar[Sequence[Filter]]
     actions: ClassVar[Sequence[Action]] = ()
     tabs: ClassVar[Sequence["Tab"]] = ()
@@ -137,7 +139,16 @@ class ResourceKind:
 
     @cached_property
     def sortable(self) -> Mapping[str, Column]:
-        return {column.id: column for column in self.columns if column.sortable}
+        return {column.id: column for column in self.every_column if column.sortable}
+
+    @cached_property
+    def every_column(self) -> tuple[Column, ...]:
+        """With the measured ones in their places."""
+        return tuple(
+            column
+            for plain in self.columns
+            for column in (plain, *(one for one in self.measured if one.after == plain.id))
+        )
 
     @cached_property
     def shown_actions(self) -> Mapping[str, Action]:

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import NODE_METRICS, POD_METRICS
-from console.kube.usage import Problem
+from console.kube.metricslist import Problem
 from console.ui.access import Access
 from console.ui.gauges import Gauge, Plot
 

@@ -9,9 +9,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, NODE_METRICS, PODS
+from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
 from console.kube.runtime import get_runtime
-from console.kube.usage import History, Used
+from console.kube.usage import History
 from console.ui.decisions import Denied, readable
 from console.ui.gauges import gauges, node_room, plots
 from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not

@@ -16,8 +16,11 @@ from console.kube.gvr import Key
 from console.kube.indexes import indexes_of
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
+from console.kube.usage import Reading
+from console.ui.columns import UsageColumn, told
 from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
+from console.ui.meters import Reach
 from console.ui.viewspec import Values, ViewSpec
 
 #: Where an object stands: by the column's value, then by name, then by namespace.
@@ -32,20 +35,22 @@ _RUN = 2000
 class Question:
     """What a list asks of a store: equal for lists that differ in their direction or page alone.
 
-    `column`: the id of the one that it is sorted by, "" for a kind without any order but names.
+    `column`: the id of the one that it is sorted by, "" for a kind without any order but names. `reach`:
+    where that is usage, whose the viewer may know.
     """
 
     kind: ResourceKind
     values: Values
     column: str
     readable: Readable
+    reach: Reach | None = None
 
     @classmethod
-    def of(cls, spec: ViewSpec, readable: Readable) -> "Question":
+    def of(cls, spec: ViewSpec, readable: Readable, reach: Reach | None = None) -> "Question":
         status = spec.kind.status_column
-        return cls(
-            spec.kind, spec.values, spec.sort_column or (status.id if status else ""), readable
-        )
+        column = spec.sort_column or (status.id if status else "")
+        by_usage = isinstance(spec.kind.sortable.get(column), UsageColumn)
+        return cls(spec.kind, spec.values, column, readable, reach if by_usage else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,10 @@ class OrderedView(Derived[Any]):
         spec = ViewSpec(question.kind, "", values=question.values)
         self._status, self._readable = question.kind.status, question.readable
         self._plain, self._faceted = spec.tests(faceted=False), spec.tests(faceted=True)
-        self._column = next((c for c in question.kind.columns if c.id == question.column), None)
+        self._column = question.kind.sortable.get(question.column)
+        self._reach = question.reach
+        # The one that the order is of, where it is that of usage.
+        self._reading: Reading | None = None
         self._within = _within(question.readable, spec.namespaces)
         self._start_over()
 
@@ -86,7 +94,10 @@ class OrderedView(Derived[Any]):
     @property
     def behind(self) -> int:
         """About how many objects must be looked at before this can be read."""
-        return len(self._store) if self.version < 0 else self._store.version - self.version
+        if self.version < 0:
+            return len(self._store)
+        moved = self._reach is not None and self._reach.now().reading is not self._reading
+        return self._store.version - self.version + (len(self._shown) if moved else 0)
 
     def catch_up(self) -> None:
         with self.current():
@@ -118,6 +129,19 @@ class OrderedView(Derived[Any]):
             at += len(group)
 
     # Kept up to date, with the lock held.
+
+    def _catch_up(self) -> None:
+        meter = self._reach.now() if self._reach is not None else None
+        moved = meter is not None and meter.reading is not self._reading
+        if meter is not None and moved and self._column is not None:
+            self._reading = meter.reading
+            self._column = told((self._column,), meter.used)[0]
+        rebuilds = self.rebuilds
+        super()._catch_up()
+        if moved and self.rebuilds == rebuilds:
+            # Every object has used something else.
+            self._ranks = {key: self._rank(entry) for key, entry in self._shown.items()}
+            self._order = SortedList(_in_order(list(self._ranks.values())))
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
         self._start_over()
@@ -167,8 +191,11 @@ class OrderedView(Derived[Any]):
                 self._hidden[key] = entry
                 return
         self._shown[key] = entry
+        self._ranks[key] = self._rank(entry)
+
+    def _rank(self, entry: Entry[Any]) -> Rank:
         value = self._column.sort_key(entry) if self._column is not None else 0
-        self._ranks[key] = (value, key.name, key.namespace)
+        return (value, entry.key.name, entry.key.namespace)
 
     def _severity(self, entry: Entry[Any]) -> Severity:
         status = self._status(entry)

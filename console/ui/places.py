@@ -18,6 +18,7 @@ from console.ui.access import Access
 from console.ui.decisions import Denied, readable
 from console.ui.kind import ResourceKind
 from console.ui.links import HOST_CLUSTER, detail_url
+from console.ui.meters import reach_of
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
@@ -67,7 +68,7 @@ class ListPlace:
 
     def rights(self, access: Access) -> Hashable:
         readable(self.kind, access, self.spec.namespaces)
-        return rights_key(self.kind, access)
+        return rights_key(self.kind, access), reach_of(self.kind, access)
 
 
 @dataclass(frozen=True, slots=True)

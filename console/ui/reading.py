@@ -86,6 +86,12 @@ async def listed(
         yield informer
 
 
+def cut_of(informer: Informer[Any]) -> int | None:
+    """How many objects were read of a list that may have more; None for one that was read whole."""
+    cut = isinstance(informer, LiveList) and informer.truncated
+    return len(informer.store) if cut else None
+
+
 def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
     """Raises `Denied` if kube-apiserver has last said that the viewer may not see these objects."""
     if isinstance(informer, LiveList) and informer.refusal is not None:

@@ -12,13 +12,15 @@ from typing import Any
 from django.utils.functional import Promise
 
 from console.kube.gvr import Key
+from console.kube.metricslist import Used
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Delete
 from console.ui.chosen import shown_columns
-from console.ui.columns import Align, Column
+from console.ui.columns import Align, Column, told
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url
+from console.ui.meters import Meter
 from console.ui.text import dom_id
 
 #: Rows that are kept: some kilobytes each, with their drawings.
@@ -85,13 +87,15 @@ def make_row(
     access: Access,
     entry: Entry[Any],
     chosen: tuple[str, ...] = (),
+    meter: Meter | None = None,
 ) -> Row:
     """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
 
-    `chosen`: the columns, as `ViewSpec.columns`.
+    `chosen`: the columns, as `ViewSpec.columns`. `meter`: the viewer's, where usage is shown.
     """
     allowed = tuple(a.name for a in kind.actions if a.allowed(access, kind.gvr, entry))
-    return _row(kind, cluster, entry, allowed, chosen)
+    used = (meter.used(entry),) if meter is not None and meter.works else ()
+    return _row(kind, cluster, entry, allowed, chosen, used)
 
 
 # An entry is equal to itself alone, so a row is never of another version of its object.
@@ -102,8 +106,11 @@ def _row(
     entry: Entry[Any],
     allowed: tuple[str, ...],
     chosen: tuple[str, ...],
+    used: tuple[Used | None] | tuple[()],
 ) -> Row:
-    columns = shown_columns(kind, chosen)
+    columns = shown_columns(kind, chosen, bool(used))
+    if used:
+        columns = told(columns, lambda _entry: used[0])
     key, status = entry.key, kind.status(entry)
     split = kind.name_column.split(entry)
     severity, word = (status.severity.value, status.word) if status else ("", "")

@@ -15,6 +15,7 @@ from console.kube.livelist import LiveList
 from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.decisions import readable
+from console.ui.meters import reach_of
 from console.ui.ordered import ALL, OrderedView, Question, Selection
 from console.ui.shelf import Shelf
 from console.ui.viewspec import ViewSpec
@@ -52,7 +53,8 @@ async def brought_up(followed: Followed) -> None:
 
 def _view(spec: ViewSpec, access: Access, informer: Informer[Any]) -> OrderedView:
     store = informer.store
-    question = Question.of(spec, readable(spec.kind, access, spec.namespaces))
+    allowed = readable(spec.kind, access, spec.namespaces)
+    question = Question.of(spec, allowed, reach_of(spec.kind, access))
     if isinstance(informer, LiveList):
         # The store is one viewer's and ends with the page: nothing of it stays behind.
         return OrderedView(store, question)

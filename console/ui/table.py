@@ -21,8 +21,10 @@ from console.ui.decisions import Denied, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
+from console.ui.meters import Meter, meter_of
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
+from console.ui.reading import cut_of
 from console.ui.rows import Row, make_row, short_hash
 from console.ui.selection import select
 from console.ui.states import (
@@ -58,7 +60,8 @@ class Table:
     `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
-    no rows; None where there are. `bulk`: rows can be chosen, to delete several at once.
+    no rows; None where there are. `bulk`: rows can be chosen, to delete several at once. `cut`: how many
+    objects were read where there may be more, None where all were.
     """
 
     kind: KindView
@@ -76,6 +79,7 @@ class Table:
     state: StateBlock | None
     freshness: LiveState
     bulk: bool = False
+    cut: int | None = None
 
 
 def rows(
@@ -99,8 +103,11 @@ def rows(
         return _without_rows(spec, block, live, choices, url=spec.url)
     start = (spec.page - 1) * spec.limit
     selection = select(spec, access, informer, slice(start, start + spec.limit))
+    # One reading for all rows, so that they have the same columns.
+    meter = meter_of(spec.kind, access)
+    columns = _headers(spec, metered=_works(meter))
     shown = tuple(
-        make_row(spec.kind, spec.cluster, access, entry, spec.columns)
+        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter)
         for entry in selection.entries
     )
     total = selection.total
@@ -108,20 +115,21 @@ def rows(
     unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
     return Table(
         kind=spec.kind.view,
-        columns=_headers(spec),
+        columns=columns,
         rows=shown,
         total=total,
         resource_version=selection.resource_version,
-        etag=_etag(shown, total, spec.page, tally),
+        etag=_etag(columns, shown, total, spec.page, tally),
         url=spec.url,
         all_url=spec.unpaged().url,
         tally=tally,
         filters=filter_form(spec, choices),
-        picker=column_picker(spec),
+        picker=column_picker(spec, meter.note if meter is not None else None),
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
         bulk=_may_delete(spec.kind, access),
+        cut=cut_of(informer),
     )
 
 
@@ -155,7 +163,8 @@ def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) 
     entry = informer.store.get(key)
     if entry is None:
         return None
-    return make_row(spec.kind, spec.cluster, access, entry, spec.columns)
+    meter = meter_of(spec.kind, access)
+    return make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter)
 
 
 def _without_rows(
@@ -163,7 +172,7 @@ def _without_rows(
 ) -> Table:
     return Table(
         kind=spec.kind.view,
-        columns=_headers(spec),
+        columns=_headers(spec, metered=False),
         rows=(),
         total=0,
         resource_version="",
@@ -179,9 +188,25 @@ def _without_rows(
     )
 
 
-def _etag(shown: tuple[Row, ...], total: int, page: int, tally: tuple[TallyItem, ...]) -> str:
+def _works(meter: Meter | None) -> bool:
+    return meter is not None and meter.works
+
+
+def _etag(
+    columns: tuple[Header, ...],
+    shown: tuple[Row, ...],
+    total: int,
+    page: int,
+    tally: tuple[TallyItem, ...],
+) -> str:
     counts = [(item.severity, item.count) for item in tally]
-    return short_hash(([(row.id, row.signature) for row in shown], total, page, counts))
+    content = short_hash(([(row.id, row.signature) for row in shown], total, page, counts))
+    return f"{short_hash([column.id for column in columns])[:6]}-{content}"
+
+
+def shape_of(etag: str) -> str:
+    """What changes with the columns of a list: rows of one shape fit into no table of another."""
+    return etag.partition("-")[0]
 
 
 def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...]) -> StateBlock | None:
@@ -198,7 +223,7 @@ def _unknown(spec: ViewSpec, namespaces: Collection[str] | None) -> tuple[str, .
 
 
 @lru_cache(KEPT)
-def _headers(spec: ViewSpec) -> tuple[Header, ...]:
+def _headers(spec: ViewSpec, *, metered: bool) -> tuple[Header, ...]:
     return tuple(
         Header(
             id=column.id,
@@ -208,7 +233,7 @@ def _headers(spec: ViewSpec) -> tuple[Header, ...]:
             sort_url=spec.with_sort(_next_sort(spec, column.id)).url if column.sortable else None,
             aria_sort=_aria_sort(spec, column.id),
         )
-        for column in spec.shown
+        for column in spec.shown(metered=metered)
     )
 
 

@@ -80,9 +80,9 @@ class ViewSpec:
     def namespaces(self) -> tuple[str, ...]:
         return self.get("namespace")
 
-    @property
-    def shown(self) -> tuple[Column, ...]:
-        return shown_columns(self.kind, self.columns)
+    def shown(self, *, metered: bool) -> tuple[Column, ...]:
+        """`metered`: as `shown_columns` has it."""
+        return shown_columns(self.kind, self.columns, metered)
 
     @property
     def sort_column(self) -> str:

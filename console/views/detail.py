@@ -29,7 +29,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
-from console.ui.reading import listed
+from console.ui.reading import cut_of, listed
 from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
@@ -89,13 +89,13 @@ async def _shown(
         place.check(access)
         entry = informer.store.get(place.key)
         if entry is None:
-            return _missing(request, place, fmt)
+            return _missing(request, place, fmt, informer)
         # Some objects are a million characters long.
         return await asyncio.to_thread(_data, place, entry, fmt)
     if not is_fragment(request):
         await prepare_menu(get_runtime().informers())
     found = detail(place, access, informer, informers_for(place, access))
-    return _drawn(request, found) if found is not None else _missing(request, place, fmt)
+    return _drawn(request, found) if found is not None else _missing(request, place, fmt, informer)
 
 
 def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
@@ -121,9 +121,15 @@ def _loading(
     return response
 
 
-def _missing(request: ConsoleRequest, place: DetailPlace, fmt: str) -> HttpResponse:
-    words = {"kind": place.kind.singular, "key": visible(str(place.key))}
-    text = _("There is no %(kind)s %(key)s.") % words
+def _missing(
+    request: ConsoleRequest, place: DetailPlace, fmt: str, informer: Informer[Any]
+) -> HttpResponse:
+    cut = cut_of(informer)
+    words = {"kind": place.kind.singular, "key": visible(str(place.key)), "count": cut}
+    if cut is None:
+        text = _("There is no %(kind)s %(key)s.") % words
+    else:
+        text = _("There is no %(kind)s %(key)s among the %(count)s that are read.") % words
     return error_page(request, 404, text) if fmt == "html" else status_response(404, text)
 
 
@@ -142,7 +148,7 @@ def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:
         manifest = masked(entry.original(), kind.masked)
         if fmt == "json":
             found = {
-                **item(kind, entry),
+                **item(kind, kind.columns, entry),
                 "resourceVersion": entry.resource_version,
                 "manifest": manifest,
             }

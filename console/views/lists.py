@@ -15,13 +15,15 @@ from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
+from console.ui.columns import UsageColumn
 from console.ui.decisions import Denied, readable
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
+from console.ui.meters import meter_of
 from console.ui.nav import prepare_menu
 from console.ui.places import find_kind
-from console.ui.reading import TooManyProjects, listed
+from console.ui.reading import TooManyProjects, cut_of, listed
 from console.ui.selection import prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
@@ -74,6 +76,9 @@ async def _answer(
 ) -> HttpResponseBase:
     """Raises `Denied`."""
     if not spec.errors and informer.freshness.synced:
+        if spec.kind.measured:
+            by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
+            await get_runtime().usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
         await prepare(spec, access, informer)
     if fmt != "html":
         return _data(spec, access, informer, fmt)
@@ -136,7 +141,9 @@ def _data(
         response["Retry-After"] = str(RETRY_AFTER)
         return response
     selection = select(spec, access, informer, exported(spec))
-    data = StreamingHttpResponse(stream(spec, selection, fmt), content_type=FORMATS[fmt])
+    meter, cut = meter_of(spec.kind, access), cut_of(informer) is not None
+    content = stream(spec, selection, fmt, meter=meter, cut=cut)
+    data = StreamingHttpResponse(content, content_type=FORMATS[fmt])
     if fmt != "json":
         name = content_disposition_header(True, f"{spec.kind.segment}.{fmt}")
         data["Content-Disposition"] = name or "attachment"

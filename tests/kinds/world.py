@@ -17,7 +17,7 @@ from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import WatchEvent
-from console.kube.livelist import LiveList
+from console.kube.livelist import LIMIT, LiveList
 from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
@@ -68,20 +68,21 @@ def decoded(kind: ResourceKind, obj: Obj) -> Any:
 
 
 class LiveLists:
-    """Of preloaded objects, what each viewer asks for. `asked`: by whom, and where; `made`: what was
-    given to them."""
+    """Of preloaded objects, what each viewer asks for, at most `limit` of them. `asked`: by whom, and
+    where; `made`: what was given to them."""
 
-    def __init__(self, informer: Informer[Any]) -> None:
+    def __init__(self, informer: Informer[Any], limit: int = LIMIT) -> None:
         self.informer = informer
+        self.limit = limit
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.made: list[LiveList[Any]] = []
 
     def __call__(self, gvr: GVR, identity: Identity, namespaces: Sequence[str]) -> LiveList[Any]:
         self.asked.append((identity.name, tuple(namespaces)))
-        found = LiveList(gvr, PRIVATE[gvr].decode, {}, _start)
+        found = LiveList(gvr, PRIVATE[gvr].decode, {}, _start, limit=self.limit)
         entries = self.informer.store.snapshot().entries.values()
         wanted = [item for item in entries if not namespaces[0] or item.key.namespace in namespaces]
-        found.replace([encoded(item.original()) for item in wanted], "1")
+        found.replace([encoded(item.original()) for item in wanted[: self.limit]], "1")
         found.connected()
         self.made.append(found)
         return found

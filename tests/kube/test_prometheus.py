@@ -11,8 +11,9 @@ import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from console.kube.metricslist import Problem
 from console.kube.prometheus import FRESH, Past, Prometheus
-from console.kube.usage import KEPT, History, Problem
+from console.kube.usage import KEPT, History
 from tests.kube.fakes import FakeClock
 
 DAY = 86_400

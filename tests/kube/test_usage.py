@@ -9,7 +9,8 @@ import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.usage import IDLE, KEPT, STEP, TOTAL, Problem, Usage, Used
+from console.kube.metricslist import Problem, Used
+from console.kube.usage import IDLE, KEPT, OLD, STEP, TOTAL, Usage
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import running
@@ -74,10 +75,10 @@ async def it_leaves_out_what_is_no_measurement(usage: tuple[str, str]) -> None:
 
 
 async def it_stops_at_an_answer_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.kube.usage.MOST_OBJECTS", 2)
+    monkeypatch.setattr("console.kube.metricslist.MOST_OBJECTS", 2)
     many = [node_usage(f"n{at}", "1", "1") for at in range(3)]
     assert (await taken(Measuring(nodes=many))).read().node_problem is Problem.UNREADABLE
-    monkeypatch.setattr("console.kube.usage.MOST_BYTES", 10)
+    monkeypatch.setattr("console.kube.metricslist.MOST_BYTES", 10)
     assert (await taken(Measuring(nodes=many[:1]))).read().node_problem is Problem.UNREADABLE
 
 
@@ -132,6 +133,50 @@ async def it_asks_only_while_somebody_looks() -> None:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def it_tells_who_listens_of_each_reading() -> None:
+    usage, told = Usage(measured(), FakeClock()), []
+
+    def fail() -> None:
+        raise RuntimeError("a listener's own")
+
+    usage.add_listener(lambda _key: None, fail)
+    remove = usage.add_listener(lambda _key: None, lambda: told.append(usage.read().at))
+    await usage.take()
+    await usage.take()
+    assert told == [usage.read().at] * 2
+    remove()
+    remove()
+    await usage.take()
+    assert len(told) == 2
+
+
+async def it_is_waited_for_by_whoever_needs_it() -> None:
+    clock = FakeClock()
+    usage = Usage(measured(), clock)
+    # Nobody takes any.
+    await usage.wait(timeout=60, fresh=True)
+    assert usage.read().problem is Problem.WAITING
+    task = asyncio.create_task(usage.run())
+    try:
+        async with asyncio.timeout(10):
+            await asyncio.sleep(0)
+            await usage.wait(timeout=60, fresh=False)
+            first = usage.read()
+            assert first.problem is None
+            # One that is not old will do.
+            await usage.wait(timeout=60, fresh=True)
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usage, "_taken", clock.monotonic() - OLD - 1)
+        await usage.wait(timeout=60, fresh=False)
+        began = asyncio.get_running_loop().time()
+        await usage.wait(timeout=0.05, fresh=True)
+        assert asyncio.get_running_loop().time() - began >= 0.04
 
 
 async def it_asks_for_its_namespaces_alone_where_it_is_confined() -> None:

@@ -19,12 +19,14 @@ from tests.ui.lists import spec_of, table
 from tests.ui.support import admin, small_world
 
 USUAL = ("name", "namespace", "status", "ready", "restarts", "node", "ip", "age")
+#: With those that are there only where usage is measured.
+WHOLE = (*USUAL[:5], "cpu_used", "memory_used", *USUAL[5:])
 
 
 def ids(query: str) -> tuple[str, ...]:
     spec = spec_of(query)
     assert spec.errors == ()
-    return tuple(column.id for column in spec.shown)
+    return tuple(column.id for column in spec.shown(metered=False))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,8 @@ def ids(query: str) -> tuple[str, ...]:
     [
         ("", USUAL, ""),
         ("columns=", USUAL, ""),
-        ("columns=" + ",".join(USUAL), USUAL, ""),
+        ("columns=" + ",".join(WHOLE), USUAL, ""),
+        ("columns=" + ",".join(USUAL), USUAL, "columns=" + ",".join(USUAL)),
         ("columns=age,name", ("age", "name"), "columns=age,name"),
         ("columns=age", ("name", "age"), "columns=name,age"),
         ("columns=name&columns=age", ("name", "age"), "columns=name,age"),
@@ -112,7 +115,7 @@ def test_exports_have_them() -> None:
     informer: Informer[Any] = Informer.preloaded(PODS, small_world())
     entry = next(iter(informer.store.snapshot().entries.values()))
     spec = spec_of("columns=name,label:tier")
-    found = item(spec.kind, entry, spec.columns)
+    found = item(spec.kind, spec.shown(metered=False), entry)
     assert found["label:tier"] == "front"
     assert "node" not in found
     assert {"namespace", "name", "status", "labels"} <= set(found)

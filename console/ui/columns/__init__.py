@@ -10,6 +10,7 @@ socket (`value`, drawn by `template`), the sort (`sort_key`) and the export (`pl
 | `NumberColumn`, `RatioColumn`, `QuantityColumn`, `PercentColumn` | counts, 2/3, 250m and 4Gi, 61 % |
 | `DurationColumn`, `AgeColumn` with its own `since` | lengths of time, moments |
 | `IpColumn`, `LinkColumn`, `OwnerColumn` | addresses, other objects |
+| `UsageColumn` | CPU and memory as measured, where they are |
 | `PrintedColumn` | what a type's own definition shows |
 | `ContainersColumn`, `ImagesColumn`, `SelectorColumn` | what workloads have |
 """
@@ -30,6 +31,7 @@ from console.ui.columns.printed import PrintedColumn
 from console.ui.columns.status import StatusColumn, StatusText
 from console.ui.columns.texts import BoolColumn, ListColumn, ListText, TextColumn, WordColumn
 from console.ui.columns.times import AgeColumn, DurationColumn
+from console.ui.columns.usage import UsageColumn, UsageText, UsedBy, told
 from console.ui.columns.workloads import ContainersColumn, ImagesColumn, SelectorColumn
 
 __all__ = [
@@ -60,7 +62,11 @@ __all__ = [
     "StatusText",
     "Target",
     "TextColumn",
+    "UsageColumn",
+    "UsageText",
+    "UsedBy",
     "WordColumn",
     "target_of",
     "target_url",
+    "told",
 ]

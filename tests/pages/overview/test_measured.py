@@ -3,9 +3,10 @@
 import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
+from console.kube.metricslist import Problem
 from console.kube.prometheus import Past
 from console.kube.runtime import StaticRuntime
-from console.kube.usage import History, Problem
+from console.kube.usage import History
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
 from tests.views.conftest import ClientAs

@@ -1,0 +1,180 @@
+"""One look at what nodes and pods use, as metrics-server lists it.
+
+Promises:
+- Raises nothing: what went wrong is a `Problem`.
+- What the server says is not believed to make sense: what is no amount, or more than any machine has, is
+  left out, and no answer is read for longer than it can honestly be.
+
+https://github.com/kubernetes/metrics/blob/master/pkg/apis/metrics/v1beta1/types.go
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import aiohttp
+import msgspec
+
+from console.kube.errors import ApiError, Forbidden, NotFound
+from console.kube.gvr import GVR, NODE_METRICS, POD_METRICS, Key
+from console.kube.liststream import ListStream
+from console.kube.quantity import parse_quantity
+
+#: Seconds for the whole of one type's list, and between two of its parts.
+TIMEOUT, READ_TIMEOUT = 20.0, 10.0
+#: Bytes of an answer, and objects of it, that are looked at.
+MOST_BYTES, MOST_OBJECTS = 256 * 1024 * 1024, 500_000
+#: Cores, bytes: more is no measurement.
+_CORES, _BYTES = 1e6, 1e18
+
+
+class Problem(StrEnum):
+    """Why there are no numbers. `WAITING`: nothing has been asked yet."""
+
+    WAITING = "waiting"
+    ABSENT = "absent"
+    FORBIDDEN = "forbidden"
+    UNAVAILABLE = "unavailable"
+    UNREADABLE = "unreadable"
+
+
+class Used(NamedTuple):
+    """Cores, bytes."""
+
+    cpu: float = 0.0
+    memory: float = 0.0
+
+    def plus(self, other: "Used") -> "Used":
+        return Used(self.cpu + other.cpu, self.memory + other.memory)
+
+
+Add = Callable[[msgspec.Raw], None]
+
+
+class Lister(Protocol):
+    """`console.kube.client.ReaderClient`."""
+
+    def stream(
+        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
+    ) -> AbstractAsyncContextManager[aiohttp.StreamReader]: ...
+
+
+class _Amounts(msgspec.Struct, gc=False):
+    cpu: str | int | float = "0"
+    memory: str | int | float = "0"
+
+
+class _Meta(msgspec.Struct, gc=False):
+    name: str
+    namespace: str = ""
+
+
+class _Container(msgspec.Struct, gc=False):
+    usage: _Amounts
+
+
+class _NodeMetrics(msgspec.Struct, gc=False):
+    metadata: _Meta
+    usage: _Amounts
+
+
+class _PodMetrics(msgspec.Struct, gc=False):
+    metadata: _Meta
+    containers: tuple[_Container, ...] | None = None
+
+
+_node = msgspec.json.Decoder(_NodeMetrics)
+_pod = msgspec.json.Decoder(_PodMetrics)
+
+
+async def nodes_used(lister: Lister) -> tuple[dict[str, Used], Problem | None]:
+    """By name."""
+    found: dict[str, Used] = {}
+
+    def add(raw: msgspec.Raw) -> None:
+        item = _node.decode(raw)
+        used = _used(item.usage)
+        if used is not None:
+            found[item.metadata.name] = used
+
+    problem = await _listed(lister, NODE_METRICS, "", add)
+    return found, problem
+
+
+async def pods_used(
+    lister: Lister, namespaces: Sequence[str]
+) -> tuple[dict[Key, Used], Problem | None]:
+    """Of these namespaces, "" for all; of none of them if one could not be read."""
+    found: dict[Key, Used] = {}
+
+    def add(raw: msgspec.Raw) -> None:
+        item = _pod.decode(raw)
+        total = Used()
+        for container in item.containers or ():
+            total = total.plus(_used(container.usage) or Used())
+        found[Key(item.metadata.namespace, item.metadata.name)] = total
+
+    for namespace in namespaces:
+        problem = await _listed(lister, POD_METRICS, namespace, add)
+        if problem is not None:
+            return {}, problem
+    return found, None
+
+
+async def _listed(lister: Lister, gvr: GVR, namespace: str, add: Add) -> Problem | None:
+    """None if all of it could be read; single objects that cannot are left out."""
+    seen = good = 0
+    try:
+        async with (
+            asyncio.timeout(TIMEOUT),
+            lister.stream(gvr, namespace, [], read_timeout=READ_TIMEOUT) as content,
+        ):
+            async for raws in ListStream(_bounded(content)):
+                for raw in raws:
+                    seen += 1
+                    if seen > MOST_OBJECTS:
+                        return Problem.UNREADABLE
+                    good += _added(add, raw)
+                # Thousands at once would keep the core from everything else.
+                await asyncio.sleep(0)
+    except NotFound:
+        return Problem.ABSENT
+    except Forbidden:
+        return Problem.FORBIDDEN
+    except (ApiError, TimeoutError):
+        return Problem.UNAVAILABLE
+    except (msgspec.DecodeError, UnicodeError, RecursionError, _TooMuch):
+        return Problem.UNREADABLE
+    return Problem.UNREADABLE if seen and not good else None
+
+
+class _TooMuch(Exception):
+    """More bytes than anybody's answer has."""
+
+
+async def _bounded(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    total = 0
+    async for chunk in content.iter_any():
+        total += len(chunk)
+        if total > MOST_BYTES:
+            raise _TooMuch
+        yield chunk
+
+
+def _added(add: Add, raw: msgspec.Raw) -> bool:
+    try:
+        add(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+def _used(amounts: _Amounts) -> Used | None:
+    cpu, memory = parse_quantity(str(amounts.cpu)), parse_quantity(str(amounts.memory))
+    if cpu is None or memory is None:
+        return None
+    if not (0 <= cpu <= _CORES and 0 <= memory <= _BYTES):
+        return None
+    return Used(float(cpu), float(memory))

@@ -1,0 +1,77 @@
+"""What objects use of CPU and memory at the moment."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, ClassVar, Literal
+
+from console.kube.metricslist import Used
+from console.kube.quantity import parse_quantity
+from console.kube.store import Entry
+from console.ui.amounts import bytes_text, cores_text
+from console.ui.columns.base import Align, Column
+
+#: What an object uses, None for what is not measured.
+UsedBy = Callable[[Entry[Any]], Used | None]
+
+
+def _nobody_knows(entry: Entry[Any]) -> Used | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageText:
+    """`text` is "" where nothing is known. `percent`: of the whole, None where that is not known."""
+
+    text: str
+    percent: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageColumn(Column):
+    """`amount` of what metrics-server last measured, once it is `told` what.
+
+    `whole` gives what there is of it at most, as Kubernetes writes it. `after`: the id of the column that
+    it stands behind. Exported in the units of `kubectl top`. Whatever is not measured counts as less than
+    nothing, so that in descending order those that use most lead.
+    """
+
+    amount: Literal["cpu", "memory"]
+    after: str
+    whole: Callable[[Any], str] = lambda item: ""
+    align: Align = "end"
+    used: UsedBy = _nobody_knows
+    template: ClassVar[str] = "ui/cells/usage.html"
+
+    def value(self, entry: Entry[Any]) -> UsageText:
+        amount = self._amount(entry)
+        if amount is None:
+            return UsageText("")
+        whole = parse_quantity(self.whole(entry.projection))
+        text = cores_text if self.amount == "cpu" else bytes_text
+        percent = int(amount * 100 / float(whole)) if whole else None
+        return UsageText(text(Decimal(amount)), percent)
+
+    def plain(self, entry: Entry[Any]) -> str | None:
+        amount = self._amount(entry)
+        if amount is None:
+            return None
+        return f"{amount * 1000:.0f}m" if self.amount == "cpu" else f"{amount / 2**20:.0f}Mi"
+
+    def sort_key(self, entry: Entry[Any]) -> float:
+        amount = self._amount(entry)
+        return -1.0 if amount is None else amount
+
+    def _amount(self, entry: Entry[Any]) -> float | None:
+        used = self.used(entry)
+        if used is None:
+            return None
+        return used.cpu if self.amount == "cpu" else used.memory
+
+
+def told(columns: Sequence[Column], used: UsedBy) -> tuple[Column, ...]:
+    """The columns, of which those about usage know it."""
+    return tuple(
+        replace(column, used=used) if isinstance(column, UsageColumn) else column
+        for column in columns
+    )

@@ -1,0 +1,57 @@
+"""Lists that are read as the viewer, of which not everything is read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import NAMESPACES, SECRETS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.registry import kinds
+from tests.kinds.world import LiveLists, informer_of
+from tests.ui.support import namespace
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+URL, DETAILS = "/clusters/host/secrets", "/clusters/host/projects/shop/secrets"
+
+
+def secret(number: int) -> dict[str, Any]:
+    meta = {"name": f"key-{number}", "namespace": "shop", "uid": f"u-{number}"}
+    return {"metadata": {**meta, "resourceVersion": str(number)}, "type": "Opaque"}
+
+
+@pytest.fixture
+def limit() -> int:
+    return 3
+
+
+@pytest.fixture
+def runtime(limit: int) -> Iterator[StaticRuntime]:
+    kind = kinds.of(SECRETS)
+    assert kind is not None
+    lists = LiveLists(informer_of(kind, [secret(number) for number in range(5)]), limit)
+    spaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    found = StaticRuntime({NAMESPACES: spaces}, live_lists=lists)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def it_says_that_there_may_be_more(client_as: ClientAs) -> None:
+    html = await text_of(await client_as("admin").get(URL))
+    assert "Only 3 of them are read; there may be more. Choose a project." in html
+    answer = await client_as("admin").get(f"{URL}?format=json")
+    assert answer.json()["truncated"] is True
+    html = await text_of(await client_as("admin").get(f"{DETAILS}/key-4"))
+    assert "There is no secret shop/key-4 among the 3 that are read." in html
+
+
+@pytest.mark.parametrize("limit", [6])
+async def it_says_nothing_of_a_list_that_was_read_whole(client_as: ClientAs) -> None:
+    assert "there may be more" not in await text_of(await client_as("admin").get(URL))
+    answer = await client_as("admin").get(f"{URL}?format=json")
+    assert "truncated" not in answer.json()
+    html = await text_of(await client_as("admin").get(f"{DETAILS}/nothing"))
+    assert "among the" not in html

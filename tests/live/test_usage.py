@@ -1,0 +1,91 @@
+"""Open lists of pods, and new readings of what these use."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.errors import NotFound
+from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.live.conftest import Browsers
+from tests.pages.overview.world import Measuring, pod_usage
+from tests.ui.support import admin, namespace
+
+URL = "/clusters/host/pods?sort=-cpu_used"
+
+
+@pytest.fixture
+def metrics() -> Measuring:
+    return Measuring(nodes=[], pods=[pod_usage("shop", "web-1", ("600m", "1Gi"))])
+
+
+@pytest.fixture(autouse=True)
+def runtime(
+    pods: Informer[Any], bindings: Informer[Any], metrics: Measuring
+) -> Iterator[StaticRuntime]:
+    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    found = StaticRuntime(
+        {PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}, metrics=metrics
+    )
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def it_sends_the_rows_that_use_something_else(
+    browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
+) -> None:
+    await runtime.usage.take()
+    browser = await browsers(admin())
+    await browser.subscribe(URL)
+    assert 'id="freshness"' in await browser.html()
+    metrics.answers["pods"] = [pod_usage("shop", "web-1", ("700m", "1Gi"))]
+    await runtime.usage.take()
+    frame = await browser.html()
+    assert "700m" in frame
+    assert frame.count("<tr ") == 1
+    # What is the same sends nothing.
+    await runtime.usage.take()
+    assert await browser.quiet()
+
+
+async def it_moves_what_uses_more_to_its_place(
+    browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
+) -> None:
+    await runtime.usage.take()
+    browser = await browsers(admin())
+    await browser.subscribe(URL)
+    await browser.html()
+    other = next(row for row in browser.page(URL).rows if row.name != "web-1")
+    metrics.answers["pods"] += [pod_usage(other.namespace, other.name, ("900m", "1Mi"))]
+    await runtime.usage.take()
+    assert "900m" in await browser.html()
+    order = (await browser.control())["order"]
+    assert order[:2] == [other.key, "shop/web-1"]
+
+
+async def it_makes_everybody_fetch_the_list_when_columns_come_and_go(
+    browsers: Browsers, runtime: StaticRuntime, metrics: Measuring
+) -> None:
+    browser = await browsers(admin())
+    before = browser.page(URL)
+    assert "cpu_used" not in [column.id for column in before.columns]
+    await browser.subscribe(URL)
+    await browser.html()
+    await runtime.usage.take()
+    assert await browser.control() == {"refresh": True}
+    after = browser.page(URL)
+    assert "cpu_used" in [column.id for column in after.columns]
+    # Whoever was away while they came gets no rows that do not fit.
+    away = await browsers(admin())
+    await away.return_with(before)
+    assert 'id="freshness"' in await away.html()
+    assert await away.control() == {"refresh": True}
+    await browser.return_with(after)
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+    metrics.answers["pods"] = NotFound(404, "")
+    await runtime.usage.take()
+    assert await browser.control() == {"refresh": True}

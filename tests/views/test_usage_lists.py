@@ -1,0 +1,162 @@
+"""What pods and nodes use, as columns of their lists: where it is measured, and for whoever may know."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from console.kube.errors import NotFound, Unavailable
+from console.kube.gvr import POD_METRICS, PODS
+from console.kube.runtime import StaticRuntime, set_runtime
+from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
+from tests.ui.support import FakeAccess, pod
+from tests.views import cast
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+PODS_URL, NODES_URL = "/clusters/host/pods", "/clusters/host/nodes"
+
+
+@pytest.fixture
+def metrics() -> Measuring:
+    return measured()
+
+
+@pytest.fixture
+def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
+    found = make_runtime(datetime.now(UTC).isoformat(), metrics)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:
+    response = await client_as(who).get(url)
+    assert response.status_code == 200
+    return await text_of(response)
+
+
+def cells(html: str, column: str) -> dict[str, str]:
+    """Texts of a column by the name of the row's object."""
+    found = {}
+    for row in re.findall(r"<tr [^>]*data-key.*?</tr>", html, re.S):
+        name = re.search(r'data-key="(?:[^"/]*/)?([^"]*)"', row)
+        cell = re.search(rf'<td[^>]*data-col="{column}".*?</td>', row, re.S)
+        if name and cell:
+            text = re.sub(r"<[^>]*>", "", cell.group()).replace("&nbsp;", " ")
+            found[name.group(1)] = " ".join(text.split())
+    return found
+
+
+async def names(client_as: ClientAs, url: str) -> list[str]:
+    response = await client_as("admin").get(url)
+    return [item["name"] for item in response.json()["items"]]
+
+
+async def it_shows_what_pods_and_nodes_use(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    await runtime.usage.take()
+    html = await page(client_as, PODS_URL)
+    assert cells(html, "cpu_used") == {
+        "web-1": "600m",
+        "api-1": "200m",
+        "web-2": "—",
+        "plain": "—",
+        "done": "—",
+    }
+    assert cells(html, "memory_used")["web-1"] == "1Gi"
+    html = await page(client_as, NODES_URL)
+    assert cells(html, "cpu_used") == {"node-1": "1 25 %", "node-2": "250m 6 %", "node-3": "—"}
+    assert cells(html, "memory_used")["node-1"] == "2Gi 25 %"
+
+
+async def it_sorts_by_it_and_follows_the_readings(
+    client_as: ClientAs, runtime: StaticRuntime, metrics: Measuring
+) -> None:
+    await runtime.usage.take()
+    falling = f"{PODS_URL}?sort=-cpu_used&format=json"
+    assert (await names(client_as, falling))[:2] == ["web-1", "api-1"]
+    rising = f"{PODS_URL}?sort=cpu_used&format=json"
+    assert (await names(client_as, rising))[-2:] == ["api-1", "web-1"]
+    metrics.answers["pods"] = [
+        pod_usage("shop", "web-1", ("1m", "1Mi")),
+        pod_usage("team-a", "api-1", ("2m", "2Mi")),
+        pod_usage("team-b", "plain", ("3m", "1Mi")),
+    ]
+    await runtime.usage.take()
+    assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
+    # A pod that changes between two readings stands where it should, too.
+    changed = pod("plain", "team-b", restarts=7)
+    runtime.informer(PODS).apply(changed)
+    assert (await names(client_as, falling))[:3] == ["plain", "api-1", "web-1"]
+    runtime.informer(PODS).remove(changed)
+    assert (await names(client_as, falling))[:2] == ["api-1", "web-1"]
+
+
+async def it_exports_what_the_page_shows(client_as: ClientAs, runtime: StaticRuntime) -> None:
+    csv = f"{PODS_URL}?format=csv&sort=-memory_used"
+    header = (await text_of(await client_as("admin").get(csv))).splitlines()[0]
+    assert "used" not in header
+    await runtime.usage.take()
+    header, first, *_ = (await text_of(await client_as("admin").get(csv))).splitlines()
+    row = dict(zip(header.split(","), first.split(","), strict=True))
+    assert (row["name"], row["cpu_used"], row["memory_used"]) == ("web-1", "600m", "1024Mi")
+    response = await client_as("admin").get(f"{PODS_URL}?format=json&columns=name,memory_used")
+    by_name = {item["name"]: item for item in response.json()["items"]}
+    assert by_name["api-1"]["memory_used"] == "64Mi"
+    assert by_name["plain"]["memory_used"] is None
+    assert "cpu_used" not in by_name["api-1"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "note"),
+    [
+        (Measuring(nodes=NotFound(404, ""), pods=NotFound(404, "")), "has no metrics-server"),
+        (Measuring(nodes=Unavailable("slow"), pods=Unavailable("slow")), "does not answer"),
+        (Measuring(nodes=b"<html>", pods=b"<html>"), "cannot be read"),
+    ],
+)
+async def it_has_no_such_columns_where_nothing_is_measured_and_says_why(
+    client_as: ClientAs, runtime: StaticRuntime, note: str
+) -> None:
+    await runtime.usage.take()
+    for url in (PODS_URL, NODES_URL, f"{PODS_URL}?sort=-cpu_used", f"{PODS_URL}?columns=cpu_used"):
+        html = await page(client_as, url)
+        assert 'data-col="cpu_used"' not in html
+        assert note in html
+        # Whoever chose the column gets it back with the numbers.
+        assert '<input type="hidden" name="columns" value="cpu_used">' in html
+
+
+class _Unmetered(FakeAccess):
+    """Lists everything but what is used."""
+
+    def namespaces_where(self, verb: str, gvr: Any) -> frozenset[str] | None:
+        return frozenset() if gvr.group == POD_METRICS.group else None
+
+
+class _Partly(FakeAccess):
+    """Lists all pods, and what those of one project use."""
+
+    def namespaces_where(self, verb: str, gvr: Any) -> frozenset[str] | None:
+        return frozenset({"team-a"}) if gvr == POD_METRICS else None
+
+
+async def it_tells_only_those_who_may_know(
+    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await runtime.usage.take()
+    monkeypatch.setitem(cast.CAST, "unmetered", lambda: _Unmetered("unmetered"))
+    monkeypatch.setitem(cast.CAST, "partly", lambda: _Partly("partly"))
+    # After somebody who may: nothing of theirs is shared.
+    by_usage = f"{PODS_URL}?sort=-cpu_used"
+    assert list(cells(await page(client_as, by_usage), "cpu_used"))[0] == "web-1"
+    for url in (PODS_URL, NODES_URL, by_usage):
+        html = await page(client_as, url, "unmetered")
+        assert 'data-col="cpu_used"' not in html
+        assert "You may not see what is used" in html
+    found = cells(await page(client_as, by_usage, "partly"), "cpu_used")
+    assert list(found)[0] == "api-1"
+    assert {name: text for name, text in found.items() if text != "—"} == {"api-1": "200m"}
+    assert set(cells(await page(client_as, PODS_URL, "alice"), "cpu_used")) == {"api-1"}
