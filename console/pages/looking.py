@@ -1,8 +1,8 @@
 """Searching the cache of all kinds for one viewer, without making others wait.
 
 A search is a use of every declared kind that the viewer may list: those that nobody follows are followed
-from then on, as after a look at their lists, and what has not arrived yet is named. Of custom resources, of
-which there may be hundreds, it looks at those that are followed already and at the one that it names.
+from then on, as after a look at their lists, and what has not arrived yet is named. Of custom resources,
+which may be hundreds, it looks at those that are followed already and at the one that it names.
 """
 
 import asyncio
@@ -56,7 +56,9 @@ def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
 
 def _customs(query: SearchQuery, access: Access, runtime: CurrentRuntime) -> list[Searchable]:
     followed = (kinds.of(gvr) for gvr in runtime.informers())
-    wanted = dict.fromkeys(kind for kind in (query.kind, *followed) if isinstance(kind, GenericKind))
+    wanted = dict.fromkeys(
+        kind for kind in (query.kind, *followed) if isinstance(kind, GenericKind)
+    )
     return searchable_of(wanted, access)
 
 

@@ -57,9 +57,9 @@ def options_for(
     visible: Sequence[ResourceKind],
     projects: Sequence[str],
 ) -> tuple[OptionGroup, ...]:
-    """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if what is
-    typed is in their names; `projects`: those that the
-    viewer may see. Groups come in the order of what somebody most likely wants, empty ones not at all."""
+    """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if their
+    names have what is typed; `projects`: those that the viewer may see. Groups come in the order of what
+    somebody most likely wants, empty ones not at all."""
     groups = [
         OptionGroup(_("Lists"), tuple(_lists(query, visible, projects))),
         OptionGroup(_("Projects"), tuple(_projects(query, projects))),

@@ -19,13 +19,11 @@ _BETWEEN = re.compile(r", (?=\d{1,7} )")
 _TAINT = re.compile(r"node\(s\) had untolerated taint(?:\(s\))?(?: \{([^:}]*):([^}]*)\})?$")
 _NO_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 
-_RESOURCES = {
-    "cpu": gettext_lazy("CPU"),
-    "memory": gettext_lazy("memory"),
-    "ephemeral-storage": gettext_lazy("local disk space"),
-}
 #: What is said of nodes, by the beginning of the scheduler's reason.
 _WORDS: tuple[tuple[str, str | Promise], ...] = (
+    ("Insufficient cpu", gettext_lazy("too little CPU left")),
+    ("Insufficient memory", gettext_lazy("too little memory left")),
+    ("Insufficient ephemeral-storage", gettext_lazy("too little local disk space left")),
     ("Too many pods", gettext_lazy("no room for another pod")),
     ("node(s) were unschedulable", gettext_lazy("cordoned")),
     (
@@ -90,13 +88,13 @@ def _against(text: str) -> Iterator[str]:
 
 
 def _said(reason: str) -> str | Promise:
-    if reason.startswith("Insufficient "):
-        resource = reason.removeprefix("Insufficient ")
-        return _("too little %(resource)s left") % {"resource": _RESOURCES.get(resource, resource)}
     taint = _TAINT.match(reason)
     if taint is not None:
         name = "=".join(part.strip() for part in taint.groups() if part and part.strip())
         if not name:
             return _("a taint that it does not tolerate")
         return _("the taint %(name)s that it does not tolerate") % {"name": name}
-    return next((words for begin, words in _WORDS if reason.startswith(begin)), reason)
+    known = next((words for begin, words in _WORDS if reason.startswith(begin)), None)
+    if known is None and reason.startswith("Insufficient "):
+        return _("too little %(resource)s left") % {"resource": reason.partition(" ")[2]}
+    return known or reason

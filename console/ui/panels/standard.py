@@ -61,9 +61,7 @@ def _overview(gvr: GVR) -> Tab:
         return OF_NODE
     if gvr in _USED:
         users = [panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel)]
-        return Tab(
-            OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], *users, *OVERVIEW.panels[1:]
-        )
+        return Tab(OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], *users, *OVERVIEW.panels[1:])
     return OVERVIEW
 
 
