@@ -1,5 +1,5 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test chaos check bench vendor messages clean
+.PHONY: demo test screenshots chaos check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -12,8 +12,14 @@ demo:
 
 test:
 	sh scripts/setup.sh dev
-	sh scripts/debian.sh chromium gettext postgresql slapd
+	sh scripts/debian.sh chromium fonts-noto-cjk gettext postgresql slapd
 	$(PY) -m pytest $(ARGS)
+
+# Makes the pictures of docs/tasks.md again.
+screenshots:
+	sh scripts/setup.sh dev
+	sh scripts/debian.sh chromium fonts-noto-cjk pngquant
+	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks/test_by_pointer.py -k embedded
 
 # Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.
 chaos:

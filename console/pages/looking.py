@@ -1,7 +1,8 @@
 """Searching the cache of all kinds for one viewer, without making others wait.
 
-A search is a use of every kind that the viewer may list: those that nobody follows are followed from then
-on, as after a look at their lists, and what has not arrived yet is named.
+A search is a use of every declared kind that the viewer may list: those that nobody follows are followed
+from then on, as after a look at their lists, and what has not arrived yet is named. Of custom resources,
+which may be hundreds, it looks at those that are followed already and at the one that it names.
 """
 
 import asyncio
@@ -13,9 +14,11 @@ from console.kube.informer import Informer
 from console.kube.private import PRIVATE
 from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
 from console.ui.access import Access
+from console.ui.generic import GenericKind
 from console.ui.kind import KindView, ResourceKind
 from console.ui.links import HOST_CLUSTER
-from console.ui.search import FIRST, Found, Searchable, search, searchable
+from console.ui.registry import kinds
+from console.ui.search import FIRST, Found, Searchable, search, searchable, searchable_of
 from console.ui.searchquery import SearchQuery
 
 
@@ -34,14 +37,29 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
     runtime = get_runtime()
     where = [
         (one, informer)
-        for one in searchable(access)
+        for one in (*searchable(access), *_customs(query, access, runtime))
         if (informer := _informer(runtime, one.kind)) is not None
     ]
     await _first_lists(runtime, where, wait)
     ready = [(one, informer) for one, informer in where if informer.freshness.synced]
-    missing = tuple(one.kind.view for one, informer in where if not informer.freshness.synced)
+    missing = tuple(one.kind.view for one, informer in where if _is_coming(one.kind, informer))
     found = await asyncio.to_thread(search, query, ready, cluster=HOST_CLUSTER, first=first)
     return Looked(found, missing)
+
+
+def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
+    if informer.freshness.synced:
+        return False
+    # Custom resources that the cache may not list are read as whoever opens their list.
+    return informer.refusal is None or not isinstance(kind, GenericKind)
+
+
+def _customs(query: SearchQuery, access: Access, runtime: CurrentRuntime) -> list[Searchable]:
+    followed = (kinds.of(gvr) for gvr in runtime.informers())
+    wanted = dict.fromkeys(
+        kind for kind in (query.kind, *followed) if isinstance(kind, GenericKind)
+    )
+    return searchable_of(wanted, access)
 
 
 def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | None:

@@ -7,8 +7,9 @@ from django.views.decorators.http import require_safe
 from console.kube.runtime import get_runtime
 from console.pages.looking import look
 from console.ui.http import ConsoleRequest
+from console.ui.kindnames import customs_like
 from console.ui.palette import options_for
-from console.ui.search import searchable
+from console.ui.search import searchable, searchable_of
 from console.ui.searchquery import parse_search
 from console.ui.shell import visible_namespaces
 from console.views.guard import access_of, refuse_anonymous
@@ -26,10 +27,11 @@ async def palette(request: ConsoleRequest) -> HttpResponse:
     access = access_of(request)
     query = parse_search(" ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
+    customs = customs_like(query.words[0]) if query.words else []
     groups = options_for(
         query,
         looked.found,
-        [one.kind for one in searchable(access)],
+        [one.kind for one in (*searchable(access), *searchable_of(customs, access))],
         visible_namespaces(access, get_runtime().informers()),
     )
     context = {"groups": groups, "query": query, "loading": looked.loading}

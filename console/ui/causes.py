@@ -15,6 +15,7 @@ from console.kube.status import Severity
 from console.ui.conditions import conditions_of
 from console.ui.manifests import mapping, text, texts
 from console.ui.podspecs import Container, containers_of
+from console.ui.scheduling import why_unschedulable
 
 _IMAGE_REASONS = frozenset(
     {
@@ -115,6 +116,9 @@ def _of_conditions(manifest: Mapping[str, Any]) -> Cause | None:
     for condition in conditions_of(manifest):
         if condition.troubled:
             reason = ": ".join(part for part in (condition.reason, condition.message) if part)
-            return Cause(_("%(what)s.") % {"what": condition.word}, reason)
+            said = ""
+            if condition.reason == "Unschedulable":
+                said = why_unschedulable(condition.message)
+            return Cause(said or _("%(what)s.") % {"what": condition.word}, reason)
         break
     return None

@@ -35,6 +35,21 @@ class CustomKinds:
         custom = types.find(group, plural) if group and types is not None else None
         return self._kind(custom) if custom is not None else None
 
+    def named(self, word: str) -> GenericKind | None:
+        """The first kind that this word in lower case is a name of."""
+        return next(self._called(lambda names: word in names), None)
+
+    def like(self, text: str) -> Iterator[GenericKind]:
+        """Kinds of which a name has this text in lower case inside. Makes the kinds that it comes to."""
+        return self._called(lambda names: any(text in name for name in names))
+
+    def _called(self, fits: Callable[[tuple[str, ...]], bool]) -> Iterator[GenericKind]:
+        for custom in _types() or ():
+            if custom.preferred and fits(_names(custom)):
+                kind = self._kind(custom)
+                if kind is not None:
+                    yield kind
+
     def __iter__(self) -> Iterator[GenericKind]:
         """By group and plural. Makes the kinds that it comes to."""
         for custom in _types() or ():
@@ -62,6 +77,11 @@ class CustomKinds:
         names = {item.gvr.qualified for item in _types() or ()}
         self._kinds = {name: kind for name, kind in self._kinds.items() if name in names}
         self._most = len(self._kinds) + SPARE
+
+
+def _names(custom: CustomType) -> tuple[str, ...]:
+    gvr = custom.gvr
+    return gvr.resource, gvr.qualified, custom.kind.lower(), custom.singular, *custom.short_names
 
 
 def _types() -> Types | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 
 from django.conf import settings
 from django.utils.translation import override
@@ -42,15 +43,19 @@ SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "volumesnapshotcontents": ("vsc", "vscs"),
     "volumesnapshots": ("vs",),
 }
+#: Custom resources that are offered for a text.
+MOST_CUSTOMS = 20
 
 
 def kind_named(word: str) -> ResourceKind | None:
-    """The kind that this word means, in any of the console's languages, in upper or lower case."""
-    return _names(tuple(kinds)).get(word.casefold())
+    """The kind that this word means, in any of the console's languages, in upper or lower case. What is
+    declared comes before custom resources."""
+    word = word.casefold()
+    return _names(tuple(kinds)).get(word) or kinds.customs.named(word)
 
 
 def kinds_like(text: str) -> list[ResourceKind]:
-    """Kinds of which a name begins with this text or, behind those, has it inside."""
+    """Kinds of which a name begins with this text or, behind those, has it inside; custom ones last."""
     text = _squeezed(text)
     exact = kind_named(text)
     found = dict.fromkeys([exact] if exact else [])
@@ -58,7 +63,13 @@ def kinds_like(text: str) -> list[ResourceKind]:
     found |= dict.fromkeys(kind for name, kind in names.items() if name.startswith(text))
     if len(text) > 1:
         found |= dict.fromkeys(kind for name, kind in names.items() if text in name)
+        found |= dict.fromkeys(customs_like(text))
     return list(found)
+
+
+def customs_like(text: str) -> list[ResourceKind]:
+    """Custom resources of which a name has this text inside, the first of them."""
+    return list(islice(kinds.customs.like(_squeezed(text)), MOST_CUSTOMS))
 
 
 @lru_cache(4)

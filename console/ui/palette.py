@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, override
 
 from console.kube.gvr import NAMESPACES
+from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
 from console.ui.links import HOST_CLUSTER, list_url
@@ -56,8 +57,9 @@ def options_for(
     visible: Sequence[ResourceKind],
     projects: Sequence[str],
 ) -> tuple[OptionGroup, ...]:
-    """`visible`: the kinds that the viewer may list, in the menu's order; `projects`: those that the
-    viewer may see. Groups come in the order of what somebody most likely wants, empty ones not at all."""
+    """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if their
+    names have what is typed; `projects`: those that the viewer may see. Groups come in the order of what
+    somebody most likely wants, empty ones not at all."""
     groups = [
         OptionGroup(_("Lists"), tuple(_lists(query, visible, projects))),
         OptionGroup(_("Projects"), tuple(_projects(query, projects))),
@@ -97,7 +99,10 @@ def _lists(
 
 
 def _list(spec: ViewSpec) -> Option:
-    parts = (text for _param, texts in spec.values for text in texts)
+    parts = [text for _param, texts in spec.values for text in texts]
+    if isinstance(spec.kind, GenericKind):
+        # Its plural may be that of other types too.
+        parts.append(spec.kind.gvr.group)
     return Option(str(spec.kind.title), spec.url, " · ".join(parts))
 
 

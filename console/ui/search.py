@@ -68,9 +68,15 @@ class Found:
 
 
 def searchable(access: Access) -> list[Searchable]:
-    """The kinds that the viewer may look for, in the menu's order."""
+    """The declared kinds that the viewer may look for, in the menu's order."""
+    ordered = sorted(kinds, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order))
+    return searchable_of(ordered, access)
+
+
+def searchable_of(some: Iterable[ResourceKind], access: Access) -> list[Searchable]:
+    """Those of these kinds that the viewer may look for."""
     found = []
-    for kind in sorted(kinds, key=lambda kind: (_GROUPS[kind.nav.group], kind.nav.order)):
+    for kind in some:
         try:
             if _declared(kind) is not None:
                 found.append(Searchable(kind, readable(kind, access)))

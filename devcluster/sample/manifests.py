@@ -13,6 +13,9 @@ COLLECTIONS = {
     "CronJob": "cronjobs.batch",
 }
 
+#: Whose images need a Secret of each project.
+REGISTRY = "registry.shop.example"
+
 
 def namespaces() -> Iterator[Obj]:
     for name, home in catalog().namespaces.items():
@@ -64,6 +67,8 @@ def pod_template(work: Workload) -> Obj:
         spec["containers"].append(
             {**proxy, "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}}}
         )
+    if work.image.startswith(f"{REGISTRY}/"):
+        spec["imagePullSecrets"] = [{"name": "registry"}]
     if work.init:
         spec["initContainers"] = [{"name": work.init, "image": "docker.io/library/busybox:1.37"}]
     if work.everywhere:
@@ -145,7 +150,8 @@ def others() -> Iterator[tuple[str, Obj]]:
         path = {"path": "/", "pathType": "Prefix", "backend": backend}
         rule = {"host": host, "http": {"paths": [path]}}
         about = {"name": name, "namespace": namespace}
-        spec = {"ingressClassName": "nginx", "rules": [rule]}
+        tls = {"hosts": [host], "secretName": f"{name}-tls"}
+        spec = {"ingressClassName": "nginx", "rules": [rule], "tls": [tls]}
         yield "ingresses.networking.k8s.io", {"metadata": about, "spec": spec}
     for namespace in ("checkout", "payments"):
         hard = {"pods": "40", "requests.cpu": "20", "requests.memory": "40Gi"}

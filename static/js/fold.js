@@ -1,4 +1,5 @@
-// Groups that the reader folds stay folded in this browser; the one that holds the open page is shown.
+// Groups that the reader folds stay folded in this browser; the one that holds the open page is shown, and
+// the menu begins where that is in sight.
 
 const KEY = "folded";
 const groups = [...document.querySelectorAll("[data-fold]")];
@@ -25,4 +26,10 @@ for (const group of groups) {
       // It is remembered as long as this page is open.
     }
   });
+}
+
+const rail = document.getElementById("rail");
+const current = rail?.querySelector("[aria-current]");
+if (current && current.offsetTop + current.offsetHeight > rail.clientHeight) {
+  rail.scrollTop = current.offsetTop - rail.clientHeight / 2;
 }

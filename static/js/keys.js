@@ -18,7 +18,18 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+// `g`, then a letter: a list of the menu by the last part of its address.
+const PLACES = { KeyO: "dashboard", KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes", KeyW: "workspacetemplates.tenant.kubesphere.io" };
+let going = 0;
+function go(code) {
+  going = 0;
+  const place = PLACES[code];
+  const links = [...document.querySelectorAll("a.rail-link")];
+  if (place) links.find(({ pathname }) => pathname.endsWith(`/${place}`))?.click();
+}
+
 const CODES = {
+  KeyG: () => (going = Date.now()),
   KeyJ: () => step(1),
   KeyK: () => step(-1),
   KeyF: pause,
@@ -40,6 +51,10 @@ document.addEventListener("keydown", (event) => {
   // A link or a button that has the focus is the browser's to follow.
   if (key === "Enter" && target.matches("tbody > tr")) enter();
   if (typing || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (Date.now() - going < 1500) {
+    event.preventDefault();
+    return void go(code);
+  }
   const action = SIGNS[key] ?? CODES[(event.shiftKey ? "Shift+" : "") + code];
   if (!action) return;
   event.preventDefault();

@@ -60,8 +60,8 @@ class Cluster(Protocol):
 class Embedded:
     """The embedded cluster behind the same few calls as the real one."""
 
-    def __init__(self, folder: Path) -> None:
-        self._cluster = DevCluster(folder)
+    def __init__(self, folder: Path, *, world: bool = False) -> None:
+        self._cluster = DevCluster(folder, world=world, churn=0)
         self._cluster.start()
         self.kubeconfig = self._cluster.kubeconfig
 

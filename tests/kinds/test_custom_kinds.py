@@ -12,6 +12,7 @@ from console.kube.projections.custom import decoder_of
 from console.kube.runtime import StaticRuntime, set_runtime
 from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
+from console.ui.kindnames import kind_named, kinds_like
 from console.ui.nav import CUSTOMS, menu
 from console.ui.registry import Registry, _problems, kinds
 from tests.kinds.world import POLYGLOT, encoded
@@ -126,6 +127,36 @@ def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
     world.definitions.remove(definition())
     assert kinds.find("widgets.x.org") is None
     assert segments() == []
+
+
+@pytest.mark.parametrize("word", ["widgets", "Widget", "WIDGETS.X.ORG", "wd"])
+def test_a_kind_is_known_by_its_names(world: World, word: str) -> None:
+    assert kind_named(word) is None
+    made = definition()
+    made["spec"]["names"]["shortNames"] = ["wd", "po"]
+    world.define(made)
+    found = kinds.find("widgets.x.org")
+    assert kind_named(word) is found
+    assert found in kinds_like(word) and found in kinds_like("widg")
+    # What is declared keeps its names.
+    assert kind_named("po") is kinds.find("pods")
+    world.definitions.remove(definition())
+    assert kind_named(word) is None and kinds_like("widg") == []
+
+
+async def test_the_palette_and_the_search_find_it(world: World, client_as: ClientAs) -> None:
+    world.define(definition())
+    for text in ("widg", "widgets"):
+        html = await text_of(await client_as("admin").get(f"/palette?q={text}"))
+        assert 'href="/clusters/host/widgets.x.org"' in html
+    world.put(widget("anchor"), widget("buoy"))
+    page = "/clusters/host/projects/shop/widgets.x.org/anchor"
+    for text in ("anch", "widget anch", "widgets"):
+        assert page in await text_of(await client_as("admin").get(f"/search?q={text}"))
+    # Those who may not list it are not told that there is such a kind.
+    for path in ("/palette?q=widg", "/palette?q=anch", "/search?q=widgets"):
+        html = await text_of(await client_as("charlie").get(path))
+        assert "widgets.x.org" not in html and "Widgets" not in html
 
 
 def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:

@@ -28,6 +28,56 @@ def waiting(reason: str, message: str = "") -> dict[str, Any]:
     return {"waiting": {"reason": reason, "message": message}}
 
 
+def unschedulable(message: str) -> dict[str, Any]:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    return {"status": {"phase": "Pending", "conditions": [{**condition, "message": message}]}}
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (
+            "0/12 nodes are available: 1 node(s) were unschedulable, 3 node(s) had untolerated taint "
+            "{node-role.kubernetes.io/control-plane: }, 8 Insufficient memory. preemption: 0/12 nodes "
+            "are available: 12 Preemption is not helpful for scheduling.",
+            "None of the 12 nodes can take it: cordoned (1), the taint "
+            "node-role.kubernetes.io/control-plane that it does not tolerate (3), too little memory "
+            "left (8).",
+        ),
+        (
+            "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient nvidia.com/gpu.",
+            "The one node cannot take it: too little CPU left (1), too little nvidia.com/gpu left (1).",
+        ),
+        (
+            "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, "
+            "1 node(s) had untolerated taint {dedicated: db}",
+            "None of the 3 nodes can take it: not chosen by its node selector or affinity (2), "
+            "the taint dedicated=db that it does not tolerate (1).",
+        ),
+        (
+            "0/2 nodes are available: 2 out of moonlight, and 3 moons.",
+            "None of the 2 nodes can take it: out of moonlight, and 3 moons (2).",
+        ),
+        (
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.",
+            "No node was found: a volume that it claims is not there yet.",
+        ),
+        (
+            'persistentvolumeclaim "cold" not found',
+            "No node was found: the claim cold does not exist.",
+        ),
+        ("no nodes available to schedule pods", "No node was found: the cluster has none."),
+        ("0/3 nodes are available: the moon is new", "No node was found."),
+        ("", "No node was found."),
+    ],
+)
+def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
+    cause = cause_of(unschedulable(message))
+    assert cause is not None
+    assert cause.text == text
+    assert message in cause.reason
+
+
 @pytest.mark.parametrize(
     ("manifest", "text", "reason"),
     [

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from console.kube.gvr import GVR, NODES
+from console.kube.gvr import (
+    CONFIG_MAPS,
+    GVR,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+)
 from console.ui.kind import ResourceKind
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.panels.conditions import ConditionsPanel
@@ -14,6 +21,7 @@ from console.ui.panels.metadata import MetadataPanel
 from console.ui.panels.summary import SummaryPanel
 from console.ui.panels.yaml import YamlPanel
 from console.ui.relations import PANELS, REVISIONS
+from console.ui.relations.usedby import UsedByPanel
 from console.ui.tabs import Tab
 
 OVERVIEW = Tab(
@@ -28,6 +36,8 @@ OVERVIEW = Tab(
 OF_NODE = Tab(
     OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], NodeCapacityPanel(), *OVERVIEW.panels[1:]
 )
+#: Kinds of which people ask first who uses them.
+_USED = frozenset({CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, SERVICE_ACCOUNTS})
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
 STANDARD = (OVERVIEW, EVENTS, YAML)
@@ -38,12 +48,21 @@ def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
 
 
 def _tabs(gvr: GVR) -> Sequence[Tab]:
-    found = [OF_NODE if gvr == NODES else OVERVIEW]
+    found = [_overview(gvr)]
     if gvr in PANELS:
         found.append(Tab("resources", _("Resources"), *PANELS[gvr]))
     if gvr in REVISIONS:
         found.append(Tab("revisions", _("Revisions"), *REVISIONS[gvr]))
     return (*found, EVENTS, YAML)
+
+
+def _overview(gvr: GVR) -> Tab:
+    if gvr == NODES:
+        return OF_NODE
+    if gvr in _USED:
+        users = [panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel)]
+        return Tab(OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], *users, *OVERVIEW.panels[1:])
+    return OVERVIEW
 
 
 _TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}

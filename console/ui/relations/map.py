@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, PODS
-from console.kube.private import PRIVATE
 from console.ui.panels import Panel
 from console.ui.relations.neighbours import Neighbour, Neighbourhood
 from console.ui.relations.owning import OWNED, OWNERS
@@ -78,7 +77,7 @@ class MapPanel(Panel):
         pods = (PODS,) if self.gvr in SELECTING else ()
         owners = OWNERS.get(self.gvr, ())
         found = (*owners, *owned, *pods, *self.types, *self.by_name, *self.by_selector)
-        return [gvr for gvr in dict.fromkeys(found) if gvr not in PRIVATE]
+        return tuple(dict.fromkeys(found))
 
     def html(self, subject: Subject) -> SafeString:
         around = Neighbourhood(subject, self.by_name, self.by_selector)

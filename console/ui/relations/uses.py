@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, Key
-from console.kube.private import PRIVATE
 from console.ui.panels import Panel
 from console.ui.relations.references import Reference, references
 from console.ui.relations.seeing import Group, Seeing
@@ -29,7 +28,7 @@ class UsesPanel(Panel):
     types: tuple[GVR, ...] = ()
 
     def needs(self) -> Collection[GVR]:
-        return [gvr for gvr in self.types if gvr not in PRIVATE]
+        return self.types
 
     def html(self, subject: Subject) -> SafeString:
         found: dict[GVR, dict[Key, list[Reference]]] = {}

@@ -94,6 +94,16 @@ def test_uses_says_how_and_what_is_missing(shop: World) -> None:
     assert "Secrets 6" in html and "web-env environment of app Missing" not in html
 
 
+@pytest.mark.parametrize("id", ["uses", "map"])
+def test_a_secret_is_a_link_for_whoever_may_list_secrets(shop: World, id: str) -> None:
+    pod = Key("shop", "web-2-aaaaa")
+    page = target_url(Target("secrets", "shop", "web-tls"))
+    assert page in drawn(subject_of(shop, types.PODS, pod), panel(types.PODS, id))
+    tenant = PerType({types.PODS: ("shop",), types.SECRETS: ("team-b",)})
+    html = drawn(subject_of(shop, types.PODS, pod, tenant), panel(types.PODS, id))
+    assert page not in html and "web-tls" in html
+
+
 def test_a_deployment_owns_its_replica_sets_and_their_pods(shop: World) -> None:
     html = drawn(subject_of(shop, types.DEPLOYMENTS, WEB), panel(types.DEPLOYMENTS, "owned"))
     said = text(html)
@@ -300,21 +310,20 @@ class Asked(PerType):
 
 
 def test_panels_look_at_nothing_that_they_have_not_said() -> None:
-    """Drawings are shared by those whose rights to these types are equal. Secrets have no page yet, so
-    nothing depends on the right to them."""
+    """Drawings are shared by those whose rights to these types are equal."""
     full = world(everything())
     for gvr, key in all_subjects(full):
         for one in (*PANELS.get(gvr, ()), *REVISIONS.get(gvr, ())):
             access = Asked()
             one.html(subject_of(full, gvr, key, access))
-            assert access.types <= {gvr, types.SECRETS, *one.needs()}, (gvr, one.id)
+            assert access.types <= {gvr, *one.needs()}, (gvr, one.id)
 
 
 def test_panels_of_a_kind_have_ids_of_their_own() -> None:
     for panels in (*PANELS.values(), *REVISIONS.values()):
         ids = [one.id for one in panels]
         assert len(set(ids)) == len(ids)
-        assert all(isinstance(one, Panel) and types.SECRETS not in one.needs() for one in panels)
+        assert all(isinstance(one, Panel) for one in panels)
 
 
 def test_alice_is_no_exception() -> None:

@@ -1,0 +1,100 @@
+"""What the scheduler says of a pod that no node takes, in plain words.
+
+Its message counts nodes by what speaks against them: "0/5 nodes are available: 3 Insufficient memory,
+2 node(s) were unschedulable. preemption: …". The reasons are those of kube-scheduler's plugins:
+https://github.com/kubernetes/kubernetes/tree/master/pkg/scheduler/framework/plugins
+Plugins that a cluster adds have reasons of their own, which are repeated as they are.
+"""
+
+import re
+from collections.abc import Iterator
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext
+
+_MESSAGE = re.compile(r"0/(\d{1,7}) nodes are available: (.+?)\.?(?: preemption: .*)?$")
+#: A comma inside of a reason is not followed by a number and a space.
+_BETWEEN = re.compile(r", (?=\d{1,7} )")
+_TAINT = re.compile(r"node\(s\) had untolerated taint(?:\(s\))?(?: \{([^:}]*):([^}]*)\})?$")
+_NO_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
+
+#: What is said of nodes, by the beginning of the scheduler's reason.
+_WORDS: tuple[tuple[str, str | Promise], ...] = (
+    ("Insufficient cpu", gettext_lazy("too little CPU left")),
+    ("Insufficient memory", gettext_lazy("too little memory left")),
+    ("Insufficient ephemeral-storage", gettext_lazy("too little local disk space left")),
+    ("Too many pods", gettext_lazy("no room for another pod")),
+    ("node(s) were unschedulable", gettext_lazy("cordoned")),
+    (
+        "node(s) didn't match Pod's node affinity/selector",
+        gettext_lazy("not chosen by its node selector or affinity"),
+    ),
+    (
+        "node(s) didn't match pod affinity rules",
+        gettext_lazy("without the pods it must be beside"),
+    ),
+    (
+        "node(s) didn't match pod anti-affinity rules",
+        gettext_lazy("with pods it must keep away from"),
+    ),
+    (
+        "node(s) didn't satisfy existing pods anti-affinity rules",
+        gettext_lazy("with pods that must keep away from it"),
+    ),
+    (
+        "node(s) didn't match pod topology spread constraints",
+        gettext_lazy("replicas spread too unevenly"),
+    ),
+    ("node(s) had volume node affinity conflict", gettext_lazy("out of reach of its volume")),
+    (
+        "node(s) didn't find available persistent volumes to bind",
+        gettext_lazy("no volume for its claims"),
+    ),
+    ("node(s) exceed max volume count", gettext_lazy("no room for another volume")),
+    ("node(s) didn't have free ports", gettext_lazy("its ports in use")),
+)
+
+
+def why_unschedulable(message: str) -> str:
+    """A sentence; "" for a message that says nothing known."""
+    if "unbound immediate PersistentVolumeClaims" in message:
+        return _("No node was found: a volume that it claims is not there yet.")
+    claim = _NO_CLAIM.search(message)
+    if claim is not None:
+        return _("No node was found: the claim %(name)s does not exist.") % {"name": claim[1]}
+    if message.startswith("no nodes available"):
+        return _("No node was found: the cluster has none.")
+    found = _MESSAGE.match(message)
+    against = list(_against(found[2])) if found is not None else []
+    if found is None or not against:
+        return ""
+    total = int(found[1])
+    words = {"total": f"{total:,}", "why": pgettext("between two counts", ", ").join(against)}
+    sentence = ngettext(
+        "The one node cannot take it: %(why)s.",
+        "None of the %(total)s nodes can take it: %(why)s.",
+        total,
+    )
+    return sentence % words
+
+
+def _against(text: str) -> Iterator[str]:
+    for part in _BETWEEN.split(text):
+        number, _space, reason = part.partition(" ")
+        if number.isdecimal():
+            words = {"what": _said(reason.strip()), "count": f"{int(number):,}"}
+            yield pgettext("what speaks against nodes", "%(what)s (%(count)s)") % words
+
+
+def _said(reason: str) -> str | Promise:
+    taint = _TAINT.match(reason)
+    if taint is not None:
+        name = "=".join(part.strip() for part in taint.groups() if part and part.strip())
+        if not name:
+            return _("a taint that it does not tolerate")
+        return _("the taint %(name)s that it does not tolerate") % {"name": name}
+    known = next((words for begin, words in _WORDS if reason.startswith(begin)), None)
+    if known is None and reason.startswith("Insufficient "):
+        return _("too little %(resource)s left") % {"resource": reason.partition(" ")[2]}
+    return known or reason

@@ -1,0 +1,141 @@
+"""One console and one browser for all tasks; one signed-in context for each way to look at it.
+
+With SCREENSHOTS set to a folder, what each task ends with is written there (`make screenshots`).
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import Cluster, Console, Embedded, Real, sign_in
+from tests.browser.tasks import scene as scenes
+from tests.browser.tasks.scene import Scene
+
+HEIGHTS = {1280: 800, 390: 844}
+PHONE = 390
+
+
+@dataclass(frozen=True)
+class Look:
+    """`lang` is the language's code in addresses of pictures, en or zh."""
+
+    theme: str
+    lang: str
+    width: int
+
+    @property
+    def phone(self) -> bool:
+        return self.width == PHONE
+
+    def __str__(self) -> str:
+        return f"{self.theme}-{self.lang}-{self.width}"
+
+
+LOOKS = [Look(*parts) for parts in product(("light", "dark"), ("en", "zh"), HEIGHTS)]
+#: Looks do not depend on the cluster, so on the real one these are enough.
+SOME = [Look("light", "en", 1280), Look("dark", "zh", PHONE)]
+_COOKIES = {"en": "en", "zh": "zh-hans"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "look" in metafunc.fixturenames:
+        pairs = [("embedded", look) for look in LOOKS] + [("real", look) for look in SOME]
+        ids = [f"{cluster}-{look}" for cluster, look in pairs]
+        metafunc.parametrize(("cluster", "look"), pairs, ids=ids, indirect=True, scope="module")
+    elif "cluster" in metafunc.fixturenames:
+        metafunc.parametrize("cluster", ["embedded", "real"], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """The sample world, or an empty real control plane."""
+    if request.param == "embedded":
+        embedded = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
+        yield embedded
+        embedded.stop()
+    else:
+        request.getfixturevalue("control_plane_programs")
+        with Real() as real:
+            yield real
+
+
+@pytest.fixture(scope="module")
+def scene(console: Console) -> Scene:
+    embedded = isinstance(console.cluster, Embedded)
+    return scenes.found(console) if embedded else scenes.made(console)
+
+
+@pytest.fixture(scope="module")
+def look(request: pytest.FixtureRequest) -> Look:
+    found: Look = request.param
+    return found
+
+
+@dataclass
+class Person:
+    """Somebody at the dashboard of the console, in one look."""
+
+    page: Page
+    look: Look
+    console: Console
+
+    def picture(self, task: str) -> None:
+        """Keeps what is seen as `task-theme-language-width.png`, if pictures are wanted."""
+        folder = os.environ.get("SCREENSHOTS")
+        if not folder or not isinstance(self.console.cluster, Embedded):
+            return
+        path = Path(folder) / f"{task}-{self.look}.png"
+        # Nothing under the pointer, and no change that still glows.
+        self.page.mouse.move(0, 0)
+        self.page.wait_for_timeout(300)
+        self.page.screenshot(path=path, animations="disabled", caret="initial")
+        if shutil.which("pngquant"):
+            subprocess.run(
+                ["pngquant", "--force", "--ext", ".png", "--strip", "64", str(path)], check=True
+            )
+
+
+@pytest.fixture(scope="module")
+def _signed_in(browser: Browser, console: Console, look: Look) -> Iterator[Person]:
+    context = browser.new_context(
+        locale="en-GB",
+        viewport={"width": look.width, "height": HEIGHTS[look.width]},
+        has_touch=look.phone,
+        is_mobile=look.phone,
+    )
+    context.set_default_timeout(20_000)
+    cookies = {"theme": look.theme, "quarterdeck-lang": _COOKIES[look.lang]}
+    context.add_cookies(
+        [{"name": name, "value": value, "url": console.url} for name, value in cookies.items()]
+    )
+    page = context.new_page()
+    sign_in(page, console)
+    page.wait_for_url("**/pods")
+    yield Person(page, look, console)
+    context.close()
+
+
+@pytest.fixture
+def person(_signed_in: Person) -> Iterator[Person]:
+    """At the dashboard. Fails its test if the browser reported an error, CSP violations included."""
+    page = _signed_in.page
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            problems.append(message.text) if "Content Security Policy" in message.text else None
+        ),
+    )
+    page.goto(_signed_in.console.url + "/dashboard")
+    yield _signed_in
+    assert problems == []

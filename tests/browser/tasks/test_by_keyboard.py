@@ -1,0 +1,147 @@
+"""The same tasks without a pointer: nothing is pressed but keys."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.browser.tasks.scene import Scene
+from tests.browser.tasks.test_by_pointer import opened
+
+FOCUS = "() => document.activeElement?.closest('[data-key]')?.dataset.key ?? ''"
+
+
+@pytest.fixture
+def keys(page: Page, console: Console) -> Page:
+    sign_in(page, console)
+    page.wait_for_url("**/pods")
+    page.goto(console.url + "/dashboard")
+    page.wait_for_load_state()
+    return page
+
+
+def tab_to(page: Page, wanted: Locator, most: int = 120) -> None:
+    """Tabs until that has the focus, which must be seen wherever it is."""
+    target = wanted.element_handle()
+    for _press in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("element => element === document.activeElement", target):
+            ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert ring == "solid"
+            expect(wanted).to_be_in_viewport()
+            return
+    raise AssertionError(f"{most} tabs did not lead to {wanted}")
+
+
+def live(page: Page) -> None:
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+
+
+def step_to(page: Page, key: str) -> None:
+    """From row to row with `j`."""
+    live(page)
+    expect(page.locator(f'#results tr[data-key="{key}"]')).to_be_visible()
+    for _press in range(60):
+        page.keyboard.press("j")
+        if page.evaluate(FOCUS) == key:
+            return
+    raise AssertionError(f"j did not lead to {key}")
+
+
+def jump(page: Page, text: str, option: Locator) -> None:
+    """With the palette: its key, a few words, arrows, Enter."""
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette-q")).to_be_focused()
+    page.keyboard.type(text)
+    expect(option).to_be_visible()
+    for _press in range(40):
+        if option.get_attribute("aria-selected") == "true":
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"the arrows did not lead to {option}")
+
+
+def options(page: Page, end: str) -> Locator:
+    return page.locator(f'#palette-options a[href$="{end}"]').first
+
+
+def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
+    name = scene.crashing.partition("/")[2]
+    keys.keyboard.press("Tab")
+    expect(keys.locator(".skip")).to_be_focused()
+    keys.keyboard.press("Enter")
+    trouble = keys.locator(".attention > ul > li", has_text=name).first
+    tab_to(keys, trouble.locator(".trouble a"), most=40)
+    keys.keyboard.press("Enter")
+    keys.wait_for_url(re.compile(r"/pods\?state="))
+    step_to(keys, scene.crashing)
+    keys.keyboard.press("Enter")
+    opened(keys, scene.crashing)
+    expect(keys.locator("#panel-summary .cause")).to_contain_text("limit of 512Mi")
+    # And back up, with Escape.
+    keys.keyboard.press("Escape")
+    keys.wait_for_url(re.compile(r"/pods"))
+
+
+def it_sees_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:
+    jump(keys, "po recommender", options(keys, scene.pending.partition("/")[2]))
+    opened(keys, scene.pending)
+    expect(keys.locator(".cause-text")).to_contain_text("too little memory left (8)")
+
+
+def it_finds_what_uses_a_secret(keys: Page, scene: Scene) -> None:
+    jump(keys, "secrets", options(keys, "/secrets"))
+    keys.wait_for_url(re.compile("/secrets"))
+    live(keys)
+    keys.keyboard.press("/")
+    expect(keys.locator("#q")).to_be_focused()
+    keys.keyboard.type("registry")
+    keys.wait_for_url(re.compile("q=registry"))
+    keys.keyboard.press("Escape")
+    step_to(keys, scene.secret)
+    keys.keyboard.press("o")
+    opened(keys, scene.secret)
+    user = scene.uses_secret.partition("/")[2]
+    tab_to(keys, keys.locator(f'#panel-used-by a[href$="/deployments/{user}"]'))
+    keys.keyboard.press("Enter")
+    opened(keys, scene.uses_secret)
+
+
+def it_compares_two_revisions(keys: Page, scene: Scene) -> None:
+    jump(keys, "deploy image-resizer", options(keys, "/deployments/image-resizer"))
+    opened(keys, scene.revised)
+    tab_to(keys, keys.locator(".tabs a[href$='/revisions']"))
+    keys.keyboard.press("Enter")
+    keys.wait_for_url(re.compile("/revisions$"))
+    tab_to(keys, keys.locator("select[name=from]"))
+    keys.keyboard.type("2")
+    keys.keyboard.press("Tab")
+    keys.keyboard.type("1")
+    keys.keyboard.press("Tab")
+    keys.keyboard.press("Enter")
+    keys.wait_for_url(re.compile("from=2&to=1"))
+    expect(keys.locator(".diff del").last).to_contain_text("image")
+
+
+def it_sees_the_objects_of_a_type_that_was_just_defined(keys: Page, scene: Scene) -> None:
+    with scene.new_type() as name:
+        jump(keys, name.partition(".")[0], options(keys, f"/{name}"))
+        keys.wait_for_url(re.compile(rf"/{name}$"))
+        step_to(keys, "web/anchor")
+        keys.keyboard.press("Enter")
+        opened(keys, "web/anchor")
+
+
+def it_tells_its_keys_and_goes_where_they_say(keys: Page, scene: Scene) -> None:
+    keys.keyboard.press("?")
+    expect(keys.locator("#help")).to_be_visible()
+    expect(keys.locator("#help")).to_contain_text("Next and previous row")
+    keys.keyboard.press("Escape")
+    expect(keys.locator("#help")).to_be_hidden()
+    for letter, place in (("d", "/deployments"), ("n", "/nodes"), ("o", "/dashboard")):
+        keys.keyboard.press("g")
+        keys.keyboard.press(letter)
+        keys.wait_for_url(re.compile(rf"{place}$"))
+        keys.wait_for_load_state()

@@ -1,0 +1,167 @@
+"""The tasks that people come with, from the dashboard to the answer: in both themes and languages, at the
+widths of a laptop and a phone."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.tasks.conftest import Person
+from tests.browser.tasks.scene import Scene
+
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def row(page: Page, key: str) -> Locator:
+    return page.locator(f'#results tr[data-key="{key}"]')
+
+
+def opened(page: Page, key: str) -> None:
+    """The object's page, and live."""
+    name = key.rpartition("/")[2]
+    page.wait_for_url(re.compile(rf"/{re.escape(name)}$"))
+    expect(page.locator("#detail-name")).to_contain_text(name)
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+
+
+def menu(person: Person) -> Locator:
+    """The menu, opened where it is a sheet."""
+    if person.look.phone:
+        person.page.locator(".sheet-opener").click()
+    return person.page.locator("#rail")
+
+
+def fits(person: Person) -> None:
+    """Nothing is wider than the window; the page speaks the language and wears the theme."""
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= person.look.width
+    html = person.page.locator("html")
+    expect(html).to_have_attribute("data-theme", person.look.theme)
+    expect(html).to_have_attribute("lang", {"en": "en", "zh": "zh-Hans"}[person.look.lang])
+
+
+def cause(person: Person) -> Locator:
+    """Why it is as it is: seen without scrolling, in the reader's language."""
+    found = person.page.locator("#panel-summary .cause")
+    expect(found).to_be_in_viewport(ratio=1)
+    if person.look.lang == "zh":
+        expect(found.locator(".cause-text")).to_have_text(HAN)
+    return found
+
+
+def it_finds_the_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -> None:
+    page, name = person.page, scene.crashing.partition("/")[2]
+    trouble = page.locator(".attention > ul > li", has_text=name).first
+    expect(trouble).to_contain_text("OOMKilled")
+    fits(person)
+    person.picture("dashboard")
+    trouble.locator(".trouble a").click()
+    page.wait_for_url(re.compile(r"/pods\?state="))
+    fits(person)
+    row(page, scene.crashing).locator("th a").click()
+    opened(page, scene.crashing)
+    expect(cause(person)).to_contain_text("512Mi")
+    expect(cause(person)).to_contain_text("exit 137, OOMKilled")
+    fits(person)
+    person.picture("crash-loop")
+
+
+def it_sees_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
+    page, name = person.page, scene.pending.partition("/")[2]
+    page.locator(".attention").get_by_role("link", name=name).click()
+    opened(page, scene.pending)
+    told = cause(person)
+    expect(told.locator(".cause-text")).to_contain_text(re.compile("12.*8.*3.*1"))
+    expect(told.locator(".reason")).to_contain_text("8 Insufficient memory")
+    fits(person)
+    person.picture("pending")
+
+
+def it_finds_what_uses_a_secret(person: Person, scene: Scene) -> None:
+    page, user = person.page, scene.uses_secret.partition("/")[2]
+    menu(person).locator('a[href$="/secrets"]').click()
+    page.wait_for_url(re.compile("/secrets"))
+    page.locator("#q").fill("registry")
+    page.wait_for_url(re.compile("q=registry"))
+    row(page, scene.secret).locator("th a").click()
+    opened(page, scene.secret)
+    used = page.locator("#panel-used-by")
+    link = used.locator('a[href*="/deployments/"]', has_text=user)
+    expect(link).to_be_visible()
+    fits(person)
+    used.scroll_into_view_if_needed()
+    person.picture("secret-used-by")
+    # And back: what the workload uses leads to the Secret.
+    link.click()
+    opened(page, scene.uses_secret)
+    page.locator(".tabs a[href$='/resources']").click()
+    page.locator("#panel-uses").get_by_role("link", name="registry", exact=True).click()
+    opened(page, scene.secret)
+
+
+def it_compares_two_revisions(person: Person, scene: Scene) -> None:
+    page = person.page
+    page.locator("[data-palette]").click()
+    page.locator("#palette-q").fill("deploy image-resizer")
+    page.locator('#palette-options a[href$="/deployments/image-resizer"]').click()
+    opened(page, scene.revised)
+    page.locator(".tabs a[href$='/revisions']").click()
+    page.wait_for_url(re.compile("/revisions$"))
+    page.locator(".compare select[name=from]").select_option("2")
+    page.locator(".compare select[name=to]").select_option("1")
+    page.locator(".compare button").click()
+    page.wait_for_url(re.compile(r"from=2&to=1"))
+    expect(page.locator(".diff del").last).to_contain_text("image")
+    page.locator(".compare select[name=from]").select_option("1")
+    page.locator(".compare select[name=to]").select_option("2")
+    page.locator(".compare button").click()
+    page.wait_for_url(re.compile(r"from=1&to=2"))
+    expect(page.locator(".diff ins").last).to_contain_text("image")
+    fits(person)
+    person.picture("revisions")
+
+
+def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: Scene) -> None:
+    page = person.page
+    menu(person).locator('a[href$="/customresourcedefinitions"]').click()
+    page.wait_for_url(re.compile("/customresourcedefinitions"))
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    # Phones hold new rows until they are asked for, so that nothing moves under the finger.
+    with scene.new_type() as name:
+        if person.look.phone:
+            page.locator("#updates").click()
+        row(page, name).locator("th a").click()
+        opened(page, name)
+        page.locator(f'#panel-summary a[href$="/{name}"]').click()
+        page.wait_for_url(re.compile(rf"/{name}$"))
+        expect(row(page, "web/anchor")).to_be_visible()
+        fits(person)
+        person.picture("custom-resources")
+
+
+def it_has_them_in_two_seconds(person: Person, scene: Scene) -> None:
+    page = person.page
+    with scene.new_type() as name:
+        page.goto(f"{person.console.url}/clusters/host/{name}")
+        expect(row(page, "web/anchor")).to_be_visible(timeout=2_000)
+
+
+def it_filters_sorts_and_pages(person: Person, scene: Scene) -> None:
+    """At either width there are ways to all of it, also to columns, views and boxes."""
+    page = person.page
+    menu(person).locator('a[href$="/pods"]').click()
+    page.wait_for_url(re.compile("/pods$"))
+    page.locator("thead a[href*='sort=name']").first.click()
+    page.wait_for_url(re.compile("sort=name"))
+    person.picture("list")
+    page.locator("#results tbody .tick input").first.click()
+    expect(page.locator("#bulk")).to_be_visible()
+    page.locator("#bulk-none").click()
+    page.locator("button[popovertarget=picker]").click()
+    page.locator("#picker input[value=node]").set_checked(True)
+    page.locator("#picker input[value=restarts]").set_checked(False)
+    page.locator("#picker button[type=submit]").click()
+    page.wait_for_url(re.compile("columns="))
+    expect(page.locator("tbody td[data-col=node]").first).to_be_visible()
+    page.locator("button[popovertarget=views-menu]").click()
+    expect(page.locator("#views-menu form")).to_be_visible()
+    page.keyboard.press("Escape")
+    fits(person)

@@ -1,0 +1,89 @@
+"""Lists and details as a browser without JavaScript has them, at both widths."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Console, sign_in
+from tests.browser.tasks.conftest import HEIGHTS
+from tests.browser.tasks.scene import Scene
+from tests.browser.tasks.test_by_pointer import row
+
+
+@pytest.fixture(params=HEIGHTS)
+def plain(request: pytest.FixtureRequest, browser: Browser, console: Console) -> Iterator[Page]:
+    width: int = request.param
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": width, "height": HEIGHTS[width]}
+    )
+    page = context.new_page()
+    sign_in(page, console)
+    page.wait_for_url("**/pods")
+    yield page
+    context.close()
+
+
+def names(page: Page) -> list[str]:
+    cells = page.locator("#results tbody tr:visible").all()
+    return [(cell.get_attribute("data-key") or "").partition("/")[2] for cell in cells]
+
+
+def it_filters_and_opens_an_object(plain: Page, scene: Scene) -> None:
+    name = scene.crashing.partition("/")[2]
+    plain.locator("#q").fill("fraud-scorer")
+    plain.locator("#q").press("Enter")
+    plain.wait_for_url(re.compile("q=fraud-scorer"))
+    expect(row(plain, scene.crashing)).to_be_visible()
+    assert all(found.startswith("fraud-scorer") for found in names(plain))
+    plain.locator(".tally a").first.click()
+    plain.wait_for_url(re.compile("status="))
+    expect(plain.locator(".tally a[aria-current=true]")).to_have_count(1)
+    row(plain, scene.crashing).locator("th a").click()
+    plain.wait_for_url(re.compile(rf"/{name}$"))
+    expect(plain.locator(".cause")).to_contain_text("limit of 512Mi")
+    plain.locator(".tabs a[href$='/yaml']").click()
+    expect(plain.locator("#yaml-text")).to_contain_text(name)
+    plain.locator("[data-up]").click()
+    plain.wait_for_url(re.compile("/pods"))
+
+
+def it_sorts(plain: Page, scene: Scene) -> None:
+    for path, reverse in (("sort=name", False), ("sort=-name", True)):
+        plain.locator(f'thead a[href*="{path}"]').click()
+        plain.wait_for_url(re.compile(path))
+        found = names(plain)
+        assert len(found) > 1
+        assert found == sorted(found, reverse=reverse)
+    kind = "descending"
+    expect(plain.locator('th[data-col="name"]')).to_have_attribute("aria-sort", kind)
+
+
+def it_pages(plain: Page, console: Console, scene: Scene) -> None:
+    plain.goto(console.url + "/clusters/host/pods?sort=name&limit=1")
+    first = names(plain)
+    plain.locator("#pager a[href*='page=2']").first.click()
+    plain.wait_for_url(re.compile("page=2"))
+    second = names(plain)
+    assert len(first) == len(second) == 1
+    assert first < second
+
+
+def it_compares_two_revisions(plain: Page, console: Console, scene: Scene) -> None:
+    namespace, name = scene.revised.split("/")
+    place = f"/clusters/host/projects/{namespace}/deployments/{name}/revisions"
+    plain.goto(console.url + place)
+    plain.locator("select[name=from]").select_option("2")
+    plain.locator("select[name=to]").select_option("1")
+    plain.locator(".compare button").click()
+    expect(plain.locator(".diff del").last).to_contain_text("image")
+
+
+def it_finds_what_uses_a_secret(plain: Page, console: Console, scene: Scene) -> None:
+    plain.goto(console.url + "/clusters/host/secrets?q=registry")
+    row(plain, scene.secret).locator("th a").click()
+    user = scene.uses_secret.partition("/")[2]
+    expect(
+        plain.locator("#panel-used-by").get_by_role("link", name=user, exact=True)
+    ).to_be_visible()

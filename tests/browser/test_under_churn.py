@@ -1,0 +1,107 @@
+"""An open list while its pods change fifty times a second."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.churning import Churn, churn
+from tests.browser.conftest import Console
+from tests.browser.test_live import opened, order, pods
+from tests.browser.test_pods import CRASHING, RUNNING, live, row
+
+NAMES = [f"steady-{number:02}" for number in range(6)]
+MIDDLE = NAMES[3]
+RATE = 50
+AT = """([x, y]) => {
+  const row = document.elementFromPoint(x, y).closest("tr");
+  return [row.dataset.key, row.getBoundingClientRect().y];
+}"""
+
+
+@pytest.fixture(scope="module")
+def _standing(console: Console) -> Iterator[None]:
+    with pods(console, *NAMES):
+        yield
+
+
+@pytest.fixture
+def changing(console: Console, _standing: None) -> Iterator[Churn]:
+    kubeconfig = console.cluster.kubeconfig
+    with churn(kubeconfig, NAMES, (RUNNING, CRASHING), rate=RATE) as churning:
+        yield churning
+    left = console.kubectl("get", "pods", "-o", "name").split()
+    guests = [name for name in left if name.startswith("pod/guest-")]
+    if guests:
+        console.kubectl("delete", *guests, "--grace-period=0", "--force")
+
+
+def opened_by_name(console: Console, page: Page) -> None:
+    opened(console, page)
+    expect(row(page, MIDDLE)).to_be_visible()
+
+
+def place(page: Page, name: str) -> float:
+    box = row(page, name).bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def it_moves_nothing_under_the_pointer(console: Console, page: Page, changing: Churn) -> None:
+    opened_by_name(console, page)
+    row(page, MIDDLE).hover()
+    box = row(page, MIDDLE).bounding_box()
+    assert box is not None
+    point = [box["x"] + 40, box["y"] + 10]
+    page.mouse.move(point[0] - 3, point[1])
+    page.mouse.move(*point)
+    before = page.evaluate(AT, point)
+    word = row(page, before[0].partition("/")[2]).locator(".word")
+    said = set()
+    for _frame in range(20):
+        changing.go_on(10)
+        assert page.evaluate(AT, point) == before
+        assert page.locator("tr[data-changed]").count() <= 10
+        said.add(word.inner_text())
+    # In its place it goes on changing.
+    assert len(said) > 1
+    expect(page.locator("#updates")).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(page.locator("#updates")).to_be_hidden()
+
+
+def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing: Churn) -> None:
+    opened_by_name(console, page)
+    row(page, MIDDLE).focus()
+    page.keyboard.press("x")
+    expect(row(page, MIDDLE).get_by_role("checkbox")).to_be_checked()
+    page.keyboard.press(".")
+    menu = row(page, MIDDLE).locator(".menu")
+    expect(menu).to_be_visible()
+    page.keyboard.press("Tab")
+    focused = page.evaluate_handle("document.activeElement")
+    stood, standing = place(page, MIDDLE), order(page)
+    for _frame in range(10):
+        changing.go_on(10)
+        assert page.evaluate("element => element === document.activeElement", focused)
+        assert place(page, MIDDLE) == stood
+        expect(menu).to_be_visible()
+        expect(row(page, MIDDLE).get_by_role("checkbox")).to_be_checked()
+    assert order(page) == standing
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+
+
+def it_honours_reduced_motion(console: Console, browser: Browser, changing: Churn) -> None:
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    opened_by_name(console, page)
+    live(page)
+    # What is new is a bar that stays until the next input, and nothing runs.
+    row(page, MIDDLE).focus()
+    lit = page.locator("tr[data-changed] > :first-child").first
+    expect(lit).to_be_attached()
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert lit.evaluate("cell => getComputedStyle(cell).boxShadow") != "none"
+    page.keyboard.press("ArrowLeft")
+    context.close()
