@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import sessions
-from accounts.authenticate import Attempt, authenticate
+from accounts.authenticate import Attempt, first_step
 from accounts.directory import UsersUnknown, trusted_users
 from accounts.federation.password import sign_in_through
 from accounts.federation.signout import provider_logout
@@ -72,7 +72,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     if provider:
         return await sign_in_through(request, provider, username, password, next_url)
     try:
-        attempt = await authenticate(request, username, password)
+        attempt = await first_step(request, username, password)
     except TooBusy:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)

@@ -25,7 +25,7 @@ from accounts.protection import records
 from accounts.protection.origins import origin_of
 from accounts.protection.records import LoginAttempt
 from accounts.providers import base
-from accounts.providers.base import Person
+from accounts.providers.base import Person, RedirectProvider
 from accounts.providers.options import LOOKUP, Entry
 from accounts.session_settings import ABSOLUTE_LIFETIME
 from console.audit.trail import record, request_action
@@ -108,12 +108,16 @@ async def enter(
         )
     now = base.clock.now()
     async with record(login_action(request, entry, user.name)):
-        await sessions.begin(request.session, user, now, origin=origin_of(request))
+        # Where the browser was sent away to sign in, that place decides what it takes.
+        vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
+        origin = origin_of(request)
+        await sessions.begin(request.session, user, now, origin=origin, factor=vouched)
         await request.session.aupdate({PROVIDER: entry.name, ID_TOKEN: person.id_token})
         await request.session.asave(must_create=True)
         await sync_to_async(_remember)(request, entry, person, user, now)
         rotate_token(request)
-    records.note(LoginAttempt(user.name, origin_of(request), records.OAUTH, entry.name))
+    if await request.session.aget(sessions.FACTOR) != sessions.OWED:
+        records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
     return HttpResponseRedirect(next_url)
 
 
