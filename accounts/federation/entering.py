@@ -21,6 +21,7 @@ from accounts.federation.linking import (
 from accounts.federation.models import ProviderSession
 from accounts.federation.names import is_plain, wait_for_bindings
 from accounts.federation.refusing import login_action, not_arrived, refuse
+from accounts.language import speak_to
 from accounts.protection import records
 from accounts.protection.origins import origin_of
 from accounts.protection.records import LoginAttempt
@@ -118,7 +119,9 @@ async def enter(
         rotate_token(request)
     if await request.session.aget(sessions.FACTOR) != sessions.OWED:
         records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
-    return HttpResponseRedirect(next_url)
+    response = HttpResponseRedirect(next_url)
+    speak_to(response, user.name)
+    return response
 
 
 def _remember(

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext, override
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.language import set_language
 from accounts.own.page import OTHERS, account_page, own_page
 from accounts.own.password import change_password, password_form
 from accounts.own.person import own_name
@@ -46,15 +47,11 @@ async def profile(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
     with override(form["language"]):
         messages.success(request, _("The profile is saved."))
     response = HttpResponseRedirect(reverse("accounts:own:account"))
-    chosen = {
-        settings.LANGUAGE_COOKIE_NAME: form["language"],
-        THEME_COOKIE: form["theme"],
-    }
+    set_language(response, form["language"])
     secure = bool(settings.SESSION_COOKIE_SECURE)
-    for cookie, value in chosen.items():
-        response.set_cookie(
-            cookie, value, max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
-        )
+    response.set_cookie(
+        THEME_COOKIE, form["theme"], max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
+    )
     return response
 
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_django import Settings
 
 from tests.accounts.conftest import PASSWORD, Browser
-from tests.accounts.oauth.conftest import Config
+from tests.accounts.oauth.conftest import Config, Program
 from tests.rbac.fakes import MovableClock
 
 OWN = "/account/second-factor"
@@ -86,3 +86,8 @@ async def owing(name: str = "alice", next: str = "") -> Browser:
 
 async def show(browser: Browser, code: str, next: str = "") -> Any:
     return await browser.post(STEP, {"code": code, "next": next})
+
+
+@pytest.fixture
+def program() -> Program:
+    return Program()
