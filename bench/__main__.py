@@ -6,7 +6,20 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bench import chart, frames, live, machine, pages, relist, replay, result, rights, sync, targets
+from bench import (
+    chart,
+    frames,
+    live,
+    machine,
+    pages,
+    relist,
+    replay,
+    result,
+    rights,
+    signins,
+    sync,
+    targets,
+)
 from bench.cluster import LoadedControlPlane
 from bench.etcdwriting import PROGRAM
 from bench.reference import go_program
@@ -25,6 +38,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "pages": pages.measure,
     "relist": relist.measure,
     "frames": frames.measure,
+    "signins": signins.measure,
 }
 #: Those that need no cluster.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {"rights": rights.measure}

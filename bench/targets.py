@@ -37,6 +37,10 @@ TARGETS = (
     Target("page_tenant_ratio", "Tenant's page, beside the first", 1),
     Target("page_p99_during_relist_ms", "First page during a relist, p99", 100),
     Target("page_p95_growth", "First page with 50,000 pods, beside 10,000", 1.5),
+    Target("page_p99_during_signins_ms", "Pages while 50 people sign in, p99", 150),
+    Target(
+        "signin_timing_difference", "Wrong passwords of known and unknown names, medians apart", 0.1
+    ),
     Target("rights_repeated_us", "A right that was asked before", 3),
     Target("rights_first_ms", "A user's first right, p95", 5),
     Target("rights_changed_ms", "A right after a changed binding, p95", 5),
