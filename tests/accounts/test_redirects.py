@@ -72,7 +72,7 @@ async def test_a_name_is_confirmed_by_whoever_comes_from_a_provider(browser: Bro
 async def test_a_logout_leads_to_the_login(browser: Browser) -> None:
     await browser.login("alice")
     assert (await browser.post("/logout"))["Location"] == "/login"
-    assert (await browser.get("/dashboard"))["Location"] == "/login?next=%2Fdashboard"
+    assert (await Browser().get("/dashboard"))["Location"] == "/login?next=%2Fdashboard"
     # Also of somebody who is nobody any more.
     assert (await browser.post("/logout"))["Location"] == "/login"
     assert (await browser.get("/logout")).status_code == 405
