@@ -8,7 +8,6 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.management.commands._web import check_static_files, prepare_database, run_web
 
-
 #: A random text of 32 characters, be they digits alone, has more.
 FEWEST_DIFFERENT = 8
 
