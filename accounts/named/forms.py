@@ -15,13 +15,13 @@ READ, FULL = "read", "full"
 
 def token_form() -> Form:
     days = [(str(n), ngettext("%(n)s day", "%(n)s days", n) % {"n": n}) for n in DAYS]
-    scopes = ((READ, _("Only read")), (FULL, _("Everything that you may do")))
+    scopes = ((READ, _("Read only")), (FULL, _("Full access")))
     hint = _("What it is for.")
     return Form(
         [
             Field("name", _("Name"), hint=hint, required=True),
-            Field("days", _("Ends in"), "select", "30", choices=days),
-            Field("scope", _("May"), "select", READ, choices=scopes),
+            Field("days", _("Expires in"), "select", "30", choices=days),
+            Field("scope", _("Scope"), "select", READ, choices=scopes),
         ]
     )
 
