@@ -18,12 +18,14 @@ from accounts.login_page import too_many
 from accounts.oauth import register as tokens
 from accounts.oauth.options import options
 from accounts.protection import attempts, signins
+from accounts.protection.endings import tell_replicas
 from accounts.protection.origins import origin_of
 from accounts.sealing import NotOurs, seal, unseal
 from accounts.time import now
 from console.audit.trail import record, request_action
 from console.kube.gvr import USERS
 from console.kube.projections import User
+from console.kube.runtime import get_runtime
 
 #: In the session.
 _WAITING = "factor_secret"
@@ -85,6 +87,7 @@ async def turn_on(request: HttpRequest, user: User, form: Form) -> list[str]:
         await sync_to_async(signins.end_all)(user.name, but=request.session.session_key)
         await sync_to_async(tokens.end_user)(user.name, "SecondFactorChanged", moment)
         await sessions.complete(request.session, moment)
+    await tell_replicas(get_runtime().console, user.name, moment)
     return codes
 
 

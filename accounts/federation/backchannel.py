@@ -14,6 +14,7 @@ from accounts.federation.signout import end_sessions, has_sessions
 from accounts.oauth import endpoint
 from accounts.oauth.errors import answer, invalid_request, unavailable
 from accounts.oauth.fields import FORM, body_of, form_of, parse, required
+from accounts.protection.endings import tell_replicas
 from accounts.providers import base
 from accounts.providers.base import (
     CallbackLogoutProvider,
@@ -24,6 +25,7 @@ from accounts.providers.base import (
 )
 from accounts.providers.options import catalogue
 from console.audit.trail import SESSIONS, record, request_action
+from console.kube.runtime import get_runtime
 
 log = logging.getLogger(__name__)
 
@@ -72,4 +74,6 @@ async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
             recording.answered(400, "TokenReused")
             raise invalid_request("The logout token was used before.")
         recording.answered(200, "ProviderLogout", ", ".join(users))
+    for user in users:
+        await tell_replicas(get_runtime().console, user, base.clock.now())
     return answer({})

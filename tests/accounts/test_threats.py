@@ -182,7 +182,7 @@ def ours(record: logging.LogRecord) -> bool:
 #: Every address that answers somebody who is not signed in with 200, by name.
 OPEN = {
     "accounts:login", "accounts:login_through", "accounts:oauth:discovery",
-    "accounts:oauth:discovery_below", "accounts:oauth:keys", "livez", "metrics", "readyz",
+    "accounts:oauth:discovery_below", "accounts:oauth:keys", "livez", "readyz",
 }  # fmt: skip
 DISCOVERY = {
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri",
