@@ -19,6 +19,7 @@ from accounts.protection.limits import Limits
 from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
+from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.conftest import Config, Program
@@ -126,6 +127,24 @@ async def test_a_hash_that_is_typed_as_a_password_is_one(
     if answer.status_code == 302:
         assert (await Browser().login("alice", PASSWORD)).status_code == 401
         assert (await Browser().login("alice", HASH)).status_code == 302
+
+
+# S7: no password that everybody knows.
+
+
+async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -> None:
+    runtime._informers[USERS] = Informer.preloaded(USERS)
+    for name in ("admin", "admin@kubesphere.io", "admin@quarterdeck.local", "root"):
+        for known in (PASSWORD, "admin", "kubesphere", ""):
+            assert (await Browser().login(name, known)).status_code == 401
+            assert (await Program().login(name, known or "x")).status_code == 400
+
+
+def test_only_the_demo_knows_kubespheres_first_password() -> None:
+    sources = (
+        path for folder in ("accounts", "console", "rbac") for path in Path(folder).rglob("*.py")
+    )
+    assert [path.name for path in sources if PASSWORD in path.read_text()] == ["demo.py"]
 
 
 # S8: addresses are for display.
