@@ -22,7 +22,7 @@ from accounts.protection.endings import tell_replicas
 from accounts.protection.origins import origin_of
 from accounts.sealing import NotOurs, seal, unseal
 from accounts.time import now
-from console.audit.trail import record, request_action
+from console.audit.trail import Action, record, request_action
 from console.kube.gvr import USERS
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
@@ -91,7 +91,7 @@ async def turn_on(request: HttpRequest, user: User, form: Form) -> list[str]:
     return codes
 
 
-def factor_action(request: HttpRequest, verb: str, user: User) -> Any:
+def factor_action(request: HttpRequest, verb: str, user: User) -> Action:
     return request_action(
         request, verb, USERS, name=user.name, subresource="second-factor", actor=user.name
     )

@@ -26,6 +26,8 @@ from tests.accounts.oauth.conftest import Config, Program
 from tests.accounts.test_sessions import routes
 from tests.rbac.fakes import MovableClock
 
+ROOT = Path(__file__).resolve().parents[2]
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -141,9 +143,8 @@ async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -
 
 
 def test_only_the_demo_knows_kubespheres_first_password() -> None:
-    sources = (
-        path for folder in ("accounts", "console", "rbac") for path in Path(folder).rglob("*.py")
-    )
+    folders = (ROOT / name for name in ("accounts", "console", "rbac"))
+    sources = (path for folder in folders for path in folder.rglob("*.py"))
     assert [path.name for path in sources if PASSWORD in path.read_text()] == ["demo.py"]
 
 
