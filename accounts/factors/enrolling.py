@@ -1,7 +1,6 @@
 """Setting a second factor up: a secret that waits in the session, encrypted, for a code that proves that
 the app has it. Only then it counts."""
 
-import base64
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -56,8 +55,7 @@ async def secret_for(request: HttpRequest, user: User) -> Secret:
     secret = _read(await request.session.aget(_WAITING, ""))
     if secret is None:
         secret = totp.new_secret()
-        text = base64.b64encode(secret)
-        await request.session.aset(_WAITING, seal(text, register.PURPOSE))
+        await request.session.aset(_WAITING, seal(secret, register.PURPOSE))
     # Apps list it by this name; people may have accounts at several consoles.
     qr = totp.qr_code(secret, user.name, urlsplit(settings.BASE_URL).netloc)
     return Secret(secret, qr, totp.written(secret))
@@ -99,6 +97,6 @@ def factor_action(request: HttpRequest, verb: str, user: User) -> Action:
 
 def _read(sealed: Any) -> bytes | None:
     try:
-        return base64.b64decode(unseal(str(sealed), register.PURPOSE)) if sealed else None
+        return unseal(str(sealed), register.PURPOSE) if sealed else None
     except NotOurs:
         return None
