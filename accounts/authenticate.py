@@ -1,4 +1,9 @@
-"""The one place where a password is compared."""
+"""The one place where a password is compared, and every door that takes one leads through.
+
+A program has one request: `authenticate` wants the second factor's code with the password. A browser has
+two: `first_step` takes the password alone, and the session that comes of it is nobody's until it has
+shown a code, see `accounts.sessions`.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +12,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 
 from accounts.directory import find_user, trusted_users
+from accounts.factors.checking import check_code, has_factor
 from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
 from accounts.passwords import TooBusy, is_hash, matches
@@ -23,6 +29,9 @@ MAX_NAME, MAX_PASSWORD = 253, 1024
 #: Why there is no user, where others have to know: for the audit trail.
 TOO_MANY = "TooManyFailures"
 _WRONG = "WrongPassword"
+NO_CODE, WRONG_CODE, NOT_SET_UP = "NoSecondFactor", "WrongSecondFactor", "SecondFactorNotSetUp"
+#: What a LoginRecord says of it. Of other refusals there is none, as in KubeSphere.
+_RECORDED = {_WRONG: "incorrect password", WRONG_CODE: "incorrect second factor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +51,58 @@ class Attempt:
 
 
 async def authenticate(
-    request: HttpRequest, username: str, password: str, *, kind: str = TOKEN
+    request: HttpRequest, username: str, password: str, *, kind: str = TOKEN, code: str = ""
 ) -> Attempt:
-    """Checks a name or e-mail address with a password, and keeps a LoginRecord of `kind`.
+    """Checks a name or e-mail address with a password and, where the user has a second factor, with
+    `code`. Keeps a LoginRecord of `kind`.
 
     Unknown, disabled and password-less users take as long as a wrong password and are counted alike.
     Raises `UsersUnknown`, `TooBusy` and DatabaseError.
     """
     attempt = await check(request, username, password)
-    if attempt.user is not None or attempt.reason == _WRONG:
-        reason = "" if attempt.user is not None else "incorrect password"
-        records.note(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
+    if attempt.user is not None:
+        attempt = await _with_factor(request, attempt, attempt.user, code)
+    _note(request, attempt, kind)
     return attempt
 
 
+async def first_step(request: HttpRequest, username: str, password: str) -> Attempt:
+    """As `authenticate`, of the password alone; where a code has to follow, the LoginRecord waits for
+    it. The user may only be given to `sessions.begin`."""
+    attempt = await check(request, username, password)
+    if attempt.user is None or not await has_factor(attempt.user):
+        _note(request, attempt, TOKEN)
+    return attempt
+
+
+async def second_step(request: HttpRequest, user: User, code: str) -> Attempt:
+    """Checks a code of somebody whose password was right, and keeps the LoginRecord. Raises
+    DatabaseError."""
+    attempt = await _with_factor(request, Attempt(user, user.name, ""), user, code)
+    _note(request, attempt, TOKEN)
+    return attempt
+
+
+async def _with_factor(request: HttpRequest, attempt: Attempt, user: User, code: str) -> Attempt:
+    if not await has_factor(user):
+        required = options().requires_factor
+        return Attempt(None, user.name, NOT_SET_UP) if required else attempt
+    if not code:
+        return Attempt(None, user.name, NO_CODE)
+    checked = await check_code(request, user, code)
+    if checked.wait is not None:
+        return Attempt(None, user.name, TOO_MANY, checked.wait)
+    return attempt if checked.is_right else Attempt(None, user.name, WRONG_CODE)
+
+
+def _note(request: HttpRequest, attempt: Attempt, kind: str) -> None:
+    reason = _RECORDED.get(attempt.reason, "")
+    if attempt.user is not None or reason:
+        records.note(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
+
+
 async def check(request: HttpRequest, username: str, password: str) -> Attempt:
-    """As `authenticate`, of somebody who is signed in: counted as well, but no LoginRecord."""
+    """The password alone, of somebody who is signed in: counted as well, but no LoginRecord."""
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
     name = entry.key.name if entry else ""

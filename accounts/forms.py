@@ -12,6 +12,8 @@ from django.utils.functional import Promise
 Text = str | Promise
 
 MAX_TEXT = 256
+#: HTML's `autocomplete` of codes, which are not drawn again either.
+ONE_TIME = "one-time-code"
 #: A bcrypt hash takes no more; what is longer is cut here and refused there.
 MAX_PASSWORD = 1024
 
@@ -29,6 +31,8 @@ class Field:
     autocomplete: str = "off"
     required: bool = False
     choices: Sequence[tuple[str, Text]] = ()
+    #: The keyboard that a phone shows, as HTML's `inputmode` names it.
+    keyboard: str = ""
 
     @property
     def is_secret(self) -> bool:
@@ -36,7 +40,7 @@ class Field:
 
     @property
     def shown(self) -> str:
-        return "" if self.is_secret else self.value
+        return "" if self.is_secret or self.autocomplete == ONE_TIME else self.value
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Who asks. Ends sessions that no longer hold, and lets nobody past the login but to public views."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -8,10 +8,12 @@ from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefuncti
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.public import is_public
-from accounts.sessions import State, examine, touch
+from accounts.sessions import State, Step, examine, touch
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response
@@ -20,8 +22,11 @@ from console.views.guard import refuse_anonymous, wanted_format
 
 Response = HttpResponseBase
 
-#: The one page for those who have to choose a password.
-CHOOSING = "accounts:choose_password"
+#: The one page for those whose sign-in is not complete, and what programs are told.
+STEPS: Mapping[Step, tuple[str, str | Promise]] = {
+    Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a password first.")),
+    Step.FACTOR: ("accounts:second_factor", gettext_lazy("Show your second factor first.")),
+}
 
 _clock = SystemClock()
 
@@ -30,7 +35,7 @@ class AccountMiddleware:
     """Sets `request.account`, `request.identity` and `request.session_state`.
 
     `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
-    One who has to choose a password first is nobody, and has `request.pending` instead.
+    One whose sign-in is not complete is nobody, and has `request.pending` and `request.step` instead.
     """
 
     sync_capable: ClassVar[bool] = True
@@ -59,8 +64,9 @@ class AccountMiddleware:
     ) -> Response | None:
         if request.account is not None or is_public(request.resolver_match):
             return None
-        if request.pending is not None:
-            return self._choose_first(request)
+        step: Step | None = request.step  # type: ignore[attr-defined]
+        if step is not None:
+            return self._one_page(request, *STEPS[step])
         state: State = request.session_state  # type: ignore[attr-defined]
         if state is State.UNKNOWN:
             text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
@@ -72,15 +78,15 @@ class AccountMiddleware:
                     response[header] += "&ended=1"
         return response
 
-    def _choose_first(self, request: ConsoleRequest) -> Response | None:
-        """Nothing but the page on which a password is chosen."""
-        page = reverse(CHOOSING)
-        if request.resolver_match is not None and request.resolver_match.view_name == CHOOSING:
+    def _one_page(self, request: ConsoleRequest, name: str, text: str | Promise) -> Response | None:
+        """Nothing but the page of the next step."""
+        page = reverse(name)
+        if request.resolver_match is not None and request.resolver_match.view_name == name:
             return None
         is_page = request.method in ("GET", "HEAD") and wanted_format(request) == "html"
         if is_page and not request.htmx:
             return HttpResponseRedirect(f"{page}?{urlencode({'next': request.get_full_path()})}")
-        response = status_response(403, _("Choose a password first."))
+        response = status_response(403, str(text))
         if request.htmx:
             response["HX-Redirect"] = page
         return response
@@ -97,3 +103,4 @@ async def identify(request: HttpRequest) -> None:
     request.identity = found.identity  # type: ignore[attr-defined]
     request.account = found.identity.name if found.identity else None  # type: ignore[attr-defined]
     request.pending = found.pending  # type: ignore[attr-defined]
+    request.step = found.step  # type: ignore[attr-defined]

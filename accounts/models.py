@@ -1,6 +1,8 @@
 """Every table of this application."""
 
+from accounts.factors.models import RecoveryCode, SecondFactor
 from accounts.federation.models import OneTime, ProviderSession
+from accounts.named.models import NamedToken
 from accounts.oauth.models import (
     AccessToken,
     AuthorizationCode,
@@ -15,9 +17,12 @@ __all__ = [
     "AuthorizationCode",
     "FailedAttempts",
     "Grant",
+    "NamedToken",
     "OneTime",
     "ProviderSession",
+    "RecoveryCode",
     "RefreshToken",
+    "SecondFactor",
     "SignIn",
     "SigningKey",
 ]

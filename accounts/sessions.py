@@ -3,19 +3,27 @@
 A session is a row in SQL, found by the random key in the cookie. It names the user and the user's uid,
 so it ends when the user does, and a new user of the same name does not inherit it. It belongs to the
 password that the user had, too, so it ends when that changes. A lock for failed attempts ends nothing.
+
+Until everything that a sign-in needs has been shown or done, its session is nobody's: `Found.pending` has
+the user's name, and `Found.step` what comes next. That is decided here, anew at every use, and nowhere
+else, so that no way in can forget it.
 """
 
 import enum
 import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib.sessions.backends.base import SessionBase
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
 from accounts.directory import UsersUnknown, users
+from accounts.factors.checking import has_factor
+from accounts.federation.models import ProviderSession
 from accounts.oauth.holders import holder_of
+from accounts.oauth.options import options
 from accounts.protection.models import SignIn
 from accounts.protection.origins import NOWHERE, Origin
 from accounts.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
@@ -27,6 +35,11 @@ from rbac.authorizer import is_usable
 log = logging.getLogger(__name__)
 
 ACCOUNT, UID, SINCE, SEEN, CREDENTIAL = "account", "uid", "since", "seen", "credential"
+#: What is known of a second factor: that a code has to follow, that one was shown, or that the identity
+#: provider has signed the person in, and is the one to ask for more. Anything else: nothing.
+FACTOR, OWED, SHOWN, ELSEWHERE = "factor", "owed", "shown", "elsewhere"
+#: A password without its code is forgotten after this.
+OWED_LIFETIME = timedelta(minutes=10)
 #: Use is written down at most this often (seconds), not with every request.
 SEEN_EVERY = 60.0
 
@@ -39,14 +52,22 @@ class State(enum.Enum):
     UNKNOWN = enum.auto()
 
 
+class Step(enum.Enum):
+    """What a session needs before it is somebody's."""
+
+    PASSWORD = enum.auto()
+    FACTOR = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
-    has to choose a password before that, and is nobody until then."""
+    has to take a `step` before that, and is nobody until then."""
 
     state: State
     identity: Identity | None = None
     pending: str | None = None
+    step: Step | None = None
 
 
 async def begin(
@@ -56,17 +77,21 @@ async def begin(
     *,
     credential: str = "",
     origin: Origin = NOWHERE,
+    factor: str = "",
 ) -> None:
     """Signs `user` in: whatever the session was, its key and its content are gone. Save it after this.
 
     `credential`: of the password that was shown; without one, of the password that there is now.
+    `factor`: `SHOWN` or `ELSEWHERE`. But for `SHOWN`, a user who has a second factor owes a code.
     """
     await session.aflush()
     seconds = now.timestamp()
+    if factor != SHOWN and await has_factor(user):
+        factor = OWED
     entry = users().store.get(Key("", user.name))
     if not credential and entry is not None:
         credential = holder_of(entry).credential
-    content = {ACCOUNT: user.name, UID: user.uid, CREDENTIAL: credential}
+    content = {ACCOUNT: user.name, UID: user.uid, CREDENTIAL: credential, FACTOR: factor}
     await session.aupdate({**content, SINCE: seconds, SEEN: seconds})
     await session.aset_expiry(now + ABSOLUTE_LIFETIME)
     # Chosen here and not when it is saved, so that the sign-in can be found by its user.
@@ -80,6 +105,24 @@ async def begin(
         began=now,
         expires=now + ABSOLUTE_LIFETIME,
     )
+
+
+async def complete(session: SessionBase, now: datetime) -> None:
+    """After the second factor was shown: the session goes on under a new key, and lasts from now."""
+    before = session.session_key
+    seconds = now.timestamp()
+    await session.aupdate({FACTOR: SHOWN, SINCE: seconds, SEEN: seconds})
+    await session.aset_expiry(now + ABSOLUTE_LIFETIME)
+    await session.acycle_key()
+    await sync_to_async(_follow)(before, session.session_key, now)
+
+
+@transaction.atomic
+def _follow(before: str | None, after: str | None, now: datetime) -> None:
+    expires = now + ABSOLUTE_LIFETIME
+    SignIn.objects.filter(session=before).update(session=after, began=now, expires=expires)
+    rows = ProviderSession.objects.filter(session_key=before)
+    rows.update(session_key=after, expires=expires)
 
 
 async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> Found:
@@ -108,9 +151,21 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         identity = holder.identity
     except InvalidIdentity:
         return Found(State.ENDED)
-    if holder.uninitialized:
-        return Found(State.ALIVE, pending=identity.name)
+    step = _next_step(content.get(FACTOR), bool(holder.uninitialized))
+    if step is not None:
+        return Found(State.ALIVE, pending=identity.name, step=step)
     return Found(State.ALIVE, identity)
+
+
+def _next_step(factor: object, uninitialized: bool) -> Step | None:
+    """A code comes before a new password: who knows only the old one changes nothing."""
+    if factor == OWED:
+        return Step.FACTOR
+    if uninitialized:
+        return Step.PASSWORD
+    if options().requires_factor and factor not in (SHOWN, ELSEWHERE):
+        return Step.FACTOR
+    return None
 
 
 def in_time(content: dict[str, Any], now: datetime) -> bool:
@@ -120,7 +175,8 @@ def in_time(content: dict[str, Any], now: datetime) -> bool:
         seen = datetime.fromtimestamp(float(content[SEEN]), UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return False
-    return now - since < ABSOLUTE_LIFETIME and now - seen < IDLE_LIFETIME
+    longest = OWED_LIFETIME if content.get(FACTOR) == OWED else ABSOLUTE_LIFETIME
+    return now - since < longest and now - seen < IDLE_LIFETIME
 
 
 async def touch(session: SessionBase, now: datetime) -> None:

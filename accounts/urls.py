@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from accounts.factors.views import second_factor
 from accounts.own.password import choose_password
 from accounts.views import login, logout
 
@@ -12,6 +13,7 @@ urlpatterns = [
     path("account", include("accounts.own.urls")),
     path("", include("accounts.federation.urls")),
     path("login", login, name="login"),
+    path("login/second-factor", second_factor, name="second_factor"),
     path("oauth/login/<str:provider>", login, name="login_through"),
     path("logout", logout, name="logout"),
     path("password/confirm", choose_password, name="choose_password"),

@@ -12,12 +12,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import sessions
-from accounts.authenticate import Attempt, authenticate
+from accounts.authenticate import Attempt, first_step
 from accounts.directory import UsersUnknown, trusted_users
 from accounts.federation.password import sign_in_through
 from accounts.federation.signout import provider_logout
+from accounts.language import speak_to
 from accounts.login_page import LoginForm, locked_page, login_page
 from accounts.next_url import safe_next
+from accounts.obfuscated import decode
 from accounts.passwords import TooBusy
 from accounts.protection.origins import origin_of
 from accounts.providers.options import catalogue
@@ -32,7 +34,7 @@ log = logging.getLogger(__name__)
 _clock = SystemClock()
 
 
-@sensitive_post_parameters("password")
+@sensitive_post_parameters("password", "encrypt")
 @require_http_methods(["GET", "HEAD", "POST"])
 async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
     """`provider`: who checks the password, where the address says so."""
@@ -53,7 +55,8 @@ async def login(request: ConsoleRequest, provider: str = "") -> HttpResponse:
 
 def _offer(request: ConsoleRequest, provider: str) -> HttpResponse:
     """The form, or the way on for somebody who is signed in already."""
-    next_url = safe_next(request.GET.get("next", ""))
+    # KubeSphere's links say referer.
+    next_url = safe_next(request.GET.get("next") or request.GET.get("referer", ""))
     if request.account is not None or request.pending is not None:
         return HttpResponseRedirect(next_url)
     state: State = request.session_state  # type: ignore[attr-defined]
@@ -67,17 +70,19 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
     """Raises `UsersUnknown`, `AuditUnavailable` and DatabaseError; then nobody is signed in."""
     username = request.POST.get("username", "")
     next_url = safe_next(request.POST.get("next", ""))
-    password = request.POST.get("password", "")
+    password = request.POST.get("password", "") or decode(request.POST.get("encrypt", ""))
     provider = provider or request.POST.get("provider", "")
     if provider:
         return await sign_in_through(request, provider, username, password, next_url)
     try:
-        attempt = await authenticate(request, username, password)
+        attempt = await first_step(request, username, password)
     except TooBusy:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
-        return HttpResponseRedirect(next_url)
+        response = HttpResponseRedirect(next_url)
+        speak_to(response, attempt.name)
+        return response
     shown = username if username.isprintable() and len(username) <= 253 else ""
     if attempt.wait is not None:
         return locked_page(request, LoginForm(shown, next=next_url), attempt.wait)

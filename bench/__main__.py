@@ -17,6 +17,7 @@ from bench import (
     replay,
     result,
     rights,
+    signins,
     sync,
     targets,
 )
@@ -39,6 +40,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "browse": browse.measure,
     "relist": relist.measure,
     "frames": frames.measure,
+    "signins": signins.measure,
 }
 #: Those that need no cluster.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {"rights": rights.measure}

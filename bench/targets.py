@@ -41,6 +41,10 @@ TARGETS = (
     Target("detail_p95_ms", "Slowest tab of a detail, p95", 60),
     Target("overview_p95_ms", "Slowest overview, p95", 60),
     Target("list_p95_ms", "Slowest other list, p95", 60),
+    Target("page_p99_during_signins_ms", "Pages while 50 people sign in, p99", 150),
+    Target(
+        "signin_timing_difference", "Wrong passwords of known and unknown names, medians apart", 0.1
+    ),
     Target("rights_repeated_us", "A right that was asked before", 3),
     Target("rights_first_ms", "A user's first right, p95", 5),
     Target("rights_changed_ms", "A right after a changed binding, p95", 5),

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import aiohttp
 import msgspec
+import yaml
 
 from accounts.bootstrap import admin_user, bootstrap
 from accounts.passwords import hash_password
@@ -31,17 +32,24 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 class WebConsole:
     """`manage.py serve`, as `bench.serving` starts it, with `accounts` administrators and one tenant.
 
-    `kubeconfig` is how it reaches the cluster, if not directly. As a context manager it ends with the
-    block.
+    `kubeconfig` is how it reaches the cluster, if not directly; `configuration` is its
+    `authentication.yaml`. As a context manager it ends with the block.
     """
 
     def __init__(
-        self, cluster: LoadedControlPlane, *, accounts: int = 1, kubeconfig: Path | None = None
+        self,
+        cluster: LoadedControlPlane,
+        *,
+        accounts: int = 1,
+        kubeconfig: Path | None = None,
+        configuration: dict[str, Any] | None = None,
     ) -> None:
         self._admin_kubeconfig = cluster.kubeconfig
         self._kubeconfig = kubeconfig or cluster.kubeconfig
         self._password = secrets.token_urlsafe(12) + "aA1"
         self._folder = TemporaryDirectory(prefix="console-")
+        if configuration is not None:
+            Path(self._folder.name, "authentication.yaml").write_text(yaml.safe_dump(configuration))
         self._process: subprocess.Popen[bytes] | None = None
         self.accounts = [f"viewer-{number}" for number in range(accounts)]
         self.tenant = f"{tenant.PREFIX}0"
@@ -86,22 +94,22 @@ class WebConsole:
 
     async def signed_in(self, account: str) -> aiohttp.ClientSession:
         """A session with this account's cookies. Raises OSError if the console does not let it in."""
-        session = aiohttp.ClientSession(
-            self.url, cookie_jar=aiohttp.CookieJar(unsafe=True), headers={"Origin": self.url}
-        )
-        async with session.get("/login") as response:
-            found = _TOKEN.search(await response.text())
-        form = {
-            "csrfmiddlewaretoken": found.group(1) if found else "",
-            "username": account,
-            "password": self._password,
-            "next": "",
-        }
+        session, form = await self.at_login()
+        form |= {"username": account, "password": self._password}
         async with session.post("/login", data=form, allow_redirects=False) as response:
             if response.status != 302:
                 await session.close()
                 raise OSError(f"{account} could not sign in: {response.status}")
         return session
+
+    async def at_login(self) -> tuple[aiohttp.ClientSession, dict[str, str]]:
+        """A session of nobody, and what the form of the login has in it."""
+        session = aiohttp.ClientSession(
+            self.url, cookie_jar=aiohttp.CookieJar(unsafe=True), headers={"Origin": self.url}
+        )
+        async with session.get("/login") as response:
+            found = _TOKEN.search(await response.text())
+        return session, {"csrfmiddlewaretoken": found.group(1) if found else "", "next": ""}
 
     def _environment(self) -> dict[str, str]:
         return {

@@ -7,6 +7,7 @@ from asgiref.sync import sync_to_async
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from accounts.factors import register as factors
 from accounts.protection import attempts
 from accounts.protection.endings import end_everything, ended_patch
 from accounts.states import ACTIVE, DISABLED
@@ -34,6 +35,12 @@ async def _end(name: str) -> None:
 
 async def _forget_failures(name: str) -> None:
     await sync_to_async(attempts.forget)(name)
+
+
+async def _reset_factor(name: str) -> None:
+    await sync_to_async(factors.turn_off)(name)
+    await _end(name)
+    await _forget_failures(name)
 
 
 def _disable() -> Manifest:
@@ -72,5 +79,14 @@ ACTS = {
         gettext_lazy("Ended all sessions and tokens of user %(name)s."),
         lambda: ended_patch(now()),
         _end,
+    ),
+    "reset-second-factor": Act(
+        gettext_lazy("Reset second factor"),
+        gettext_lazy(
+            "Reset the second factor of user %(name)s. All sessions and tokens have ended."
+        ),
+        lambda: ended_patch(now()),
+        _reset_factor,
+        on_self=False,
     ),
 }

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.administration.acts import ACTS
 from accounts.administration.page import page
 from accounts.administration.target import Target, find_target, require, write_target
+from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
@@ -159,6 +160,8 @@ async def _offered(target: Target, entry: Entry[User]) -> list[str]:
         return [] if target.is_self else ["enable"]
     found = ["unlock"] if await _wait(entry) is not None or state == LOCKED else []
     found += [] if target.is_self else ["disable"]
+    if not target.is_self and await has_factor(entry.projection):
+        found.append("reset-second-factor")
     return [*found, "end-sessions"]
 
 
@@ -183,6 +186,7 @@ async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
         (_("Display name"), str(spec.get("displayName") or "")),
         (_("Description"), str(spec.get("description") or "")),
         (_("Password"), _password_text(user)),
+        (_("Second factor"), _("On") if await has_factor(user) else _("Off")),
         (_("Password changed"), _moment(user.annotations.get(CHANGED_ANNOTATION))),
         (_("Last login"), _moment(status.get("lastLoginTime"))),
     ]

@@ -1,6 +1,8 @@
-"""`POST /oauth/backchannel/{provider}`: a provider says that somebody logged out there.
+"""A provider says that somebody logged out there.
 
+OpenID Connect: `POST /oauth/backchannel/{provider}` with a signed token,
 https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest
+CAS: a form at the address of the callback, see `accounts.providers.kinds.cas`.
 """
 
 import logging
@@ -8,14 +10,22 @@ import logging
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
-from accounts.federation.signout import end_sessions
+from accounts.federation.signout import end_sessions, has_sessions
 from accounts.oauth import endpoint
 from accounts.oauth.errors import answer, invalid_request, unavailable
-from accounts.oauth.fields import form_of, required
+from accounts.oauth.fields import FORM, body_of, form_of, parse, required
+from accounts.protection.endings import tell_replicas
 from accounts.providers import base
-from accounts.providers.base import LogoutProvider, ProviderError, Unreachable
+from accounts.providers.base import (
+    CallbackLogoutProvider,
+    Ended,
+    LogoutProvider,
+    ProviderError,
+    Unreachable,
+)
 from accounts.providers.options import catalogue
 from console.audit.trail import SESSIONS, record, request_action
+from console.kube.runtime import get_runtime
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +44,36 @@ async def backchannel(request: HttpRequest, name: str) -> HttpResponse:
     except ProviderError as error:
         log.warning("%s: a logout token was refused: %s", entry.name, error)
         raise invalid_request("The logout token is not valid.") from error
-    action = request_action(request, "logout", SESSIONS, subresource=entry.name, actor="")
+    return await _end(request, entry.name, ended)
+
+
+@endpoint.endpoint("POST")
+async def callback_logout(request: HttpRequest, name: str) -> HttpResponse:
+    """Anybody may send this, so it says nothing about what it ended, and what ends nothing leaves no
+    trace."""
+    entry = (await catalogue()).entries.get(name)
+    if request.content_type != FORM:
+        raise invalid_request(f"The body must be {FORM}.")
+    form = parse(body_of(request))
+    if entry is None or not isinstance(entry.provider, CallbackLogoutProvider):
+        raise invalid_request("There is no such provider.")
+    try:
+        ended = entry.provider.ended_by(form)
+    except ProviderError as error:
+        raise invalid_request("This is no LogoutRequest.") from error
+    if not await sync_to_async(has_sessions)(name, ended, base.clock.now()):
+        return answer({})
+    return await _end(request, entry.name, ended)
+
+
+async def _end(request: HttpRequest, name: str, ended: Ended) -> HttpResponse:
+    action = request_action(request, "logout", SESSIONS, subresource=name, actor="")
     async with record(action) as recording:
-        users = await sync_to_async(end_sessions)(entry.name, ended, base.clock.now())
+        users = await sync_to_async(end_sessions)(name, ended, base.clock.now())
         if users is None:
             recording.answered(400, "TokenReused")
             raise invalid_request("The logout token was used before.")
         recording.answered(200, "ProviderLogout", ", ".join(users))
+    for user in users:
+        await tell_replicas(get_runtime().console, user, base.clock.now())
     return answer({})

@@ -21,11 +21,12 @@ from accounts.federation.linking import (
 from accounts.federation.models import ProviderSession
 from accounts.federation.names import is_plain, wait_for_bindings
 from accounts.federation.refusing import login_action, not_arrived, refuse
+from accounts.language import speak_to
 from accounts.protection import records
 from accounts.protection.origins import origin_of
 from accounts.protection.records import LoginAttempt
 from accounts.providers import base
-from accounts.providers.base import Person
+from accounts.providers.base import Person, RedirectProvider
 from accounts.providers.options import LOOKUP, Entry
 from accounts.session_settings import ABSOLUTE_LIFETIME
 from console.audit.trail import record, request_action
@@ -108,13 +109,19 @@ async def enter(
         )
     now = base.clock.now()
     async with record(login_action(request, entry, user.name)):
-        await sessions.begin(request.session, user, now, origin=origin_of(request))
+        # Where the browser was sent away to sign in, that place decides what it takes.
+        vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
+        origin = origin_of(request)
+        await sessions.begin(request.session, user, now, origin=origin, factor=vouched)
         await request.session.aupdate({PROVIDER: entry.name, ID_TOKEN: person.id_token})
         await request.session.asave(must_create=True)
         await sync_to_async(_remember)(request, entry, person, user, now)
         rotate_token(request)
-    records.note(LoginAttempt(user.name, origin_of(request), records.OAUTH, entry.name))
-    return HttpResponseRedirect(next_url)
+    if await request.session.aget(sessions.FACTOR) != sessions.OWED:
+        records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
+    response = HttpResponseRedirect(next_url)
+    speak_to(response, user.name)
+    return response
 
 
 def _remember(

@@ -2,6 +2,7 @@
 
 https://openid.net/specs/openid-connect-rpinitiated-1_0.html
 https://openid.net/specs/openid-connect-backchannel-1_0.html
+https://apereo.github.io/cas/6.6.x/installation/Logout-Single-Signout.html
 """
 
 import logging
@@ -11,13 +12,14 @@ from importlib import import_module
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.federation import once
 from accounts.federation.entering import ID_TOKEN, PROVIDER
 from accounts.federation.models import ProviderSession
 from accounts.oauth import register
-from accounts.providers.base import Ended, LogoutProvider, Unreachable
+from accounts.providers.base import CallbackLogoutProvider, Ended, LogoutProvider, Unreachable
 from accounts.providers.id_tokens import LOGOUT_AGE, SKEW
 from accounts.providers.options import catalogue
 
@@ -30,8 +32,10 @@ LOGOUT = "logout"
 async def provider_logout(session: SessionBase) -> str:
     """Where the browser ends the provider's session too; "" if there is none, or no way."""
     name, token = await session.aget(PROVIDER, ""), await session.aget(ID_TOKEN, "")
-    entry = (await catalogue()).entries.get(name) if name and token else None
-    if entry is None or not isinstance(entry.provider, LogoutProvider):
+    entry = (await catalogue()).entries.get(name) if name else None
+    if entry is None or not isinstance(entry.provider, LogoutProvider | CallbackLogoutProvider):
+        return ""
+    if isinstance(entry.provider, LogoutProvider) and not token:
         return ""
     try:
         back = settings.BASE_URL + reverse("accounts:login")
@@ -50,11 +54,7 @@ def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None
     until = now + LOGOUT_AGE + 2 * SKEW
     if not once.use(LOGOUT, f"{provider}/{ended.token}", now, until):
         return None
-    rows = ProviderSession.objects.filter(provider=provider, expires__gt=now)
-    if ended.sid:
-        rows = rows.filter(sid=ended.sid)
-    if ended.subject:
-        rows = rows.filter(subject=ended.subject)
+    rows = _rows(provider, ended, now)
     engine = import_module(settings.SESSION_ENGINE)
     users = set()
     for row in rows:
@@ -64,3 +64,17 @@ def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None
     for user in users:
         register.end_user(user, "ProviderLogout", now)
     return sorted(users)
+
+
+def has_sessions(provider: str, ended: Ended, now: datetime) -> bool:
+    """Synchronous: call it off the loop."""
+    return _rows(provider, ended, now).exists()
+
+
+def _rows(provider: str, ended: Ended, now: datetime) -> QuerySet[ProviderSession]:
+    rows = ProviderSession.objects.filter(provider=provider, expires__gt=now)
+    if ended.sid:
+        rows = rows.filter(sid=ended.sid)
+    if ended.subject:
+        rows = rows.filter(subject=ended.subject)
+    return rows

@@ -3,15 +3,18 @@
 import logging
 import secrets
 from collections.abc import Mapping
+from functools import wraps
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.crypto import constant_time_compare
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
 from accounts.federation import cookies, once
+from accounts.federation.backchannel import callback_logout
 from accounts.federation.entering import welcome
-from accounts.federation.guarding import guarded
+from accounts.federation.guarding import View, guarded
 from accounts.federation.refusing import refuse
 from accounts.next_url import safe_next
 from accounts.providers import base
@@ -25,6 +28,19 @@ _ANSWERS = frozenset({"code", "error", "ticket", "state"})
 _STATE = "state"
 
 
+def also_logout(view: View) -> View:
+    """Where browsers come back, a provider may also post that somebody logged out there. It has no
+    cookie and no CSRF token; what proves it is in the form."""
+
+    @csrf_exempt
+    @wraps(view)
+    async def either(request: HttpRequest, name: str) -> HttpResponse:
+        return await (callback_logout if request.method == "POST" else view)(request, name)
+
+    return either
+
+
+@also_logout
 @require_GET
 @guarded
 async def landing(request: HttpRequest, name: str) -> HttpResponse:
@@ -32,6 +48,7 @@ async def landing(request: HttpRequest, name: str) -> HttpResponse:
     return await (_back if _ANSWERS & request.GET.keys() else _out)(request, entry)
 
 
+@also_logout
 @require_GET
 @guarded
 async def callback(request: HttpRequest, name: str) -> HttpResponse:

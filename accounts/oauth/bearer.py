@@ -10,13 +10,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 
+from accounts.named import register as named
 from accounts.oauth import endpoint, register
 from accounts.oauth.errors import insufficient_scope, invalid_token, no_token
 from accounts.oauth.holders import Holder, find_holder
 from accounts.oauth.jose import MAX_LENGTH, NotValid, verify_access
 from accounts.oauth.models import Grant
 from accounts.oauth.options import options
-from accounts.oauth.scopes import API
+from accounts.oauth.scopes import API, OPENID
 
 _HEADER = re.compile(rf"bearer +([A-Za-z0-9._~+/=-]{{1,{MAX_LENGTH}}})", re.IGNORECASE)
 _SCHEME = re.compile(r"bearer\b", re.IGNORECASE)
@@ -24,11 +25,13 @@ _SCHEME = re.compile(r"bearer\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A token that counts, and whose it is."""
+    """A token that counts, and whose it is. `grant` is None for one that the user made under "My
+    account"; `read_only`: it changes nothing, and nobody else is told to whom it belongs."""
 
     holder: Holder
-    grant: Grant
+    grant: Grant | None
     scope: frozenset[str]
+    read_only: bool = False
 
     @property
     def acts(self) -> bool:
@@ -70,8 +73,18 @@ def require_scope(bearer: Bearer, scope: str) -> None:
         raise insufficient_scope(scope)
 
 
+def require_grant(bearer: Bearer) -> Grant:
+    """Of a token that came of a sign-in. Raises `OAuthError` for others."""
+    if bearer.grant is None:
+        raise insufficient_scope(OPENID)
+    return bearer.grant
+
+
 def _examine(token: str) -> Bearer | None:
     now = endpoint.clock.now()
+    if named.is_one(token):
+        found = named.find(token, now)
+        return Bearer(found.holder, None, frozenset({API}), found.read_only) if found else None
     try:
         claims = verify_access(token, options().issuer, now)
     except NotValid:

@@ -14,16 +14,14 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.db.models import Q
-from joserfc import jwe
 from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, OctKey, RSAKey
+from joserfc.jwk import ECKey, RSAKey
 
 from accounts.oauth.models import SigningKey
 from accounts.oauth.options import options
+from accounts.sealing import seal, unseal
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +32,7 @@ ROTATE_AFTER = timedelta(days=90)
 SLACK = timedelta(minutes=1)
 SHORTEST_OVERLAP = timedelta(hours=2)
 
-_SEALED = {"alg": "dir", "enc": "A256GCM"}
-_SEALING = ["dir", "A256GCM"]
+_SEALED = "signing keys"
 
 Key = ECKey | RSAKey
 
@@ -109,20 +106,14 @@ def _imported(value: dict[str, Any], purpose: str) -> Key:
 
 
 def _sealed(key: Key) -> str:
-    pem = key.as_pem(private=True)
-    return jwe.encrypt_compact(_SEALED, pem, _sealing_key(str(settings.SECRET_KEY)), _SEALING)
+    return seal(key.as_pem(private=True), _SEALED)
 
 
 @lru_cache(maxsize=16)
 def _unsealed(sealed: str, purpose: str, secret: str) -> Key:
     """Raises JoseError or ValueError if it was sealed with another secret."""
-    pem = jwe.decrypt_compact(sealed, _sealing_key(secret), _SEALING).plaintext
+    pem = unseal(sealed, _SEALED, secret)
     about: Any = {"use": "sig", "alg": ALGORITHMS[purpose]}
-    found = (ECKey if purpose == ACCESS else RSAKey).import_key(pem or b"", about)
+    found = (ECKey if purpose == ACCESS else RSAKey).import_key(pem, about)
     found.ensure_kid()
     return found
-
-
-def _sealing_key(secret: str) -> OctKey:
-    derived = HKDF(SHA256(), 32, salt=None, info=b"quarterdeck: signing keys at rest")
-    return OctKey.import_key(derived.derive(secret.encode()))

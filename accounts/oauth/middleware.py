@@ -26,6 +26,8 @@ _IN_ADDRESS = re.compile(r"(?:^|&)access_token=")
 #: Where clients expect the errors of RFC 6749; elsewhere they are Kubernetes' `Status`. Nothing else
 #: depends on the path.
 _OWN_ERRORS = "/oauth/"
+#: What a token that only reads may be shown with.
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Views, by name, whose bearer tokens are none of ours.
 OTHER_TOKENS = frozenset({"metrics"})
 
@@ -100,6 +102,8 @@ async def _become(request: HttpRequest, token: str) -> None:
     bearer = await examine_token(token)
     if bearer is None:
         raise invalid_token()
+    if bearer.read_only and request.method not in SAFE_METHODS:
+        raise OAuthError("insufficient_scope", "This token can only read.", status=403)
     request.bearer = bearer  # type: ignore[attr-defined]
     if bearer.acts:
         request.identity = bearer.holder.identity  # type: ignore[attr-defined]

@@ -25,18 +25,23 @@ MAX_BYTES = 1024 * 1024
 #: KubeSphere's: an access token lives so long, a refresh token for the sum.
 ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 
+#: Ours: `secondFactor`.
+OPTIONAL, REQUIRED = "optional", "required"
+
 Stamp = tuple[str, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`multiple_login`: a new sign-in leaves the user's earlier ones alone."""
+    """`multiple_login`: a new sign-in leaves the user's earlier ones alone. `requires_factor`: whose
+    password is checked here or in a directory needs a second factor."""
 
     issuer: str
     clients: Mapping[str, Client]
     multiple_login: bool = True
     problems: tuple[str, ...] = ()
     limits: Limits = DEFAULTS
+    requires_factor: bool = False
     #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
     identity_providers: object = field(default=None, repr=False)
 
@@ -83,9 +88,17 @@ def parse_options(raw: object) -> Options:
         clients=_clients(oauth, problems),
         multiple_login=whole.get("multipleLogin") is not False,
         limits=read_limits(whole, problems.append),
+        requires_factor=_requires_factor(whole.get("secondFactor"), problems),
         problems=tuple(problems),
         identity_providers=oauth.get("identityProviders"),
     )
+
+
+def _requires_factor(value: object, problems: list[str]) -> bool:
+    """What cannot be understood was not written to weaken anything."""
+    if value not in (None, OPTIONAL, REQUIRED):
+        problems.append(f"secondFactor is {OPTIONAL} or {REQUIRED}; until then it is required")
+    return value not in (None, OPTIONAL)
 
 
 def _clients(oauth: dict[str, Any], problems: list[str]) -> dict[str, Client]:

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 
 from accounts.oauth import endpoint, register
-from accounts.oauth.bearer import Bearer, bearer_of, examine_token, require_scope
+from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
 from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import Client
 from accounts.oauth.errors import answer, invalid_request
@@ -29,8 +29,9 @@ async def userinfo(request: HttpRequest) -> HttpResponse:
 async def logout(request: HttpRequest) -> HttpResponse:
     """Ends all tokens of the token's user, as KubeSphere's does, not just this one."""
     bearer = bearer_of(request)
+    grant = require_grant(bearer)
     fields = query_of(request) if request.method == "GET" else form_of(request)
-    where = _where_next(bearer, fields)
+    where = _where_next(grant, fields)
     name = bearer.holder.user.name
     action = request_action(request, "logout", SESSIONS, subresource="token", actor=name)
     async with record(action):
@@ -59,19 +60,20 @@ async def _grant_of(token: str, client: Client) -> Grant | None:
     if grant is not None:
         return grant
     bearer = await examine_token(token)
-    return bearer.grant if bearer is not None and bearer.grant.client == client.name else None
+    grant = bearer.grant if bearer is not None else None
+    return grant if grant is not None and grant.client == client.name else None
 
 
 def _end(grant: Grant) -> None:
     register.end(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
 
 
-def _where_next(bearer: Bearer, fields: Fields) -> str | None:
+def _where_next(grant: Grant, fields: Fields) -> str | None:
     """Raises `OAuthError` for an address that the token's client did not register."""
     uri = fields.get("post_logout_redirect_uri")
     if uri is None:
         return None
-    client = options().clients.get(bearer.grant.client)
+    client = options().clients.get(grant.client)
     if client is None or uri not in client.post_logout_uris:
         raise invalid_request("The address is not one of the client's for after the logout.")
     state = {"state": fields["state"]} if "state" in fields else {}

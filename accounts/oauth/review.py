@@ -67,7 +67,10 @@ async def review(request: HttpRequest) -> HttpResponse:
     bearer = await examine_token(asked.spec.token)
     # No audiences in the answer: such a token is for kube-apiserver, which compares that with what it
     # was asked for.
-    return answer(_reviewed(asked, bearer if bearer is not None and bearer.acts else None))
+    # kube-apiserver lets whoever is vouched for do everything that the user may, so a token that only
+    # reads is nobody's there.
+    vouched = bearer is not None and bearer.acts and not bearer.read_only
+    return answer(_reviewed(asked, bearer if vouched else None))
 
 
 def _read(request: HttpRequest) -> _TokenReview:

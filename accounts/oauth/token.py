@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
-from accounts.authenticate import MAX_NAME, authenticate
+from accounts.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.directory import find_user, trusted_users
 from accounts.oauth import endpoint, register, scopes
 from accounts.oauth.client_auth import client_of
@@ -28,6 +28,18 @@ DISCARD_EVERY = 60.0
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 _WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105
+#: By what `authenticate` says, to whoever has shown the right password. The error is Auth0's name for it.
+_FACTORS = {
+    NO_CODE: (
+        "mfa_required",
+        "The user has a second factor: its code is missing in the parameter totp.",
+    ),
+    NOT_SET_UP: (
+        "mfa_required",
+        "A second factor is required: the user has to set one up in the console.",
+    ),
+    WRONG_CODE: ("invalid_grant", "The code of the second factor is wrong, or was used."),
+}
 _WRONG_TOKEN = "The token or code is unknown, was used, has expired or was revoked."  # noqa: S105
 
 
@@ -79,7 +91,7 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     scope = scopes.granted(fields.get("scope", ""), client)
     # Before the password is compared: if it changes meanwhile, what is issued is dead at once.
     before = _holder(username)
-    attempt = await authenticate(request, username, password)
+    attempt = await authenticate(request, username, password, code=fields.get("totp", ""))
     async with record(_action(request, "login", client, attempt.name)) as entry:
         if attempt.user is None or before is None or before.user.uid != attempt.user.uid:
             code = 400 if attempt.wait is None else 429
@@ -91,7 +103,7 @@ async def _password(request: HttpRequest, client: Client, fields: Fields) -> Iss
     if attempt.wait is not None:
         raise too_many(attempt.wait)
     if issued is None:
-        raise invalid_grant(_WRONG_PASSWORD)
+        raise OAuthError(*_FACTORS.get(attempt.reason, ("invalid_grant", _WRONG_PASSWORD)))
     return issued
 
 

@@ -24,6 +24,7 @@ from accounts.next_url import safe_next
 from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
 from accounts.refusals import refusal
+from accounts.sessions import Step
 from accounts.time import now
 from accounts.writing import Manifest
 from console.audit.trail import AuditUnavailable, Recording
@@ -36,17 +37,21 @@ from console.views.errors import error_page
 
 
 def password_form(entry: Entry[User]) -> Form:
-    """The present password is asked for where there is one."""
     secret: dict[str, Any] = {"type": "password", "required": True}
     hint = _("8 to 64 characters, with a lower-case letter, an upper-case letter and a digit.")
     fields = [
         Field("password", _("New password"), hint=hint, autocomplete="new-password", **secret),
         Field("again", _("New password again"), autocomplete="new-password", **secret),
     ]
-    if entry.projection.has_password:
-        present = Field("current", _("Present password"), autocomplete="current-password", **secret)
-        fields.insert(0, present)
-    return Form(fields)
+    return Form([*present_password(entry), *fields])
+
+
+def present_password(entry: Entry[User]) -> list[Field]:
+    """Asked for before anything that keeps others out changes, where there is one."""
+    if not entry.projection.has_password:
+        return []
+    text = _("Present password")
+    return [Field("current", text, "password", autocomplete="current-password", required=True)]
 
 
 async def change_password(request: ConsoleRequest, entry: Entry[User], form: Form) -> bool:
@@ -62,7 +67,7 @@ async def change_password(request: ConsoleRequest, entry: Entry[User], form: For
         form.refuse("password", _("This is the present password."))
     try:
         if form.is_right and "current" in form.by_name:
-            await _check_present(request, user, form)
+            await check_present(request, user, form)
         if form.is_right:
             await write_own(request, "password", _writing(form["password"]))
             await start_anew(request, user)
@@ -79,7 +84,7 @@ async def change_password(request: ConsoleRequest, entry: Entry[User], form: For
 @require_http_methods(["GET", "HEAD", "POST"])
 async def choose_password(request: ConsoleRequest) -> HttpResponse:
     """`/password/confirm`: the one page of a user whose password must change."""
-    if request.pending is None:
+    if getattr(request, "step", None) is not Step.PASSWORD:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
     next_url = safe_next(given.get("next", ""))
@@ -98,8 +103,9 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     return render(request, "accounts/own/choose_password.html", context, status=status)
 
 
-async def _check_present(request: ConsoleRequest, user: User, form: Form) -> None:
-    """Counted as any other attempt, so that a browser left open does not give the password away."""
+async def check_present(request: ConsoleRequest, user: User, form: Form) -> None:
+    """Of a form that has `present_password`. Counted as any other attempt, so that a browser left open
+    does not give the password away."""
     attempt = await check(request, user.name, form["current"])
     if attempt.wait is not None:
         form.error = too_many(attempt.wait)

@@ -3,13 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.middleware.csrf import rotate_token
 
 from accounts import sessions
 from accounts.directory import trusted_users, wait_for_version
-from accounts.oauth import register
-from accounts.protection import signins
+from accounts.protection.endings import end_everything
 from accounts.protection.origins import origin_of
 from accounts.time import now
 from accounts.writing import Manifest
@@ -57,9 +55,9 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
 async def start_anew(request: ConsoleRequest, user: User) -> None:
     """After the password changed: ends all that the user had, and gives this browser a new session."""
     moment = now()
-    await sync_to_async(signins.end_all)(user.name)
-    await sync_to_async(register.end_user)(user.name, "PasswordChanged", moment)
-    await sessions.begin(request.session, user, moment, origin=origin_of(request))
+    factor = str(await request.session.aget(sessions.FACTOR, ""))
+    await end_everything(user.name, "PasswordChanged", moment)
+    await sessions.begin(request.session, user, moment, origin=origin_of(request), factor=factor)
     await request.session.asave(must_create=True)
     rotate_token(request)
 

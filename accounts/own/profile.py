@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.directory import has_address, users
 from accounts.forms import Field, Form
+from accounts.language import LANGUAGES
 from accounts.own.person import spec_of, write_own
 from accounts.refusals import refusal
 from accounts.writing import Manifest, patch_user
@@ -20,8 +21,6 @@ from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 from console.ui.shell import theme_of
 
-#: `spec.lang` as KubeSphere writes it, by our name of the language.
-LANGUAGES = {"en": "en", "zh-hans": "zh"}
 MAX_EMAIL = 254
 _EMAIL = re.compile(r"[!-?A-~]+@[A-Za-z0-9.-]+")
 

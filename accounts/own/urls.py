@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from accounts.own.second_factor import second_factor
+from accounts.own.tokens import end_token, make_token
 from accounts.own.views import account, end_sessions, password, profile
 
 app_name = "own"
@@ -9,5 +11,8 @@ urlpatterns = [
     path("", account, name="account"),
     path("/profile", profile, name="profile"),
     path("/password", password, name="password"),
+    path("/second-factor", second_factor, name="second_factor"),
+    path("/tokens", make_token, name="make_token"),
+    path("/tokens/end", end_token, name="end_token"),
     path("/sessions/end", end_sessions, name="end_sessions"),
 ]

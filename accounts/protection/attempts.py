@@ -21,6 +21,9 @@ from django.db.models import F, Q
 from accounts.protection.limits import Limits
 from accounts.protection.models import FailedAttempts
 
+#: What is guessed: a password, or a code of the second factor.
+PASSWORD, CODE = "user", "code"
+
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
@@ -32,9 +35,12 @@ class Ticket:
     wait: float | None = None
 
 
-def begin(name: str, network: str, limits: Limits, now: datetime) -> Ticket:
-    """Counts an attempt to be `name` from `network` ("" if nobody knows)."""
-    user, source = _user_key(name), _digest("source", network)
+def begin(
+    name: str, network: str, limits: Limits, now: datetime, *, kind: str = PASSWORD
+) -> Ticket:
+    """Counts an attempt to be `name` from `network` ("" if nobody knows). `kind`: what is guessed. Codes
+    are counted apart, or whoever knows the password could forget wrong codes by showing it again."""
+    user, source = _user_key(name, kind), _digest("source", network)
     wait = _take(source, limits.address_tries, limits.duration, now) if network else None
     if wait is None:
         wait = _take(user, limits.tries, limits.duration, now)
@@ -56,12 +62,15 @@ def cancelled(ticket: Ticket) -> None:
 
 def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
     """Seconds until `name` may try again; None if it may now."""
-    return _locked_for(_user_key(name), limits.tries, limits.duration, now)
+    keys = (_user_key(name, kind) for kind in (PASSWORD, CODE))
+    waits = [_locked_for(key, limits.tries, limits.duration, now) for key in keys]
+    return max((wait for wait in waits if wait is not None), default=None)
 
 
 def forget(name: str) -> None:
     """Unlocks a name."""
-    _forget(_user_key(name))
+    for kind in (PASSWORD, CODE):
+        _forget(_user_key(name, kind))
 
 
 def discard_old(limits: Limits, now: datetime) -> None:
@@ -73,8 +82,8 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
-def _user_key(name: str) -> str:
-    return _digest("user", folded(name[:253]))
+def _user_key(name: str, kind: str) -> str:
+    return _digest(kind, folded(name[:253]))
 
 
 def _digest(kind: str, text: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
+from accounts.named import register as named
 from accounts.oauth import register
 from accounts.oauth.options import options
 from accounts.protection import attempts, signins
@@ -31,4 +32,5 @@ def clean(now: datetime) -> None:
     """Raises DatabaseError."""
     signins.discard_expired(now)
     register.discard_expired(now)
+    named.discard_expired(now)
     attempts.discard_old(options().limits, now)

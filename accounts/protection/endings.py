@@ -11,6 +11,8 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
+from accounts.factors import register as factors
+from accounts.named import register as named
 from accounts.oauth import register
 from accounts.protection import signins
 from console.kube.client import ObjectClient
@@ -31,6 +33,7 @@ ENDED_ANNOTATION = "quarterdeck.io/sessions-ended"
 async def end_everything(name: str, reason: str, now: datetime) -> int:
     """Sessions and tokens; returns how many sessions there were. Raises DatabaseError."""
     ended = await sync_to_async(signins.end_all)(name)
+    await sync_to_async(named.end_all)(name)
     await sync_to_async(register.end_user)(name, reason, now)
     return ended
 
@@ -65,4 +68,7 @@ class Endings:
         if not self._users.freshness.synced or (entry and is_usable(entry.projection)):
             return Result()
         await end_everything(request.name, "UserEnded", self._clock.now())
+        if entry is not None and entry.projection.deleted is not None:
+            # On its word alone: a cache that has lost a user must not weaken one who is there.
+            await sync_to_async(factors.turn_off)(request.name)
         return Result()

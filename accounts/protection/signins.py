@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.protection.models import SignIn
-from accounts.sessions import ACCOUNT, SEEN, in_time
+from accounts.sessions import ACCOUNT, FACTOR, OWED, SEEN, in_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,9 @@ def _alive(user: str, now: datetime, current: str | None) -> Iterator[Shown]:
     rows = {row.session: row for row in SignIn.objects.filter(user=user, expires__gt=now)}
     for session in Session.objects.filter(session_key__in=list(rows)):
         content, row = session.get_decoded(), rows[session.session_key]
+        if content.get(FACTOR) == OWED:
+            # A password, and nobody yet.
+            continue
         if content.get(ACCOUNT) == user and in_time(content, now):
             yield Shown(
                 id=str(row.id),

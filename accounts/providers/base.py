@@ -84,6 +84,17 @@ class LogoutProvider(Protocol):
         """Whose sessions a logout token ends. Raises `ProviderError`."""
 
 
+@runtime_checkable
+class CallbackLogoutProvider(Protocol):
+    """A provider that says at the callback's address, by a form, that somebody logged out there."""
+
+    async def logout_url(self, id_token: str, back: str) -> str:
+        """As `LogoutProvider`'s."""
+
+    def ended_by(self, form: Mapping[str, str]) -> "Ended":
+        """Whose session the form ends. Raises `ProviderError`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """At least one of `subject` and `sid` is there. `token`: the number of the logout token."""

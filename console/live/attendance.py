@@ -1,8 +1,9 @@
 """Which sockets of one loop are open, and whether their sessions still are.
 
-A session is looked up every `check_seconds`, and when rights changed, since a user may have been locked
-or deleted, but not oftener than every `check_gap`, and never while frames are made. A few are looked up
-at a time: hundreds of sockets share one database with the pages.
+A session is looked up every `check_seconds`, and when rights or its user changed, since that one may have
+been disabled or deleted, but not oftener than every `check_gap`, and never while frames are made. A few
+are looked up at a time: hundreds of sockets share one database with the pages. Users change with every
+login, so a change of one is news to that user's own sockets alone.
 """
 
 import asyncio
@@ -28,6 +29,11 @@ AT_ONCE = 8
 
 
 class Visitor(Protocol):
+    @property
+    def account(self) -> str:
+        """The name of the user whose session it is."""
+        ...
+
     async def check(self) -> None:
         """Looks up the session, and ends the socket if that is over. Never raises."""
         ...
@@ -44,6 +50,7 @@ class Attendance:
         self._hurry = asyncio.Event()
         self._checking: asyncio.Task[None] | None = None
         self._mailbox = Mailbox(self._on_rights)
+        self._users = Mailbox(self._on_users)
         self._ends: dict[Informer[Any], Callable[[], None]] = {}
 
     def enter(self, visitor: Visitor) -> None:
@@ -66,13 +73,36 @@ class Attendance:
 
     def _follow_rights(self) -> None:
         running = get_runtime().informers()
-        for informer in (running[gvr] for gvr in RIGHTS if gvr in running):
-            if informer not in self._ends:
+        for gvr, informer in ((gvr, running[gvr]) for gvr in RIGHTS if gvr in running):
+            if informer in self._ends:
+                continue
+            if gvr == USERS:
+                self._ends[informer] = get_hub().subscribe(informer, self._users)
+            else:
                 self._ends[informer] = get_hub().subscribe(informer, self._mailbox, rights=True)
 
     def _on_rights(self) -> None:
         self._mailbox.take()
         self._rights_changed = asyncio.get_running_loop().time()
+        self._hurry.set()
+        get_screens().decide_anew()
+
+    def _on_users(self) -> None:
+        mail = self._users.take()
+        if mail.overflow or mail.state:
+            self._on_rights()
+            return
+        names = {key.name for key in mail.keys}
+        found = {one: at for one, at in self._checked.items() if one.account in names}
+        if not found:
+            return
+        now = asyncio.get_running_loop().time()
+        soon = {
+            one: min(at, max(now, at + self.check_gap) - self.check_seconds)
+            for one, at in found.items()
+        }
+        # The first is the one that is due first.
+        self._checked = {**soon, **{o: at for o, at in self._checked.items() if o not in soon}}
         self._hurry.set()
         get_screens().decide_anew()
 

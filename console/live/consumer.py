@@ -134,6 +134,10 @@ class LiveConsumer(_Socket):
     # What screens and the attendance ask of it.
 
     @property
+    def account(self) -> str:
+        return self._account
+
+    @property
     def clogged(self) -> bool:
         return self._flow.clogged
 

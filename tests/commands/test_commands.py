@@ -151,14 +151,15 @@ def it_says_in_one_line_that_it_cannot_write(tmp_path: Path, port: int) -> None:
 
 @pytest.mark.parametrize("command", ["serve", "controllers", "doctor"])
 def it_says_what_to_set_when_there_is_no_cluster(tmp_path: Path, command: str) -> None:
-    env = environment(tmp_path, SECRET_KEY="x" * 40, HOME=tmp_path)
+    env = environment(tmp_path, SECRET_KEY="0123456789abcdef" * 4, HOME=tmp_path)
     done = run(command, env=env)
     assert done.returncode == 1
     assert done.stderr.strip().count("\n") == 0
     assert "set KUBECONFIG" in done.stderr
 
 
-def it_does_not_serve_without_a_secret(tmp_path: Path) -> None:
-    done = run("serve", env=environment(tmp_path, SECRET_KEY="short"))
+@pytest.mark.parametrize("secret", ["short", "x" * 40, "django-insecure-0123456789abcdefghij"])
+def it_does_not_serve_without_a_secret(tmp_path: Path, secret: str) -> None:
+    done = run("serve", env=environment(tmp_path, SECRET_KEY=secret))
     assert done.returncode == 1
     assert "SECRET_KEY" in done.stderr

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from console.kube.gvr import USERS
 from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
 from console.live.attendance import Attendance
 from tests.live.conftest import URL, Browser, Browsers, Session
+from tests.rbac.objects import user
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 
 
@@ -163,3 +166,23 @@ async def test_whoever_changes_screens_is_told_how_fresh_it_is(
     pods.connected()
     bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
     assert 'data-state="live"' in await browser.html()
+
+
+async def test_a_change_of_a_user_is_news_to_that_users_sockets_alone(
+    browsers: Browsers, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Users change with every login: `lastLoginTime`."""
+    monkeypatch.setattr(Attendance, "check_gap", 0.0)
+    users: Informer[Any] = Informer.preloaded(USERS, [user("alice"), user("eve")])
+    runtime._informers[USERS] = users
+    mine, others = Session(), Session()
+    browser, other = await browsers(alice(), mine), await browsers(charlie(), others)
+    users.apply(user("eve", state="Disabled"))
+    assert await browser.quiet()
+    assert (mine.asked, others.asked) == (0, 0)
+    mine.alive = False
+    users.apply(user("alice", state="Disabled"))
+    assert (await browser.control())["error"]["code"] == 401
+    assert await browser.closed() == 4401
+    assert await other.quiet()
+    assert others.asked == 0

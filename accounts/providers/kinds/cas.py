@@ -2,10 +2,15 @@
 
 https://apereo.github.io/cas/6.6.x/protocol/CAS-Protocol-Specification.html
 
+Single logout is section 2.3.3 and appendix C: the server posts a SAML LogoutRequest to the service's
+address. It is not signed; what proves it is the ticket, which nobody else has, and of which a session
+keeps the hash.
+
 The protocol has no state: ours is part of the service's address, which the server sends the browser back
 to and which the ticket is only good for.
 """
 
+import hashlib
 from collections.abc import Mapping
 from urllib.parse import urlencode
 from xml.etree.ElementTree import Element, ParseError
@@ -13,12 +18,13 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from accounts.providers.base import Attempt, Person, Refused, Unreachable
+from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
 from accounts.providers.fields import Fields
 from accounts.providers.registry import provider_kind
 from accounts.providers.web import Web
 
-MAX_TICKET = 512
+MAX_TICKET, MAX_LOGOUT = 512, 16 * 1024
+_SAML = "{urn:oasis:names:tc:SAML:2.0:protocol}"
 _NAMESPACE = "{http://www.yale.edu/tp/cas}"
 #: Version 3 first, then 2.
 _VALIDATE = ("/p3/serviceValidate", "/serviceValidate")
@@ -45,19 +51,40 @@ class CAS:
         if found.status != 200:
             raise Unreachable("BadStatus", f"the answer has the status {found.status}")
         user = _user(found.body)
-        return Person(user, user)
+        return Person(user, user, sid=_session(ticket))
+
+    async def logout_url(self, id_token: str, back: str) -> str:
+        return f"{self._server}/logout?{urlencode({'service': back})}"
+
+    def ended_by(self, form: Mapping[str, str]) -> Ended:
+        root = _xml(form.get("logoutRequest", "")[:MAX_LOGOUT].encode())
+        number, ticket = root.get("ID", ""), root.findtext(f"{_SAML}SessionIndex", "").strip()
+        if root.tag != f"{_SAML}LogoutRequest" or not number or not 0 < len(ticket) <= MAX_TICKET:
+            raise Refused("NotLogout", "the form is no LogoutRequest")
+        return Ended(subject="", sid=_session(ticket), token=number[:MAX_TICKET])
 
 
 def _service(attempt: Attempt) -> str:
     return f"{attempt.callback}?{urlencode({'state': attempt.state})}"
 
 
+def _session(ticket: str) -> str:
+    """What names the session here and there; the ticket itself is not kept."""
+    return hashlib.sha256(ticket.encode()).hexdigest()
+
+
+def _xml(text: bytes) -> Element:
+    """Raises `Unreachable`: whoever sends this is no server of CAS, or a broken one."""
+    try:
+        root: Element = fromstring(text, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+        raise Unreachable("NotXML", "this is not the XML of CAS") from error
+    return root
+
+
 def _user(body: bytes) -> str:
     """Raises `ProviderError`."""
-    try:
-        root: Element = fromstring(body, forbid_dtd=True)
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        raise Unreachable("NotXML", "the answer is not the XML of CAS") from error
+    root = _xml(body)
     if root.tag != f"{_NAMESPACE}serviceResponse" or len(root) != 1:
         raise Unreachable("NotXML", "the answer is not the XML of CAS")
     user = root[0].findtext(f"{_NAMESPACE}user", "").strip()

@@ -2,12 +2,14 @@
 
 import argparse
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
 from console.kube.client import NoCluster
 from console.kube.errors import ApiError
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import NAMESPACES, NODES
 from console.kube.runtime import Runtime
 from console.ui.registry import kinds
 from rbac.authorizer import SOURCES
@@ -39,9 +41,22 @@ class Command(BaseCommand):
             runtime.stop()
         for one in found:
             self.stdout.write(str(one))
+        if is_node(runtime, str(urlsplit(settings.BASE_URL).hostname)):
+            raise CommandError(
+                "BASE_URL is a node of the cluster: whatever listens on one of its ports gets the "
+                "console's cookies. Give the console a host name of its own"
+            )
         if found:
             raise CommandError(f"{len(found)} of {asked} answers differ")
         self.stdout.write(f"{asked} answers are the same")
+
+
+def is_node(runtime: Runtime, host: str) -> bool:
+    """Cookies do not know ports (RFC 6265, section 8.5), and a NodePort is on every node."""
+    nodes = [
+        entry.projection for entry in runtime.informer(NODES).store.snapshot().entries.values()
+    ]
+    return any(host in (node.name, node.internal_ip, node.external_ip) for node in nodes)
 
 
 def _chosen(options: dict[str, Any]) -> dict[str, int]:
@@ -50,7 +65,7 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """How many questions there were, and what differed."""
-    for gvr in (*SOURCES, NAMESPACES):
+    for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
             raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")
     asked = questions(runtime, (kind.gvr for kind in kinds), count, seed)

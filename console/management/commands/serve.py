@@ -8,6 +8,15 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.management.commands._web import check_static_files, prepare_database, run_web
 
+#: A random text of 32 characters, be they digits alone, has more.
+FEWEST_DIFFERENT = 8
+
+
+def is_secret(text: str) -> bool:
+    """False for what is short, of few characters, or was made by a template for development."""
+    plain = text.startswith("django-insecure-")
+    return len(text) >= 32 and len(set(text)) >= FEWEST_DIFFERENT and not plain
+
 
 class Command(BaseCommand):
     help = "Serve the console for the cluster that KUBECONFIG or the pod's service account names."
@@ -18,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.PORT)
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
-        if len(os.environ.get("SECRET_KEY", "")) < 32:
+        if not is_secret(os.environ.get("SECRET_KEY", "")):
             raise CommandError("Set SECRET_KEY to a random text of at least 32 characters")
         check_static_files()
         prepare_database()

@@ -1,9 +1,13 @@
 """CAS, versions 2 and 3 of its protocol."""
 
+import re
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 
+from accounts.federation.models import OneTime, ProviderSession
+from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from tests.accounts.conftest import ORIGIN, Browser
 from tests.accounts.federation.conftest import Providers, entry
@@ -93,3 +97,95 @@ async def test_no_ticket(browser: Browser, cas: CASServer, ticket: str) -> None:
     location = (await browser.get(OUT))["Location"]
     there = cas.login(location, "ST-1").removeprefix(ORIGIN).partition("&ticket=")[0]
     assert (await browser.get(f"{there}&ticket={ticket}")).status_code == 400
+
+
+# Single logout.
+
+LOGOUT = (
+    '<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" '
+    'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="{id}" Version="2.0" '
+    'IssueInstant="2026-03-01T12:00:00Z"><saml:NameID>@NOT_USED@</saml:NameID>'
+    "<samlp:SessionIndex>{ticket}</samlp:SessionIndex></samlp:LogoutRequest>"
+)
+
+
+@pytest.fixture
+async def jane(browser: Browser, cas: CASServer, console: FakeConsole) -> Browser:
+    """Signed in through CAS with the ticket ST-1."""
+    await log_in(browser, cas)
+    await browser.post("/login/confirm", {"name": "jane", "email": "jane@example.com"})
+    assert (await browser.get("/dashboard")).status_code == 200
+    return browser
+
+
+async def logged_out(ticket: str, id: str = "LR-1", path: str = "/oauth/callback/cas") -> Any:
+    """As the server says it: with no cookie, no origin and no CSRF token."""
+    server = Browser()
+    server.client.handler.enforce_csrf_checks = True
+    body = urlencode({"logoutRequest": LOGOUT.format(id=id, ticket=ticket)})
+    return await server.client.post(
+        f"{path}?state=x", body, "application/x-www-form-urlencoded", headers=server.headers
+    )
+
+
+@pytest.mark.parametrize("path", ["/oauth/callback/cas", OUT])
+async def test_a_logout_there_ends_the_session_here(
+    jane: Browser, cas: CASServer, path: str
+) -> None:
+    other = Browser()
+    await log_in(other, cas, "ST-2")
+    assert (await logged_out("ST-1", path=path)).status_code == 200
+    assert (await jane.get("/dashboard"))["Location"].startswith("/login")
+    assert (await other.get("/dashboard")).status_code == 200
+    row = await AuditRecord.objects.select_related("outcome").aget(verb="logout")
+    assert (row.subresource, row.outcome.reason, row.outcome.message) == (
+        "cas", "ProviderLogout", "jane"
+    )  # fmt: skip
+    assert "ST-1" not in str([one async for one in ProviderSession.objects.values()])
+
+
+@pytest.mark.parametrize("ticket", ["ST-9", "st-1", "ST-1 ST-1", "*", "%", "ST-"])
+async def test_whoever_does_not_know_the_ticket_ends_nothing(jane: Browser, ticket: str) -> None:
+    before = await AuditRecord.objects.acount()
+    assert (await logged_out(ticket)).status_code == 200
+    assert (await jane.get("/dashboard")).status_code == 200
+    assert await AuditRecord.objects.acount() == before
+    assert not await OneTime.objects.filter(digest__contains="LR").aexists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "logoutRequest=",
+        "logoutRequest=x",
+        "logoutRequest=" + quote(BOMB),
+        "logoutRequest=" + quote(FILE),
+        "logoutRequest=" + quote(LOGOUT.format(id="", ticket="ST-1")),
+        "logoutRequest=" + quote(LOGOUT.format(id="LR-1", ticket="")),
+        "logoutRequest=" + quote(LOGOUT.format(id="LR-1", ticket="ST-1").replace("2.0:protocol", "x")),
+        "logoutRequest=%ff",
+        "logoutRequest=" + "a" * 40_000,
+    ],
+    ids=range(10),
+)  # fmt: skip
+async def test_what_is_no_logout_request(jane: Browser, body: str) -> None:
+    server = Browser()
+    answer = await server.client.post(
+        "/oauth/callback/cas", body, "application/x-www-form-urlencoded", headers=server.headers
+    )
+    assert answer.status_code in (400, 413)
+    assert (await jane.get("/dashboard")).status_code == 200
+
+
+async def test_other_providers_take_no_such_form(
+    jane: Browser, cas: CASServer, providers: Providers
+) -> None:
+    assert (await logged_out("ST-1", path="/oauth/callback/nobody")).status_code == 400
+
+
+async def test_a_logout_here_ends_the_session_there(jane: Browser, cas: CASServer) -> None:
+    page = (await jane.post("/logout")).content.decode()
+    found = re.search(r'href="(http[^"]+/cas/logout\?[^"]+)"', page)
+    assert found is not None, page
+    assert query(found[1])["service"] == f"{ORIGIN}/login"

@@ -1,0 +1,24 @@
+"""`manage.py second_factor`: for an administrator who has lost both phone and recovery codes."""
+
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from accounts.factors import register
+from accounts.factors.models import SecondFactor
+
+
+class Command(BaseCommand):
+    help = "List the users with a second factor, or reset the one of a user."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        actions.add_parser("list", help="who has one, and since when")
+        reset = actions.add_parser("reset", help="the user logs in with the password alone")
+        reset.add_argument("user")
+
+    def handle(self, *args: Any, action: str, user: str = "", **options: Any) -> None:
+        if action == "reset" and not register.turn_off(user):
+            raise CommandError(f"User {user} has no second factor")
+        for factor in SecondFactor.objects.order_by("user"):
+            self.stdout.write(f"{factor.user}  since {factor.created:%Y-%m-%d %H:%M} UTC")

@@ -1,0 +1,65 @@
+"""The own API tokens: making one, which is shown on the page that answers, and revoking one."""
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.named import forms
+from accounts.named import register as named
+from accounts.oauth.holders import holder_of
+from accounts.own.page import account_page, own_page
+from accounts.own.person import own_name
+from accounts.own.views import is_id
+from accounts.time import now
+from console.audit.trail import SESSIONS, record, request_action
+from console.kube.projections import User
+from console.kube.store import Entry
+from console.ui.http import ConsoleRequest
+
+
+@require_POST
+@own_page
+async def make_token(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+    form, fresh = forms.token_form(), ""
+    form.read(request)
+    forms.check(form)
+    if form.is_right:
+        action = request_action(request, "create", SESSIONS, subresource="api-token")
+        async with record(action) as recording:
+            try:
+                fresh = await sync_to_async(named.make)(
+                    holder_of(entry),
+                    form["name"],
+                    forms.lasts(form),
+                    now(),
+                    read_only=form["scope"] != forms.FULL,
+                )
+            except named.NameTaken:
+                form.refuse("name", _("You have a token of this name."))
+                recording.answered(409, "NameTaken")
+            except named.TooMany:
+                form.error = _("These are too many tokens. Revoke one first.")
+                recording.answered(403, "TooManyTokens")
+    if not fresh:
+        return await account_page(request, entry, token=form)
+    return await account_page(request, entry, fresh=fresh)
+
+
+@require_POST
+@own_page
+async def end_token(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+    """`token`: the id of one."""
+    name, given = own_name(request), request.POST.get("token", "")
+    action = request_action(request, "delete", SESSIONS, subresource="api-token")
+    async with record(action) as recording:
+        ended = is_id(given) and await sync_to_async(named.end_one)(name, given)
+        if not ended:
+            recording.answered(404, "NotFound")
+    if ended:
+        messages.success(request, _("The token is revoked."))
+    else:
+        messages.warning(request, _("There is no such token any more."))
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#tokens")

@@ -1,0 +1,408 @@
+"""The second factor in a browser: setting it up, showing it, losing it."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.sessions.models import Session
+from django.urls import get_resolver
+from pytest_django import Settings
+
+from accounts.factors import register, totp
+from accounts.factors.models import RecoveryCode, SecondFactor
+from accounts.protection.models import SignIn
+from accounts.public import PUBLIC_ROUTES
+from console.audit.models import AuditRecord
+from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
+from tests.accounts.oauth.conftest import Config
+from tests.accounts.test_sessions import routes
+from tests.accounts.test_socket import connect, from_ours
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WRONG = "This code is wrong, or was used already."
+
+
+async def is_in(browser: Browser) -> bool:
+    return bool((await browser.get("/dashboard")).status_code == 200)
+
+
+# The published vectors, RFC 6238, appendix B, with the six digits that apps show.
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code"),
+    [
+        (59, "287082"),
+        (1111111109, "081804"),
+        (1111111111, "050471"),
+        (1234567890, "005924"),
+        (2000000000, "279037"),
+    ],
+)
+def test_codes_are_those_of_the_specification(seconds: int, code: str, clock: MovableClock) -> None:
+    secret = b"12345678901234567890"
+    clock.time = clock.time.fromtimestamp(seconds, clock.time.tzinfo)
+    assert totp.step_of(secret, code, clock.time) == seconds // 30
+    assert App(secret, clock).code() == code
+
+
+@pytest.mark.parametrize(("late", "counts"), [(-60, False), (-30, True), (30, True), (60, False)])
+def test_clocks_may_differ_by_one_step(late: int, counts: bool, clock: MovableClock) -> None:
+    secret = totp.new_secret()
+    code, present = App(secret, clock).code(), int(clock.time.timestamp()) // 30
+    found = totp.step_of(secret, code, clock.time + timedelta(seconds=late))
+    assert found == (present if counts else None)
+
+
+# Setting it up.
+
+
+async def test_it_is_on_only_after_a_code(browser: Browser, clock: MovableClock) -> None:
+    await browser.login("alice")
+    page = await browser.get(OWN)
+    assert 'src="data:image/svg+xml' in page.content.decode()
+    for fields, text in (
+        ({"current": "wrong", "code": "000000"}, "This is not the present password."),
+        ({"current": PASSWORD, "code": "000000"}, "This is not the present code."),
+        ({"current": PASSWORD}, "This is not the present code."),
+    ):
+        answer = await browser.post(OWN, fields)
+        assert answer.status_code == 400 and text in answer.content.decode()
+    assert await SecondFactor.objects.acount() == 0
+    done = await enrol(browser, clock)
+    assert len(set(done.codes)) == register.RECOVERY_CODES
+    assert "On" in (await browser.get("/account")).content.decode()
+    again = (await browser.get(OWN)).content.decode()
+    assert not any(code in again for code in done.codes)
+    assert "There are 10 recovery codes left." in again
+
+
+async def test_nothing_in_the_database_is_of_use(alice: Enrolled) -> None:
+    row = await SecondFactor.objects.aget()
+    assert alice.app.secret not in row.secret.encode()
+    rows = [one.digest async for one in RecoveryCode.objects.all()]
+    assert not {code.replace("-", "") for code in alice.codes} & set(rows)
+    for session in [one async for one in Session.objects.all()]:
+        assert "factor_secret" not in session.get_decoded()
+
+
+async def test_another_secret_key_opens_nothing_and_recovery_codes_still_count(
+    alice: Enrolled, settings: Settings
+) -> None:
+    settings.SECRET_KEY = "another-secret-key-" + "x" * 40
+    browser = await owing()
+    assert (await show(browser, alice.app.code())).status_code == 401
+    assert (await show(browser, alice.codes[0])).status_code == 302
+
+
+async def test_other_sessions_end_and_the_own_key_changes(
+    browser: Browser, clock: MovableClock
+) -> None:
+    other = Browser()
+    await other.login("alice")
+    await browser.login("alice")
+    before = browser.key
+    await enrol(browser, clock)
+    assert browser.key != before
+    assert await is_in(browser) and not await is_in(other)
+    thief = Browser()
+    thief.key = before or ""
+    assert not await is_in(thief)
+
+
+# Showing it.
+
+
+async def test_a_password_alone_is_nobody(alice: Enrolled) -> None:
+    browser = await owing(next="/clusters/host/pods")
+    seen = 0
+    for name, path in routes(get_resolver().url_patterns):
+        if name in PUBLIC_ROUTES or name == "accounts:second_factor":
+            continue
+        seen += 1
+        answer = await browser.get(path)
+        assert answer.status_code == 302, path
+        assert answer["Location"].startswith(STEP + "?next=%2F"), path
+        for refused in (await browser.post(path), await browser.get(path + "?format=json")):
+            assert refused.status_code == 403, path
+            assert refused.json()["message"] == "Show your second factor first."
+    assert seen >= 20
+    assert (await browser.get("/kapis/iam.kubesphere.io/v1alpha2/users/alice")).status_code == 401
+    _, scope = await connect(from_ours(browser))
+    assert (scope["account"], scope["access"]) == (None, None)
+    assert not await scope["session_alive"]()
+
+
+async def test_a_code_goes_on_to_where_one_wanted_to(alice: Enrolled) -> None:
+    browser = await owing()
+    old = browser.key
+    answer = await show(browser, alice.app.code(), "/clusters/host/pods")
+    assert (answer.status_code, answer["Location"]) == (302, "/clusters/host/pods")
+    assert browser.key != old and await is_in(browser)
+    thief = Browser()
+    thief.key = old or ""
+    assert not await is_in(thief)
+    # Both sessions of alice, and their rows, are there under their new keys.
+    keys = {row.session async for row in SignIn.objects.filter(user="alice")}
+    assert keys == {browser.key, alice.browser.key}
+
+
+@pytest.mark.parametrize("next", ["//e", "https://e", "/login", "/x\r\nA: b"])
+async def test_nowhere_else(alice: Enrolled, next: str) -> None:
+    assert (await show(await owing(), alice.app.code(), next))["Location"] == "/"
+
+
+async def test_a_code_counts_once(alice: Enrolled) -> None:
+    code = alice.app.code()
+    assert (await show(await owing(), code)).status_code == 302
+    answer = await show(await owing(), code)
+    assert answer.status_code == 401 and WRONG in answer.content.decode()
+    # Nor does one from before.
+    assert (await show(await owing(), alice.app.code(-1))).status_code == 401
+
+
+async def test_of_many_at_once_one_succeeds(alice: Enrolled) -> None:
+    code = alice.app.code()
+    browsers = [await owing() for _ in range(5)]
+    answers = await asyncio.gather(*(show(browser, code) for browser in browsers))
+    assert sorted(one.status_code for one in answers) == [302, 401, 401, 401, 401]
+
+
+async def test_a_recovery_code_counts_once_however_it_is_written(alice: Enrolled) -> None:
+    code = alice.codes[3]
+    assert (await show(await owing(), f" {code.upper().replace('-', ' ')} ")).status_code == 302
+    assert (await show(await owing(), code)).status_code == 401
+    assert await RecoveryCode.objects.acount() == 9
+
+
+@pytest.mark.parametrize("code", ["", "000000", "１２３４５６", "\0", "a" * 5000, "' OR 1=1", "-1"])
+async def test_what_is_no_code(alice: Enrolled, code: str) -> None:
+    browser = await owing()
+    answer = await show(browser, code)
+    assert answer.status_code == 401 and not await is_in(browser)
+
+
+async def test_a_password_that_waits_too_long_is_forgotten(
+    alice: Enrolled, clock: MovableClock
+) -> None:
+    browser = await owing()
+    clock.move(minutes=11)
+    answer = await show(browser, alice.app.code())
+    assert answer["Location"].startswith("/login")
+    assert not await is_in(browser)
+
+
+async def test_codes_of_others_are_wrong(alice: Enrolled, clock: MovableClock) -> None:
+    browser = Browser()
+    await browser.login("admin")
+    admin = await enrol(browser, clock)
+    assert (await show(await owing("alice"), admin.app.code())).status_code == 401
+    assert (await show(await owing("alice"), admin.codes[0])).status_code == 401
+
+
+async def test_a_new_user_of_the_same_name_inherits_nothing(
+    alice: Enrolled, users: Informer[Any]
+) -> None:
+    users.apply(user("alice", password=HASH, uid="another"))
+    browser = await owing()
+    assert await is_in(browser)
+
+
+# Guessing.
+
+
+async def test_guesses_lock_although_the_password_is_right(
+    alice: Enrolled, clock: MovableClock, config: Config
+) -> None:
+    for _ in range(10):
+        # Each time anew from the password, which forgets wrong passwords and not wrong codes.
+        assert (await show(await owing(), "000000")).status_code == 401
+    browser = await owing()
+    answer = await show(browser, alice.app.code())
+    assert answer.status_code == 429
+    assert "There were too many failed attempts." in answer.content.decode()
+    clock.move(minutes=11)
+    assert (await show(await owing(), alice.app.code())).status_code == 302
+
+
+async def test_of_guesses_at_once_no_more_get_through(alice: Enrolled) -> None:
+    browsers = [await owing() for _ in range(15)]
+    answers = await asyncio.gather(*(show(browser, "000000") for browser in browsers))
+    assert sorted(one.status_code for one in answers) == [401] * 10 + [429] * 5
+
+
+async def test_whoever_does_not_know_the_password_cannot_lock_codes(alice: Enrolled) -> None:
+    for name in ("code/alice", "second factor/alice", "alice\0code"):
+        for _ in range(12):
+            await Browser().login(name, "wrong")
+    assert (await show(await owing(), alice.app.code())).status_code == 302
+
+
+async def test_it_is_in_the_trail_and_in_the_login_records(
+    alice: Enrolled, runtime: StaticRuntime
+) -> None:
+    browser = await owing()
+    await show(browser, "000000")
+    await show(browser, alice.app.code())
+    rows = AuditRecord.objects.filter(actor="alice").select_related("outcome").order_by("pk")
+    found = [(row.verb, row.subresource, row.outcome.code) async for row in rows]
+    assert found == [
+        ("login", "", 200),
+        ("create", "second-factor", 200),
+        ("login", "", 200),
+        ("login", "second-factor", 401),
+        ("login", "second-factor", 200),
+    ]
+    text = str([row async for row in AuditRecord.objects.values()])
+    assert "000000" not in text and alice.app.code() not in text
+    await asyncio.sleep(0)
+    reasons = [one["spec"]["reason"] for one in runtime.console.of(LOGIN_RECORDS).values()]
+    assert reasons[-2:] == ["incorrect second factor", "authenticated successfully"]
+
+
+# Changing it.
+
+
+async def change(enrolled: Enrolled, act: str, **fields: str) -> Any:
+    given = {"current": PASSWORD, "code": enrolled.app.code(), "act": act, **fields}
+    return await enrolled.browser.post(OWN, given)
+
+
+@pytest.mark.parametrize("wrong", [{"current": "wrong"}, {"code": "000000"}, {"act": "x"}])
+@pytest.mark.parametrize("act", ["off", "codes"])
+async def test_changes_need_password_and_code(
+    alice: Enrolled, act: str, wrong: dict[str, str]
+) -> None:
+    assert (await change(alice, **{"act": act, **wrong})).status_code == 400
+    assert await SecondFactor.objects.acount() == 1
+    assert await RecoveryCode.objects.acount() == 10
+
+
+async def test_turning_it_off(alice: Enrolled) -> None:
+    assert (await change(alice, "off")).status_code == 302
+    assert await SecondFactor.objects.acount() == await RecoveryCode.objects.acount() == 0
+    assert await is_in(await owing())
+
+
+async def test_new_recovery_codes_end_the_old_ones(alice: Enrolled) -> None:
+    answer = await change(alice, "codes")
+    assert answer.status_code == 200
+    assert (await show(await owing(), alice.codes[0])).status_code == 401
+    assert await RecoveryCode.objects.acount() == 10
+
+
+async def test_a_changed_password_leaves_it_on(alice: Enrolled) -> None:
+    new = "Quarterdeck-7"
+    given = {"current": PASSWORD, "password": new, "again": new}
+    assert (await alice.browser.post("/account/password", given)).status_code == 302
+    assert await is_in(alice.browser)
+    browser = Browser()
+    await browser.login("alice", new)
+    assert not await is_in(browser)
+    assert (await show(browser, alice.app.code())).status_code == 302
+
+
+async def test_an_administrator_resets_it(alice: Enrolled, runtime: StaticRuntime) -> None:
+    admin = Browser()
+    await admin.login("admin")
+    page = (await admin.get("/access/accounts/users/alice")).content.decode()
+    assert "Reset second factor" in page
+    path = "/access/accounts/users/alice/reset-second-factor"
+    assert (await admin.post(path, {"uid": "someone-else"})).status_code == 409
+    assert await SecondFactor.objects.acount() == 1
+    assert (await admin.post(path, {"uid": "uid-alice"})).status_code == 302
+    assert await SecondFactor.objects.acount() == 0
+    assert not await is_in(alice.browser)
+    assert await is_in(await owing())
+    row = await AuditRecord.objects.select_related("outcome").aget(
+        subresource="reset-second-factor", outcome__code=200
+    )
+    assert (row.actor, row.name, row.resource) == ("admin", "alice", USERS.resource)
+    assert (await admin.post(path, {"uid": "uid-alice"})).status_code == 409
+
+
+async def test_nobody_else_resets_it(alice: Enrolled) -> None:
+    bob = Browser()
+    await bob.login("bob")
+    path = "/access/accounts/users/alice/reset-second-factor"
+    assert (await bob.post(path, {"uid": "uid-alice"})).status_code == 403
+    assert await SecondFactor.objects.acount() == 1
+
+
+async def test_the_last_way_out(alice: Enrolled) -> None:
+    assert await sync_to_async(register.turn_off)("alice")
+    assert not await sync_to_async(register.turn_off)("alice")
+
+
+# Required by policy.
+
+
+@pytest.fixture
+def required(config: Config) -> Config:
+    config.write(secondFactor="required")
+    return config
+
+
+async def test_whoever_has_none_sets_it_up_first(required: Config, clock: MovableClock) -> None:
+    browser = await owing(next="/clusters/host/pods")
+    answer = await browser.get("/clusters/host/pods")
+    assert answer["Location"] == STEP + "?next=%2Fclusters%2Fhost%2Fpods"
+    done = await enrol(browser, clock, path=STEP)
+    assert len(done.codes) == 10 and await is_in(browser)
+    assert (await done.browser.post(OWN, {"act": "off"})).status_code == 400
+    assert (await show(await owing(), done.app.code())).status_code == 302
+
+
+async def test_sessions_from_before_set_it_up_too(
+    browser: Browser, config: Config, clock: MovableClock
+) -> None:
+    await browser.login("alice")
+    assert await is_in(browser)
+    config.write(secondFactor="required")
+    assert (await browser.get("/dashboard"))["Location"].startswith(STEP)
+    assert (await browser.get("/dashboard?format=json")).status_code == 403
+    _, scope = await connect(from_ours(browser))
+    assert scope["account"] is None
+
+
+async def test_a_first_password_comes_before(
+    required: Config, runtime: StaticRuntime, clock: MovableClock
+) -> None:
+    mark = {"iam.kubesphere.io/uninitialized": "true"}
+    runtime.console.put(USERS, user("alice", password=HASH, annotations=mark))
+    browser = await owing()
+    assert (await browser.get("/"))["Location"].startswith("/password/confirm")
+    new = "Quarterdeck-7"
+    given = {"current": PASSWORD, "password": new, "again": new}
+    await browser.post("/password/confirm", given)
+    assert (await browser.get("/"))["Location"].startswith(STEP)
+    await enrol(browser, clock, path=STEP)
+    assert await is_in(browser)
+
+
+async def test_a_code_comes_before_a_first_password(
+    alice: Enrolled, runtime: StaticRuntime
+) -> None:
+    mark = {"iam.kubesphere.io/uninitialized": "true"}
+    runtime.console.put(USERS, user("alice", password=HASH, annotations=mark))
+    browser = await owing()
+    assert (await browser.get("/"))["Location"].startswith(STEP)
+    assert (await browser.get("/password/confirm"))["Location"].startswith(STEP)
+    await show(browser, alice.app.code())
+    assert (await browser.get("/"))["Location"].startswith("/password/confirm")
+
+
+async def test_a_policy_that_cannot_be_read_is_the_stricter_one(config: Config) -> None:
+    config.write(secondFactor="requird")
+    assert not await is_in(await owing())
+    config.write(secondFactor="optional")
+    assert await is_in(await owing())

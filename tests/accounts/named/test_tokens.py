@@ -1,0 +1,272 @@
+"""API tokens: made by people, shown once, and dead with whatever they came from."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+from pytest_django import Settings
+
+from accounts.named.models import NamedToken
+from accounts.protection.endings import Endings
+from console.audit.models import AuditRecord
+from console.kube.controller import Request
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser, hashed
+from tests.accounts.oauth.clients import SECRET, basic
+from tests.accounts.oauth.conftest import ME, Config, Program
+from tests.accounts.test_sessions import routes
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIST = "/clusters/host/pods?format=json"
+
+
+@pytest.fixture(autouse=True)
+def config(settings: Settings, tmp_path: Path) -> Config:
+    settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
+    return Config(tmp_path / "authentication.yaml")
+
+
+async def make(browser: Browser, name: str = "ci", scope: str = "full", days: str = "7") -> str:
+    answer = await browser.post("/account/tokens", {"name": name, "scope": scope, "days": days})
+    assert answer.status_code == 200, answer.content.decode()
+    found = re.search(r'<code class="secret">(qdt_[\w-]{43})</code>', answer.content.decode())
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture
+async def admin(browser: Browser, clock: MovableClock) -> Browser:
+    await browser.login("admin")
+    return browser
+
+
+async def works(token: str) -> bool:
+    answers = [await Program().get(path, token) for path in (LIST, ME.replace("alice", "admin"))]
+    statuses = {answer.status_code for answer in answers}
+    assert statuses in ({200}, {401}), statuses
+    return statuses == {200}
+
+
+async def review(token: str) -> dict[str, Any]:
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview"}
+    program = Program()
+    answer = await program.http.post(
+        "/oauth/authenticate",
+        {**body, "spec": {"token": token}},
+        content_type="application/json",
+        headers={
+            "Host": "console.example.com",
+            "Authorization": basic("kube-apiserver", "kube-" + SECRET),
+        },
+    )
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()["status"]
+    return found
+
+
+async def test_it_is_shown_once_and_kept_as_a_hash(admin: Browser) -> None:
+    token = await make(admin)
+    page = (await admin.get("/account")).content.decode()
+    assert "ci" in page and token not in page
+    rows = [row async for row in NamedToken.objects.values()]
+    assert token not in str(rows) and token.removeprefix("qdt_") not in str(rows)
+    trail = str([row async for row in AuditRecord.objects.values()])
+    assert token not in trail and "api-token" in trail
+
+
+async def test_a_full_one_is_the_user_wherever_tokens_are(admin: Browser) -> None:
+    token = await make(admin)
+    assert await works(token)
+    status = await review(token)
+    assert (status["authenticated"], status["user"]["username"]) == (True, "admin")
+    answer = await Program().http.post(
+        "/access/accounts/users/bob/disable",
+        {"uid": "uid-bob"},
+        headers={"Host": "console.example.com", "Authorization": f"Bearer {token}"},
+    )
+    assert answer.status_code == 302
+
+
+async def test_one_that_reads_changes_nothing_anywhere(
+    admin: Browser, runtime: StaticRuntime
+) -> None:
+    token = await make(admin, scope="read")
+    assert await works(token)
+    before = list(runtime.console.calls)
+    program, seen = Program(), 0
+    headers = {"Host": "console.example.com", "Authorization": f"Bearer {token}"}
+    for _name, path in routes(get_resolver().url_patterns):
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            seen += 1
+            answer = await program.http.generic(method, path, b"", headers=headers)
+            assert answer.status_code == 403, (method, path)
+    assert seen > 100
+    assert runtime.console.calls == before
+    # kube-apiserver could not hold it to reading.
+    assert await review(token) == {"authenticated": False}
+
+
+async def test_it_is_no_sign_in(admin: Browser) -> None:
+    """Neither the own account, nor other tokens, nor the end of everything."""
+    token = await make(admin)
+    program = Program()
+    for path in ("/account", "/account/second-factor"):
+        assert (await program.get(path, token)).status_code == 403
+    for path in ("/oauth/userinfo", "/oauth/logout"):
+        answer = await program.get(path, token)
+        assert (answer.status_code, answer.json()["error"]) == (403, "insufficient_scope")
+    assert (await program.refresh(token)).status_code == 400
+    assert (await program.post("/account/tokens", {"name": "x"}, Authorization=f"Bearer {token}")
+            ).status_code == 403  # fmt: skip
+    fields = {"client_id": "kubesphere", "client_secret": SECRET, "token": token}
+    assert (await program.post("/oauth/revoke", fields)).status_code == 200
+    assert await works(token)
+
+
+@pytest.mark.parametrize("place", ["query", "cookie", "both"])
+async def test_in_a_wrong_place_it_is_nothing(admin: Browser, place: str) -> None:
+    token, program = await make(admin), Program()
+    if place == "query":
+        assert (await program.get(f"{LIST}&access_token={token}")).status_code == 400
+    elif place == "cookie":
+        thief = Browser()
+        thief.key = token
+        assert (await thief.get(LIST)).status_code == 401
+    else:
+        assert (await admin.get(LIST, Authorization=f"Bearer {token}")).status_code == 400
+
+
+@pytest.mark.parametrize("token", ["qdt_", "qdt_x", "qdt_" + "A" * 43, "qdt_" + "a" * 4000])
+async def test_what_is_none(admin: Browser, token: str) -> None:
+    await make(admin)
+    assert not await works(token)
+    assert await review(token) == {"authenticated": False}
+
+
+async def test_it_ends_when_it_says(admin: Browser, clock: MovableClock) -> None:
+    token = await make(admin, days="7")
+    clock.move(days=6, hours=23)
+    assert await works(token)
+    clock.move(hours=2)
+    assert not await works(token)
+
+
+async def test_when_it_was_used_is_known(admin: Browser, clock: MovableClock) -> None:
+    token = await make(admin)
+    assert (await NamedToken.objects.aget()).used is None
+    await works(token)
+    first = (await NamedToken.objects.aget()).used
+    assert first == clock.time
+    clock.move(seconds=30)
+    await works(token)
+    assert (await NamedToken.objects.aget()).used == first
+    clock.move(seconds=31)
+    await works(token)
+    assert (await NamedToken.objects.aget()).used == clock.time
+
+
+async def test_it_is_revoked_by_its_user_alone(admin: Browser) -> None:
+    token = await make(admin)
+    id = str((await NamedToken.objects.aget()).id)
+    bob = Browser()
+    await bob.login("bob")
+    for given in (id, "x", "", "00000000-0000-0000-0000-000000000000"):
+        await bob.post("/account/tokens/end", {"token": given})
+    assert await works(token)
+    assert (await admin.post("/account/tokens/end", {"token": id})).status_code == 302
+    assert not await works(token)
+
+
+@pytest.mark.parametrize(
+    "ending", ["deleted", "made anew", "disabled", "another password", "ended", "seen disabled"]
+)
+async def test_it_ends_with_what_it_came_from(
+    ending: str, users: Informer[Any], runtime: StaticRuntime, clock: MovableClock
+) -> None:
+    browser = Browser()
+    await browser.login("bob")
+    token = await make(browser)
+    me = ME.replace("alice", "bob")
+    assert (await Program().get(me, token)).status_code == 200
+    if ending == "deleted":
+        users.remove(user("bob"))
+    elif ending == "made anew":
+        users.apply(user("bob", password=HASH, uid="another"))
+    elif ending == "disabled":
+        users.apply(user("bob", password=HASH, state="Disabled"))
+    elif ending == "another password":
+        users.apply(user("bob", password=hashed("Another-1")))
+    elif ending == "ended":
+        admin = Browser()
+        await admin.login("admin")
+        await admin.post("/access/accounts/users/bob/end-sessions", {"uid": "uid-bob"})
+    else:
+        # Disabled and enabled again before anybody showed it.
+        users.apply(user("bob", password=HASH, state="Disabled"))
+        runtime.clock = clock  # type: ignore[attr-defined]
+        await Endings(runtime).reconcile(Request("", "bob"))  # type: ignore[arg-type]
+        users.apply(user("bob", password=HASH))
+    assert (await Program().get(me, token)).status_code == 401
+    assert await review(token) == {"authenticated": False}
+
+
+async def test_it_outlives_the_end_of_sessions_and_of_other_tokens(admin: Browser) -> None:
+    token = await make(admin)
+    await admin.post("/account/sessions/end", {"session": "others"})
+    program = Program()
+    tokens = await program.signed_in("admin")
+    await program.get("/oauth/logout", tokens["access_token"])
+    await admin.post("/logout")
+    assert await works(token)
+
+
+async def test_the_own_new_password_ends_it(admin: Browser) -> None:
+    token, new = await make(admin), "Quarterdeck-7"
+    await admin.post("/account/password", {"current": PASSWORD, "password": new, "again": new})
+    assert not await works(token)
+    assert await NamedToken.objects.acount() == 0
+
+
+async def test_a_user_who_has_to_choose_a_password_has_no_use_for_it(
+    admin: Browser, runtime: StaticRuntime, users: Informer[Any]
+) -> None:
+    token = await make(admin)
+    mark = {"iam.kubesphere.io/uninitialized": "true"}
+    users.apply(user("admin", password=HASH, annotations=mark))
+    assert (await Program().get(LIST, token)).status_code == 401
+    assert await review(token) == {"authenticated": False}
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"name": ""}, "Give it a name."),
+        ({"name": "x" * 65}, "Use at most 64 characters."),
+        ({"name": "ci"}, "You have a token of this name."),
+    ],
+)
+async def test_what_is_no_name(admin: Browser, fields: dict[str, str], text: str) -> None:
+    await make(admin)
+    answer = await admin.post("/account/tokens", {"scope": "full", "days": "7", **fields})
+    assert answer.status_code == 400 and text in answer.content.decode()
+    assert await NamedToken.objects.acount() == 1
+
+
+async def test_what_cannot_be_chosen_is_the_default(admin: Browser, clock: MovableClock) -> None:
+    await admin.post("/account/tokens", {"name": "x", "scope": "root", "days": "99999"})
+    row = await NamedToken.objects.aget()
+    assert row.read_only and (row.expires - row.created).days == 30
+
+
+async def test_there_is_a_most(admin: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.named.register.MOST", 2)
+    await make(admin, "one")
+    await make(admin, "two")
+    answer = await admin.post("/account/tokens", {"name": "three", "scope": "full", "days": "7"})
+    assert answer.status_code == 400 and "too many tokens" in answer.content.decode()

@@ -1,0 +1,138 @@
+"""Two consoles on one PostgreSQL, and browsers that meet now the one and now the other."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.cookiejar import CookieJar
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, Request, build_opener
+
+import pytest
+
+from tests.accounts.conftest import HASH, PASSWORD, hashed
+from tests.accounts.oauth.world import TRIES, World
+from tests.controlplane.waiting import eventually
+from tests.rbac.objects import user
+
+#: Seconds within which an end is felt everywhere.
+SOON = 2.0
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+class _Stay(HTTPRedirectHandler):
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+class Visitor:
+    """A browser: cookies do not know ports, so both replicas get the same."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._opener = build_opener(HTTPCookieProcessor(CookieJar()), _Stay)
+
+    def get(self, replica: int, path: str) -> tuple[int, str, str]:
+        return self._send(replica, path, None)
+
+    def post(self, replica: int, path: str, form_at: str, **fields: str) -> tuple[int, str, str]:
+        """With the token of the page `form_at`."""
+        found = _TOKEN.search(self.get(replica, form_at)[1])
+        assert found is not None
+        data = urlencode({"csrfmiddlewaretoken": found[1], **fields}).encode()
+        return self._send(replica, path, data)
+
+    def login(self, replica: int, name: str, password: str = PASSWORD) -> int:
+        fields = {"username": name, "password": password, "next": ""}
+        return self.post(replica, "/login", "/login", **fields)[0]
+
+    def is_in(self, replica: int) -> bool:
+        return self.get(replica, "/account")[0] == 200
+
+    def _send(self, replica: int, path: str, data: bytes | None) -> tuple[int, str, str]:
+        # Behind one address, as replicas are.
+        headers = {"Origin": self.world.urls[0]} if data is not None else {}
+        request = Request(self.world.urls[replica] + path, data, headers)  # noqa: S310
+        try:
+            with self._opener.open(request, timeout=20) as response:
+                return response.status, response.read().decode(), ""
+        except HTTPError as error:
+            return error.code, error.read().decode(), error.headers.get("Location", "")
+
+
+@pytest.fixture
+def visitor(world: World) -> Iterator[Visitor]:
+    yield Visitor(world)
+
+
+def both(visitor: Visitor) -> set[bool]:
+    return {visitor.is_in(replica) for replica in (0, 1)}
+
+
+def test_a_session_is_one_everywhere(world: World, visitor: Visitor) -> None:
+    world.add_user("lena")
+    assert visitor.login(0, "lena") == 302
+    assert both(visitor) == {True}
+    visitor.post(1, "/logout", "/account")
+    assert both(visitor) == {False}
+
+
+def test_a_session_that_one_ended_is_over_at_the_other(world: World, visitor: Visitor) -> None:
+    world.add_user("mona")
+    other = Visitor(world)
+    assert visitor.login(0, "mona") == other.login(1, "mona") == 302
+    visitor.post(1, "/account/sessions/end", "/account", session="others")
+    assert both(other) == {False}
+    assert both(visitor) == {True}
+
+
+@pytest.mark.parametrize("ending", ["deleted", "disabled", "another password"])
+def test_with_the_user_every_session_ends(world: World, visitor: Visitor, ending: str) -> None:
+    name = "nora-" + ending.replace(" ", "-")
+    world.add_user(name)
+    assert visitor.login(1, name) == 302
+    if ending == "deleted":
+        world.cluster.kubectl("delete", "users.iam.kubesphere.io", name)
+    elif ending == "disabled":
+        world.put(user(name, password=HASH, state="Disabled"))
+    else:
+        world.put(user(name, password=hashed("Another1")))
+    eventually(lambda: both(visitor) == {False}, "both have ended it", timeout=SOON)
+
+
+def test_a_lock_is_one_everywhere(world: World) -> None:
+    world.add_user("olga")
+    held = Visitor(world)
+    assert held.login(0, "olga") == 302
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        guesses = range(TRIES + 4)
+        found = list(pool.map(lambda n: Visitor(world).login(n % 2, "olga", "wrong"), guesses))
+    assert sorted(found) == [401] * TRIES + [429] * 4
+    assert [Visitor(world).login(replica, "olga") for replica in (0, 1)] == [429, 429]
+    # Whoever is in stays in.
+    assert both(held) == {True}
+
+
+def test_fifty_sign_in_at_once_at_both(world: World) -> None:
+    world.add_user("petra")
+    visitors = [Visitor(world) for _ in range(50)]
+    with ThreadPoolExecutor(max_workers=50) as pool:
+        found = list(pool.map(lambda n: visitors[n].login(n % 2, "petra"), range(50)))
+    # A process that has too many to check says so, and nothing else goes wrong.
+    assert set(found) <= {302, 503} and found.count(302) >= 40
+    let_in = [one for one, status in zip(visitors, found, strict=True) if status == 302]
+    assert all(one.is_in(number % 2) for number, one in enumerate(let_in))
+
+
+def test_an_api_token_is_known_to_both_and_revoked_at_both(world: World, visitor: Visitor) -> None:
+    world.add_user("quinn")
+    assert visitor.login(0, "quinn") == 302
+    fields = {"name": "ci", "scope": "read", "days": "7"}
+    _status, page, _ = visitor.post(0, "/account/tokens", "/account", **fields)
+    token = re.findall(r"qdt_[\w-]{43}", page)[0]
+    assert world.statuses("quinn", token) == {200}
+    assert world.whoami(token) is None
+    id = re.findall(r'name="token" value="([0-9a-f-]{36})"', page)[0]
+    visitor.post(1, "/account/tokens/end", "/account", token=id)
+    assert world.statuses("quinn", token) == {401}

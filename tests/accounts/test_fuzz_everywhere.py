@@ -1,0 +1,204 @@
+"""Hostile input at every address that takes any, found in the URLconf: 10,000 of them, or as many as
+`FUZZ_INPUTS` says, and others with `FUZZ_SEED`.
+
+None is an error of the server's, none shows or stores a secret, none makes a session, a token or a
+second factor for whoever sent it.
+"""
+
+import os
+import random
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import bcrypt
+import pytest
+from asgiref.sync import sync_to_async
+from django.urls import get_resolver
+from pytest_django import Settings
+
+from accounts import passwords
+from accounts.factors import register, totp
+from accounts.factors.models import SecondFactor
+from accounts.named.models import NamedToken
+from accounts.oauth.models import Grant
+from accounts.protection.models import FailedAttempts, SignIn
+from console.audit.models import AuditRecord
+from console.kube.gvr import USERS
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, ORIGIN, PASSWORD, Browser
+from tests.accounts.factors.conftest import App
+from tests.accounts.oauth.clients import SECRET, basic
+from tests.accounts.oauth.conftest import Config
+from tests.accounts.test_sessions import routes
+from tests.rbac.fakes import MovableClock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+INPUTS = int(os.environ.get("FUZZ_INPUTS", "10000"))
+#: Of them, from somebody who is not signed in, who owes a second factor, and who is.
+SHARES = {"nobody": 0.5, "owing": 0.3, "alice": 0.2}
+SEED = os.environ.get("FUZZ_SEED", "quarterdeck")
+
+#: Ways in, which nobody may come through.
+NAMES = [
+    "username", "password", "encrypt", "next", "referer", "provider", "code", "current", "again", "act",
+    "email", "displayName", "description", "language", "theme", "name", "days", "scope", "token",
+    "session",
+    "uid", "change", "groups", "state", "grant_type", "client_id", "client_secret", "refresh_token",
+    "redirect_uri", "response_type", "code_challenge", "code_challenge_method", "code_verifier", "totp",
+    "nonce", "logout_token", "logoutRequest", "access_token", "csrfmiddlewaretoken", "format", "q",
+    "page",
+]  # fmt: skip
+CANARY = "Canary-of-a-Secret-7"
+VALUES = [
+    "", " ", "on", "\0", "\r\nSet-Cookie: a=b", "\u202e", "é" * 60, "a" * 6000, "-1", "1e309", "٣",
+    "NaN",
+    "' OR 1=1 --", "*)(uid=*", "<script>alert(1)</script>", "{{7*7}}", "${7*7}", "%s%n",
+    "../../etc/passwd",
+    "//evil.example", "/\\evil.example", "javascript:alert(1)", "null", "[]", "{}", "alice", "admin",
+    "system:masters", "password", "refresh_token", "authorization_code", "kubesphere", "cli", "S256",
+    "https://app.example.com/callback", "openid api", "000000", "qdt_" + "A" * 43,
+    "eyJhbGciOiJub25lIn0.e30.",
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>', "x@y",
+    "off",
+    CANARY, HASH, "00000000-0000-0000-0000-000000000000", "9" * 400, "\ud800", "\ufeff", "a@b@c",
+]  # fmt: skip
+KINDS = [
+    "application/x-www-form-urlencoded", "application/x-www-form-urlencoded", "application/json",
+    "application/x-www-form-urlencoded; charset=utf-7", "multipart/form-data; boundary=b",
+    "text/plain", "/",
+    "multipart/form-data", "application/xml",
+]  # fmt: skip
+#: In the place of a name in an address.
+PARTS = ("alice", "%00", "%E2%80%AE", "..", "a" * 300)
+BEARERS = [
+    "",
+    "Bearer x",
+    "Bearer qdt_x",
+    "Bearer",
+    "Basic",
+    "Basic !!!",
+    "Bearer a, Bearer b",
+    "\x7f",
+]
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> None:
+    """Hashes of a millisecond: time is not what this is about."""
+    monkeypatch.setattr(passwords, "_DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
+    monkeypatch.setattr(passwords, "COST", 4)
+    settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
+    Config(tmp_path / "authentication.yaml").write(authenticateRateLimiterMaxTries=10000)
+
+
+def text(random: random.Random) -> str:
+    kind = random.random()
+    if kind < 0.7:
+        return random.choice(VALUES)
+    return "".join(chr(random.choice((random.randrange(128), random.randrange(0x3000))))
+                   for _ in range(random.randrange(20)))  # fmt: skip
+
+
+def fields(random: random.Random) -> str:
+    pairs = [(random.choice(NAMES), text(random)) for _ in range(random.randrange(8))]
+    return urlencode([(name, value.encode("utf-8", "surrogatepass")) for name, value in pairs])
+
+
+def body(random: random.Random) -> bytes:
+    kind = random.random()
+    if kind < 0.8:
+        return fields(random).encode()
+    return random.randbytes(random.randrange(200))
+
+
+def paths() -> list[str]:
+    """Of every route, its own sample and hostile ones."""
+    found = []
+    for _name, path in routes(get_resolver().url_patterns):
+        found.append(path)
+        if "/x" in path:
+            found += [path.replace("/x", f"/{part}", 1) for part in PARTS]
+    return found
+
+
+def inputs() -> Iterator[tuple[str, str, bytes, str, dict[str, str]]]:
+    chance = random.Random(SEED)  # noqa: S311  to be repeated, not to be secret
+    for path in cycle(paths()):
+        method = chance.choice(
+            ["POST"] * 6 + ["GET"] * 3 + ["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
+        )
+        query = "?" + fields(chance) if chance.random() < 0.3 else ""
+        headers = {"Authorization": chance.choice(BEARERS)} if chance.random() < 0.1 else {}
+        if chance.random() < 0.1:
+            headers["Authorization"] = basic("kubesphere", SECRET)
+        if chance.random() < 0.1:
+            headers["HX-Request"] = "true"
+        yield method, path + query, body(chance), chance.choice(KINDS), headers
+
+
+def test_every_form_and_endpoint_is_among_them() -> None:
+    found = set(paths())
+    assert {
+        "/login", "/login/confirm", "/login/second-factor", "/password/confirm", "/logout",
+        "/oauth/token",
+        "/oauth/authorize", "/oauth/authenticate", "/oauth/revoke", "/oauth/callback/x",
+        "/account/tokens",
+        "/account/second-factor", "/access/accounts/new",
+    } <= found  # fmt: skip
+
+
+@pytest.mark.parametrize("who", SHARES)
+async def test_hostile_input_everywhere(
+    who: str, runtime: StaticRuntime, clock: MovableClock
+) -> None:
+    browser = Browser()
+    if who == "owing":
+        secret = totp.new_secret()
+        code = App(secret, clock).code()
+        assert await sync_to_async(register.turn_on)(
+            "alice", "uid-alice", secret, code, clock.now()
+        )
+    if who != "nobody":
+        await browser.login("alice")
+    users = {name: dict(found) for name, found in runtime.console.of(USERS).items()}
+    headers = {**browser.headers, "Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
+    seen, given = 0, inputs()
+    while seen < INPUTS * SHARES[who]:
+        method, path, content, kind, more = next(given)
+        if who != "nobody" and path.partition("?")[0] == "/logout" and method == "POST":
+            continue
+        seen += 1
+        key = browser.key
+        answer: Any = await browser.client.generic(
+            method, path, content, kind, headers={**headers, **more}
+        )
+        assert answer.status_code < 500, (answer.status_code, method, path, content, kind, more)
+        shown = b"" if answer.streaming else answer.content
+        assert HASH.encode() not in shown or HASH.encode() in content or quote(HASH) in path, path
+        assert PASSWORD.encode() not in shown, (method, path)
+        location = answer.get("Location", "")
+        assert location.startswith("/") and not location.startswith("//") or not location, location
+        assert browser.key == key or who != "nobody", (method, path, content)
+    after = runtime.console.of(USERS)
+    assert {name: one for name, one in after.items() if name != "alice"} == {
+        name: one for name, one in users.items() if name != "alice"
+    }
+    assert after["alice"]["metadata"].get("labels") == users["alice"]["metadata"].get("labels")
+    assert after["alice"]["spec"]["password"] == users["alice"]["spec"]["password"]
+    assert await Grant.objects.acount() == 0
+    assert await SecondFactor.objects.acount() == int(who == "owing")
+    assert await SignIn.objects.exclude(user="alice").acount() == 0
+    if who != "alice":
+        assert (await browser.get("/account")).status_code == 302
+        assert await NamedToken.objects.acount() == 0
+    if who == "nobody":
+        assert await SignIn.objects.acount() == 0
+    stored = [
+        str([row async for row in table.objects.values()])
+        for table in (AuditRecord, FailedAttempts)
+    ]
+    assert not any(CANARY in rows or HASH in rows for rows in stored)

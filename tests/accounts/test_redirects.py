@@ -1,0 +1,148 @@
+"""Where each step of signing in leads: what KubeSphere's console does, and what is deliberately other.
+
+Those of the identity providers' callbacks and of `/login/confirm` are in `federation`, those of the
+second factor in `factors`.
+"""
+
+import pytest
+
+from accounts.obfuscated import decode, encode
+from console.kube.gvr import USERS
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.rbac.objects import user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PODS = "/clusters/host/pods"
+
+
+async def test_the_start_is_the_dashboard(browser: Browser) -> None:
+    await browser.login("alice")
+    assert (await browser.get("/"))["Location"] == "/dashboard"
+
+
+async def test_nobody_is_sent_to_the_login_and_comes_back(browser: Browser) -> None:
+    answer = await browser.get(f"{PODS}?q=web")
+    assert (answer.status_code, answer["Location"]) == (
+        302, "/login?next=%2Fclusters%2Fhost%2Fpods%3Fq%3Dweb"
+    )  # fmt: skip
+    form = (await browser.get(answer["Location"])).context["form"]
+    assert (await browser.login("alice", next=form.next))["Location"] == f"{PODS}?q=web"
+
+
+async def test_kubesphere_calls_the_return_address_referer(browser: Browser) -> None:
+    page = await browser.get("/login?referer=/clusters/host/pods")
+    assert page.context["form"].next == PODS
+    for bad in ("//e", "https://e", "javascript:alert(1)", "/login"):
+        page = await browser.get(f"/login?referer={bad}")
+        assert page.context["form"].next == "/"
+
+
+async def test_whoever_is_signed_in_has_nothing_to_do_at_the_login(browser: Browser) -> None:
+    await browser.login("alice")
+    assert (await browser.get("/login"))["Location"] == "/"
+    assert (await browser.get(f"/login?next={PODS}"))["Location"] == PODS
+
+
+async def test_a_first_password_is_chosen_before_anything_else(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    mark = {"iam.kubesphere.io/uninitialized": "true"}
+    runtime.console.put(USERS, user("alice", password=HASH, annotations=mark))
+    assert (await browser.login("alice", next=PODS))["Location"] == PODS
+    answer = await browser.get(PODS)
+    assert answer["Location"] == "/password/confirm?next=%2Fclusters%2Fhost%2Fpods"
+    new = {"current": PASSWORD, "password": "Quarterdeck-7", "again": "Quarterdeck-7"}
+    assert (await browser.post("/password/confirm", {**new, "next": PODS}))["Location"] == PODS
+
+
+async def test_a_password_is_chosen_by_whoever_has_to(browser: Browser) -> None:
+    assert (await browser.get("/password/confirm"))["Location"].startswith("/login?next=")
+    await browser.login("alice")
+    assert (await browser.get("/password/confirm"))["Location"] == "/account"
+
+
+async def test_a_name_is_confirmed_by_whoever_comes_from_a_provider(browser: Browser) -> None:
+    assert (await browser.get("/login/confirm"))["Location"] == "/login"
+    await browser.login("alice")
+    assert (await browser.get("/login/confirm"))["Location"] == "/login"
+
+
+async def test_a_logout_leads_to_the_login(browser: Browser) -> None:
+    await browser.login("alice")
+    assert (await browser.post("/logout"))["Location"] == "/login"
+    assert (await Browser().get("/dashboard"))["Location"] == "/login?next=%2Fdashboard"
+    # Also of somebody who is nobody any more.
+    assert (await browser.post("/logout"))["Location"] == "/login"
+    assert (await browser.get("/logout")).status_code == 405
+
+
+async def test_another_user_in_the_same_browser_starts_where_they_wanted_to(
+    browser: Browser,
+) -> None:
+    """KubeSphere sends them to the start, since the address was the other's: here it is the form's."""
+    await browser.login("alice", next=PODS)
+    assert (await browser.login("bob"))["Location"] == "/"
+
+
+async def test_after_a_session_has_ended_the_login_says_so(browser: Browser) -> None:
+    await browser.login("alice")
+    browser.key = "a" * 32
+    answer = await browser.get(PODS)
+    assert answer["Location"] == "/login?next=%2Fclusters%2Fhost%2Fpods&ended=1"
+    assert "Your session has ended." in (await browser.get(answer["Location"])).content.decode()
+
+
+# The language.
+
+
+@pytest.mark.parametrize(
+    ("lang", "cookie"), [("zh", "zh-hans"), ("en", "en"), ("tlh", None), (None, None), ({}, None)]
+)
+async def test_the_console_speaks_the_language_of_the_user(
+    browser: Browser, runtime: StaticRuntime, lang: object, cookie: str | None
+) -> None:
+    found = user("alice", password=HASH)
+    found["spec"]["lang"] = lang
+    runtime.console.put(USERS, found)
+    answer = await browser.login("alice")
+    morsel = answer.cookies.get("quarterdeck-lang")
+    assert (morsel.value if morsel is not None else None) == cookie
+    assert "quarterdeck-lang" not in (await Browser().login("alice", "wrong")).cookies
+
+
+# KubeSphere's form of a password.
+
+
+@pytest.mark.parametrize(
+    ("password", "value"),
+    [
+        (PASSWORD, "MDAxMTAwMTAxMDAw@`]QLa\\enjiSA"),
+        ("abc", "MDAwMTEwMDEwMQ==@bfVgYXTRYR"),
+    ],
+)
+def test_the_published_values(password: str, value: str) -> None:
+    assert encode(password) == value
+    assert decode(value) == password
+
+
+@pytest.mark.parametrize("password", ["x", "é漢字Aa1!", "a" * 64, "P@ss@word", "\0"])
+def test_what_goes_in_comes_out(password: str) -> None:
+    assert decode(encode(password)) == password
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["@", "x@y", "MDAx@", "MDA=@\ud800\ud800", "MDAw@ab", "MjIy@abc", "=@=", "MA==@" + "x" * 9000],
+)  # fmt: skip
+def test_what_nobody_sends(value: str) -> None:
+    assert decode(value) == ""
+
+
+async def test_programs_log_in_as_they_do_at_kubesphere(browser: Browser) -> None:
+    form = {"username": "alice", "encrypt": encode(PASSWORD)}
+    assert (await browser.post("/login", form)).status_code == 302
+    for wrong in (encode("wrong"), "x@y", "@", ""):
+        answer = await Browser().post("/login", {"username": "alice", "encrypt": wrong})
+        assert answer.status_code == 401

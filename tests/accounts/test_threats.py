@@ -1,0 +1,246 @@
+"""Threats to signing in that concern every address at once: cookies, other sites, what nobody may see.
+
+`docs/asvs.md` says which test proves which defence.
+"""
+
+import asyncio
+import logging
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+from pytest_django import Settings
+
+from accounts.own.profile import is_address
+from accounts.protection import attempts
+from accounts.protection.limits import Limits
+from accounts.public import PUBLIC_ROUTES
+from console.audit.models import AuditRecord
+from console.kube.gvr import USERS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.accounts.oauth.conftest import Config, Program
+from tests.accounts.test_sessions import routes
+from tests.rbac.fakes import MovableClock
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def config(settings: Settings, tmp_path: Path) -> Config:
+    settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
+    return Config(tmp_path / "authentication.yaml")
+
+
+def every_route() -> list[tuple[str, str]]:
+    return routes(get_resolver().url_patterns)
+
+
+# S2: cookies.
+
+
+async def test_every_cookie_is_for_this_host_alone_and_no_script(settings: Settings) -> None:
+    settings.LANGUAGE_COOKIE_NAME = "__Host-quarterdeck-lang"
+    settings.LANGUAGE_COOKIE_SECURE = True
+    seen: set[str] = set()
+    browser = Browser()
+    answers = [await browser.get("/login"), await browser.login("alice")]
+    fields = {"language": "en", "theme": "dark", "email": "alice@example.com"}
+    answers.append(await browser.post("/account/profile", fields))
+    for _name, path in every_route():
+        answers += [await browser.get(path), await browser.post(path, fields)]
+        if browser.key is None:
+            answers.append(await browser.login("alice"))
+    for answer in answers:
+        cookies: SimpleCookie = answer.cookies
+        for name, morsel in cookies.items():
+            seen.add(name)
+            if not morsel.value:
+                # Being dropped.
+                continue
+            assert morsel["httponly"] and morsel["secure"], name
+            assert morsel["samesite"] == "Lax" and morsel["path"] == "/", name
+            assert not morsel["domain"], name
+            assert len(morsel.OutputString()) <= 4096, name
+    assert {"__Host-quarterdeck", "__Host-quarterdeck-csrf"} <= seen
+
+
+# S3: other sites.
+
+FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+    {"Origin": "https://console.example.com:30080", "Sec-Fetch-Site": "same-origin"},
+    {"Origin": "http://console.example.com", "Sec-Fetch-Site": "same-origin"},
+    {"Origin": "https://console.example.com.evil.example"},
+]
+
+
+@pytest.mark.parametrize("foreign", FOREIGN, ids=range(len(FOREIGN)))
+async def test_what_another_site_sends_reaches_nothing(
+    foreign: dict[str, str], runtime: StaticRuntime
+) -> None:
+    browser = Browser()
+    await browser.login("admin")
+    before, seen = list(runtime.console.calls), 0
+    for _name, path in every_route():
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            for kind in ("application/x-www-form-urlencoded", "text/plain", "application/json"):
+                headers = {"Host": "console.example.com", **foreign}
+                answer = await browser.client.generic(method, path, b"a=b", kind, headers=headers)
+                assert answer.status_code == 403, (method, path)
+                seen += 1
+    assert seen > 300
+    assert runtime.console.calls == before
+    assert (await browser.get("/account")).status_code == 200
+
+
+# S4: what locks stays locked.
+
+
+def test_names_that_nobody_has_push_nobody_out(clock: MovableClock) -> None:
+    limits = Limits()
+    for _ in range(limits.tries):
+        attempts.begin("admin", "", limits, clock.now())
+    for number in range(3000):
+        attempts.begin(f"nobody-{number}", "", limits, clock.now())
+    for name in ("admin", "ADMIN", " admin", "ａｄｍｉｎ"):
+        assert attempts.begin(name, "", limits, clock.now()).wait is not None, name
+
+
+# S6: hashes.
+
+
+async def test_a_hash_that_is_typed_as_a_password_is_one(
+    browser: Browser, runtime: StaticRuntime
+) -> None:
+    """KubeSphere would keep it as the hash, and its preimage would open the account."""
+    await browser.login("alice")
+    fields = {"current": PASSWORD, "password": HASH, "again": HASH}
+    answer = await browser.post("/account/password", fields)
+    stored = runtime.console.of(USERS)["alice"]["spec"]["password"]
+    assert stored != HASH or answer.status_code == 400
+    if answer.status_code == 302:
+        assert (await Browser().login("alice", PASSWORD)).status_code == 401
+        assert (await Browser().login("alice", HASH)).status_code == 302
+
+
+# S7: no password that everybody knows.
+
+
+async def test_where_there_are_no_users_nobody_gets_in(runtime: StaticRuntime) -> None:
+    runtime._informers[USERS] = Informer.preloaded(USERS)
+    for name in ("admin", "admin@kubesphere.io", "admin@quarterdeck.local", "root"):
+        for known in (PASSWORD, "admin", "kubesphere", ""):
+            assert (await Browser().login(name, known)).status_code == 401
+            assert (await Program().login(name, known or "x")).status_code == 400
+
+
+def test_only_the_demo_knows_kubespheres_first_password() -> None:
+    folders = (ROOT / name for name in ("accounts", "console", "rbac"))
+    sources = (path for folder in folders for path in folder.rglob("*.py"))
+    assert [path.name for path in sources if PASSWORD in path.read_text()] == ["demo.py"]
+
+
+# S8: addresses are for display.
+
+
+@pytest.mark.parametrize(
+    "address", ["a@b@c", "admin@x@example.com", "", "@", "a@", "a b@c", "a@b\n"]
+)
+def test_an_address_has_one_at(address: str) -> None:
+    assert not is_address(address)
+
+
+# T8: secrets are where they belong.
+
+
+async def test_no_secret_is_in_a_log_or_in_the_trail(
+    caplog: pytest.LogCaptureFixture, runtime: StaticRuntime
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    canary = "Canary-of-a-Password-7"
+    browser, program = Browser(), Program()
+    for name in ("alice", "nobody", canary):
+        await browser.login(name, canary)
+        await browser.post("/login", {"username": name, "encrypt": canary})
+        await program.login(name, canary, totp="654321")
+        await program.token("refresh_token", refresh_token=canary)
+        await program.token("authorization_code", code=canary, redirect_uri=canary)
+        await program.get("/oauth/userinfo", canary)
+        await program.get(f"/clusters/host/pods?access_token={canary}")
+        await browser.get(f"/oauth/callback/x?code={canary}&state={canary}")
+        await browser.post("/oauth/backchannel/x", {"logout_token": canary})
+    tokens = await program.signed_in("alice")
+    await program.get("/oauth/userinfo", tokens["access_token"])
+    await program.refresh(tokens["refresh_token"])
+    await browser.login("alice")
+    fields = {"current": PASSWORD, "password": canary, "again": canary}
+    await browser.post("/account/password", fields)
+    key = browser.key
+    await asyncio.sleep(0)
+    secrets = [canary, PASSWORD, HASH, tokens["access_token"], tokens["refresh_token"], str(key)]
+    logs = "\n".join(f"{one.getMessage()} {one.args}" for one in caplog.records if ours(one))
+    trail = str([row async for row in AuditRecord.objects.values()])
+    for secret in secrets:
+        assert secret not in logs and secret not in trail
+
+
+def ours(record: logging.LogRecord) -> bool:
+    """What is logged in production: the libraries' debugging is not."""
+    return record.levelno >= logging.INFO or record.name.startswith(("accounts", "console", "rbac"))
+
+
+# T9: what nobody may see.
+
+#: Every address that answers somebody who is not signed in with 200, by name.
+OPEN = {
+    "accounts:login", "accounts:login_through", "accounts:oauth:discovery",
+    "accounts:oauth:discovery_below", "accounts:oauth:keys", "livez", "readyz",
+}  # fmt: skip
+DISCOVERY = {
+    "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri",
+    "revocation_endpoint", "scopes_supported", "response_types_supported", "response_modes_supported",
+    "grant_types_supported", "subject_types_supported", "id_token_signing_alg_values_supported",
+    "token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported",
+    "code_challenge_methods_supported", "claims_supported", "prompt_values_supported",
+    "authorization_response_iss_parameter_supported", "request_uri_parameter_supported",
+}  # fmt: skip
+KEYS = {"kty", "kid", "use", "alg", "crv", "x", "y", "n", "e"}
+
+
+async def test_nobody_sees_what_is_on_this_list_and_no_more() -> None:
+    found = set()
+    for name, path in every_route():
+        answer: Any = await Browser().get(path)
+        assert answer.status_code < 500 or name == "readyz", path
+        if answer.status_code == 200:
+            found.add(name)
+            assert b"alice" not in answer.content and b"spec" not in answer.content, path
+    assert found | {"readyz"} == OPEN
+    assert found <= PUBLIC_ROUTES
+    assert set((await Browser().get("/.well-known/openid-configuration")).json()) == DISCOVERY
+    for key in (await Browser().get("/oauth/keys")).json()["keys"]:
+        assert set(key) <= KEYS
+
+
+@pytest.mark.parametrize("who", ["", "admin"])
+async def test_no_other_site_reads_anything(who: str) -> None:
+    browser = Browser()
+    if who:
+        await browser.login(who)
+    for _name, path in every_route():
+        for method in ("GET", "OPTIONS"):
+            headers = {"Host": "console.example.com", "Origin": "https://evil.example"}
+            answer = await browser.client.generic(
+                method, path, headers={**headers, "Access-Control-Request-Method": "POST"}
+            )
+            assert not [
+                name for name in answer.headers if name.lower().startswith("access-control")
+            ]
