@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from accounts.own.kubeconfig import kubeconfig
 from accounts.own.views import account, end_sessions, password, profile
 
 app_name = "own"
@@ -9,5 +10,6 @@ urlpatterns = [
     path("", account, name="account"),
     path("/profile", profile, name="profile"),
     path("/password", password, name="password"),
+    path("/kubeconfig", kubeconfig, name="kubeconfig"),
     path("/sessions/end", end_sessions, name="end_sessions"),
 ]

@@ -150,6 +150,8 @@ async def _page(
         "history": await history_of(name),
         "sessions": await sync_to_async(signins.signed_in)(name, now(), current=current),
         "others": OTHERS,
+        "kubeconfig_days": settings.KUBECONFIG_HOURS // 24,
+        "kubeconfig_hours": settings.KUBECONFIG_HOURS,
     }
     status = 200 if profile is None and password is None else 400
     return render(request, "accounts/own/account.html", context, status=status)

@@ -4,7 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.farewell import FINALIZER, FarewellReconciler
+from accounts.controllers import FINALIZER
+from accounts.farewell import FarewellReconciler
 from console.kube.controller import Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
