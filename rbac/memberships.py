@@ -6,7 +6,7 @@ Promises:
   way out: else a binding could lend the name of somebody else's group.
 - Names that are Kubernetes' own or that would change on the wire are no groups (`Identity`).
 - What is not known grants nothing. While kube-apiserver is away what was known counts for
-  `STALE_MEMBERSHIPS`; while memberships alone are not followed, none does.
+  `STALE_MEMBERSHIPS`; when memberships alone are not followed, for `INTERRUPTION`.
 
 Any thread may ask; an answer takes microseconds.
 """
@@ -26,6 +26,8 @@ from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 
 STALE_MEMBERSHIPS = timedelta(minutes=5)
+#: How long a watch may take to begin anew.
+INTERRUPTION = timedelta(seconds=10)
 #: What the answers come from, and what a process that answers must follow.
 SOURCES = (GROUPS, GROUP_BINDINGS)
 
@@ -82,4 +84,4 @@ def _counts(informer: Informer[Any], users: Informer[Any]) -> bool:
         return True
     # Nothing is written while nothing can be followed; else somebody who left would go on writing.
     away = users.freshness.stale_since is not None
-    return away and datetime.now(UTC) - since < STALE_MEMBERSHIPS
+    return datetime.now(UTC) - since < (STALE_MEMBERSHIPS if away else INTERRUPTION)
