@@ -7,6 +7,10 @@ from django.apps import AppConfig
 
 from accounts.controllers import UserReconciler
 from accounts.farewell import FarewellReconciler
+from accounts.groupbindings import GroupBindingReconciler
+from accounts.groups import GroupReconciler
+from accounts.kubeconfigs.csr import CSRReconciler
+from accounts.kubeconfigs.kubeconfig import KubeconfigReconciler
 from accounts.protection.retention import LoginRecordReconciler
 from accounts.providers import kinds
 from console.kube.controller import register
@@ -19,5 +23,9 @@ class AccountsConfig(AppConfig):
         register(UserReconciler)
         register(FarewellReconciler)
         register(LoginRecordReconciler)
+        register(GroupReconciler)
+        register(GroupBindingReconciler)
+        register(KubeconfigReconciler)
+        register(CSRReconciler)
         for module in iter_modules(kinds.__path__, f"{kinds.__name__}."):
             import_module(module.name)

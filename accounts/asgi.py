@@ -15,7 +15,9 @@ from django.http import parse_cookie
 
 from accounts.sessions import Found, State, examine
 from console.kube.clock import SystemClock
-from rbac.middleware import access_of
+from console.kube.runtime import get_runtime
+from rbac.current import get_authorizer
+from rbac.lasting import LastingAccess
 
 Scope = dict[str, Any]
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
@@ -46,7 +48,7 @@ class SessionAuthMiddleware:
 
         account = {
             "account": name,
-            "access": access_of(found.identity),
+            "access": LastingAccess(name, get_authorizer(), get_runtime()) if name else None,
             "session_alive": session_alive,
         }
         return await self.application({**scope, **account}, receive, send)

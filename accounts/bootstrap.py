@@ -23,6 +23,8 @@ from console.kube.gvr import (
     GLOBAL_ROLES,
     GVR,
     NAMESPACES,
+    ROLE_BINDINGS,
+    ROLES,
     USERS,
 )
 from console.kube.projections.iam import decode_binding
@@ -44,6 +46,8 @@ _TYPES = {
     "Namespace": NAMESPACES,
     "ServiceAccount": GVR("", "v1", "serviceaccounts"),
     "Secret": GVR("", "v1", "secrets"),
+    "Role": ROLES,
+    "RoleBinding": ROLE_BINDINGS,
     "ClusterRole": CLUSTER_ROLES,
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
     "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,

@@ -1,4 +1,4 @@
-"""Looks after Users: no plain password stays in one, and each has a state.
+"""Looks after Users: no plain password stays in one, each has a state, and none goes without a farewell.
 
 A password that breaks the rule stays where it is and is worth nothing: only hashes are ever compared.
 """
@@ -14,6 +14,7 @@ from accounts.writing import (
     patch_user,
     state_status,
     time_text,
+    with_finalizer,
 )
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
@@ -27,6 +28,8 @@ Manifest = dict[str, Any]
 
 #: "true" on a copy that another cluster looks after.
 FEDERATED_LABEL = "kubefed.io/managed"
+#: Keeps a deleted User until nothing names it any more (`accounts.farewell`).
+FINALIZER = "finalizers.kubesphere.io/users"
 
 
 class UserReconciler:
@@ -59,23 +62,26 @@ class UserReconciler:
         if not password or is_hash(password):
             return ""
         problem = password_problem(password)
-        if problem:
+        if problem and FINALIZER in (user["metadata"].get("finalizers") or []):
+            # Of a user that was not looked at before there is another version in a moment.
             message = f"Nobody can log in with this password: {problem}"
             await self._recorder.record(user, WARNING, "PasswordRefused", message)
-            return ""
-        return await hash_password(password)
+        return "" if problem else await hash_password(password)
 
     async def _write(self, user: Manifest, hashed: str, wanted: Wanted) -> None:
         """One patch of this very version of the user: a change in between is a conflict, and the next
         look starts from that."""
         patch: Manifest = {}
+        finalizers = with_finalizer(user, FINALIZER)
+        if finalizers != user["metadata"].get("finalizers"):
+            patch["metadata"] = {"finalizers": finalizers}
         if hashed:
             patch["spec"] = {"password": hashed}
             annotations = {
                 CHANGED_ANNOTATION: time_text(self._clock.now()),
                 APPLIED_ANNOTATION: None,
             }
-            patch["metadata"] = {"annotations": annotations}
+            patch["metadata"] = {**patch.get("metadata", {}), "annotations": annotations}
         if wanted.state is not None:
             patch["status"] = state_status(wanted.state, self._clock.now(), wanted.reason)
         if not patch:

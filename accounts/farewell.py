@@ -1,41 +1,27 @@
 """Takes away what a deleted user leaves behind, before the name is free for somebody else.
 
 KubeSphere marks its users with a finalizer, and so does this console: kube-apiserver keeps the object
-until the finalizer goes. Such a user cannot do anything any more. Goes with the user: every binding that
-is labelled as the user's, and the LoginRecords.
+until the finalizer goes. Such a user cannot do anything any more. The finalizer goes when the cache
+shows no binding of any level that names the user, whoever made it, and no membership of a group.
+LoginRecords and the kubeconfig go as well.
 """
 
+from accounts.controllers import FINALIZER
+from accounts.kubeconfigs.keeping import Keeper
+from accounts.leavings import USER, Leavings, NotYetKnown
+from accounts.writing import without_finalizer
 from console.kube.controller import Request, Result
-from console.kube.errors import NotFound
-from console.kube.gvr import (
-    CLUSTER_ROLE_BINDINGS,
-    CUSTOM_RESOURCE_DEFINITIONS,
-    GLOBAL_ROLE_BINDINGS,
-    GROUP_BINDINGS,
-    GVR,
-    LOGIN_RECORDS,
-    ROLE_BINDINGS,
-    USERS,
-    WORKSPACE_ROLE_BINDINGS,
-    Key,
-)
+from console.kube.gvr import GROUP_BINDINGS, GVR, LOGIN_RECORDS, USERS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections import User
 from console.kube.projections.tenancy import USER_LABEL
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.memberships import bindings_of
+from rbac.recorder import NORMAL, Recorder
 
-FINALIZER = "finalizers.kubesphere.io/users"
-LEFT_BEHIND = (
-    GLOBAL_ROLE_BINDINGS,
-    WORKSPACE_ROLE_BINDINGS,
-    CLUSTER_ROLE_BINDINGS,
-    ROLE_BINDINGS,
-    GROUP_BINDINGS,
-    LOGIN_RECORDS,
-)
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
+#: Seconds until another look: at a cache that has no list yet, or that should know by then.
+LOOK_AGAIN = 1.0
 
 
 class FarewellReconciler:
@@ -45,44 +31,49 @@ class FarewellReconciler:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._client = runtime.console
+        self._leavings = Leavings(runtime)
+        self._keeper = Keeper(runtime.console)
+        self._recorder = Recorder(runtime.console, "quarterdeck-user-controller")
 
     async def reconcile(self, request: Request) -> Result:
         entry: Entry[User] | None = self._runtime.informer(USERS).store.get(Key("", request.name))
         if entry is None or entry.projection.deleted is None:
             return Result()
         user = entry.original()
-        finalizers = user["metadata"].get("finalizers") or []
-        if FINALIZER not in finalizers:
+        if FINALIZER not in (user["metadata"].get("finalizers") or []):
             return Result()
-        for gvr in LEFT_BEHIND:
-            if not await self._remove(gvr, request.name):
-                return Result(requeue_after=UNSYNCED_RETRY)
-        left = [one for one in finalizers if one != FINALIZER]
-        version = user["metadata"]["resourceVersion"]
-        body = {"metadata": {"finalizers": left, "resourceVersion": version}}
-        await self._client.patch(USERS, body, name=request.name)
+        try:
+            clean = await self._take_away(request.name)
+        except NotYetKnown:
+            clean = False
+        if not clean:
+            return Result(requeue_after=LOOK_AGAIN)
+        await self._keeper.forget(request.name)
+        await self._recorder.record(user, NORMAL, "Released", "No binding names the user any more")
+        await self._client.patch(USERS, without_finalizer(user, FINALIZER), name=request.name)
         return Result()
 
-    async def _remove(self, gvr: GVR, user: str) -> bool:
-        """False while nobody knows what there is."""
-        if not self._exists(gvr):
-            return self._runtime.informer(CUSTOM_RESOURCE_DEFINITIONS).freshness.synced
-        informer = self._runtime.informer(gvr)
-        if not informer.freshness.synced:
-            return False
-        for entry in indexes_of(informer.store).by_label.get(f"{USER_LABEL}={user}"):
-            try:
-                await self._client.delete(
-                    gvr,
-                    namespace=entry.key.namespace,
-                    name=entry.key.name,
-                    uid=entry.projection.uid,
-                    resource_version=entry.resource_version,
-                )
-            except NotFound:
-                continue
-        return True
+    async def _take_away(self, name: str) -> bool:
+        """True if nothing was left."""
+        label = f"{USER_LABEL}={name}"
+        left_groups = await self._leave_groups(name)
+        unbound = await self._leavings.unbind(USER, name, label)
+        records = self._leavings.informer(LOGIN_RECORDS)
+        for entry in indexes_of(records.store).by_label.get(label) if records else ():
+            await self._leavings.delete(LOGIN_RECORDS, entry)
+        return left_groups and unbound
 
-    def _exists(self, gvr: GVR) -> bool:
-        """Kubernetes' own types always do."""
-        return not gvr.group.endswith("kubesphere.io") or self._runtime.types.get(gvr) is not None
+    async def _leave_groups(self, name: str) -> bool:
+        informer = self._leavings.informer(GROUP_BINDINGS)
+        found = bindings_of(informer.store, name) if informer else ()
+        for entry in found:
+            binding = entry.original()
+            left = [one for one in binding.get("users") or [] if one != name]
+            if not left:
+                await self._leavings.delete(GROUP_BINDINGS, entry)
+                continue
+            version = {"resourceVersion": entry.resource_version}
+            body = {"metadata": version, "users": left}
+            await self._client.patch(GROUP_BINDINGS, body, name=entry.key.name)
+        # One that is on its way out waits for its own finalizer, and lends nothing.
+        return all(entry.projection.deleted for entry in found)

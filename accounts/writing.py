@@ -23,6 +23,19 @@ def state_status(state: str, now: datetime, reason: str = "") -> Manifest:
     return {"state": state, "reason": reason or None, "lastTransitionTime": time_text(now)}
 
 
+def with_finalizer(item: Manifest, finalizer: str) -> list[str]:
+    """The finalizers that the object should have."""
+    found = item["metadata"].get("finalizers") or []
+    return list(found) if finalizer in found else [*found, finalizer]
+
+
+def without_finalizer(item: Manifest, finalizer: str) -> Manifest:
+    """A patch of this very version of the object."""
+    meta = item["metadata"]
+    left = [one for one in meta.get("finalizers") or [] if one != finalizer]
+    return {"metadata": {"finalizers": left, "resourceVersion": meta["resourceVersion"]}}
+
+
 async def patch_user(
     client: ObjectClient, user: Manifest, patch: Manifest, *, audit_id: str = ""
 ) -> Manifest:

@@ -20,11 +20,12 @@ from console.edge import harden  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.runtime import Runtime, set_runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
-from rbac.authorizer import SOURCES  # noqa: E402
+from rbac import authorizer, memberships  # noqa: E402
 
 #: Followed from the start: without these nobody can sign in, or the first page would wait.
 REQUIRED = (
-    *SOURCES,
+    *authorizer.SOURCES,
+    *memberships.SOURCES,
     gvr.GLOBAL_ROLES,
     gvr.GLOBAL_ROLE_BINDINGS,
     gvr.NAMESPACES,

@@ -15,6 +15,8 @@
 | `PROMETHEUS_URL` | a Prometheus, asked for what was used before the last hour; none by default |
 | `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
 | `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
+| `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 168, a week, by default |
+| `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
 """
 
@@ -38,6 +40,14 @@ def _port() -> int:
     text = os.environ.get("PORT") or "8000"
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
         raise SystemExit(f"PORT must be a number from 1 to 65535, not {text!r}")
+    return int(text)
+
+
+def _hours(name: str, default: int) -> int:
+    """kube-apiserver signs for ten minutes at least; a certificate of many years is a mistake."""
+    text = os.environ.get(name) or str(default)
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 8784):
+        raise SystemExit(f"{name} must be a number of hours from 1 to 8784, not {text!r}")
     return int(text)
 
 
@@ -69,6 +79,8 @@ PROMETHEUS_URL = os.environ.get("PROMETHEUS_URL", "")
 if PROMETHEUS_URL and urlsplit(PROMETHEUS_URL).scheme not in ("http", "https"):
     raise SystemExit("PROMETHEUS_URL must be an http or https address")
 AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
+KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 168)
+KUBECONFIG_SERVER = os.environ.get("KUBECONFIG_SERVER", "")
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 
 INSTALLED_APPS = [

@@ -19,9 +19,11 @@ from devcluster.controllers.nodes import NodeController, PodCleaner
 from devcluster.controllers.replicasets import ReplicaSetController
 from devcluster.controllers.scheduling import Scheduler
 from devcluster.controllers.serviceaccounts import NamespaceContentController
+from devcluster.controllers.signing import CertificateSigner
 from devcluster.controllers.statefulsets import StatefulSetController
 from devcluster.controllers.tokens import ServiceAccountTokenController
 from devcluster.controllers.volumes import VolumeController
+from devcluster.pki import Authority
 from devcluster.statuses import StatusError
 from devcluster.store import Change
 from devcluster.world import Sample, is_seeded, seed_world
@@ -37,9 +39,9 @@ _Item = tuple[int, str]
 class ControllerManager:
     """A key that is added many times is looked at once. `sample`: None for no sample world."""
 
-    def __init__(self, cluster: Cluster, certificate: str, *, sample: Sample | None) -> None:
+    def __init__(self, cluster: Cluster, authority: Authority, *, sample: Sample | None) -> None:
         self._cluster, self._sample = cluster, sample
-        objects = cluster.objects
+        objects, certificate = cluster.objects, authority.pem.decode()
         recorder = Recorder(objects)
         self.kubelet = Kubelet(objects, recorder)
         self.cron_jobs = CronJobController(objects)
@@ -47,6 +49,7 @@ class ControllerManager:
             NamespaceController(objects),
             NamespaceContentController(objects, certificate),
             ServiceAccountTokenController(objects, cluster.tokens, certificate),
+            CertificateSigner(objects, authority),
             GarbageCollector(objects),
             DefinitionController(objects),
             DeploymentController(objects),

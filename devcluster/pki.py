@@ -70,6 +70,15 @@ class Authority:
         """A certificate by which the server knows `user` with `groups`."""
         return self._issue(user, groups, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
+    def sign(self, request: bytes, lifetime: timedelta) -> bytes:
+        """A client's certificate for a signing request; both are PEM. Raises ValueError."""
+        asked = x509.load_pem_x509_csr(request)
+        key = asked.public_key()
+        if not isinstance(key, ec.EllipticCurvePublicKey) or not asked.is_signature_valid:
+            raise ValueError("the request is not signed with a key of an elliptic curve")
+        builder = _builder(asked.subject, self._certificate.subject, key, lifetime)
+        return self._signed(builder, ExtendedKeyUsageOID.CLIENT_AUTH, None)
+
     def issue_server(self) -> KeyPair:
         """A certificate for the loopback names."""
         loopback = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1"))
@@ -86,9 +95,17 @@ class Authority:
         names: x509.SubjectAlternativeName | None,
     ) -> KeyPair:
         key = ec.generate_private_key(ec.SECP256R1())
+        builder = _builder(_name(name, groups), self._certificate.subject, key.public_key())
+        return KeyPair(self._signed(builder, purpose, names), _pem(key))
+
+    def _signed(
+        self,
+        builder: x509.CertificateBuilder,
+        purpose: x509.ObjectIdentifier,
+        names: x509.SubjectAlternativeName | None,
+    ) -> bytes:
         builder = (
-            _builder(_name(name, groups), self._certificate.subject, key.public_key())
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_usage(signs=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
             .add_extension(
@@ -99,7 +116,7 @@ class Authority:
         if names:
             builder = builder.add_extension(names, critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
-        return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _pem(key))
+        return certificate.public_bytes(serialization.Encoding.PEM)
 
     def server_context(self) -> ssl.SSLContext:
         """TLS of the server. A client may show a certificate of this authority, or none."""
@@ -120,7 +137,10 @@ def _name(common: str, organizations: Sequence[str]) -> x509.Name:
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    lifetime: timedelta = _LIFETIME,
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
@@ -130,7 +150,7 @@ def _builder(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + _LIFETIME)
+        .not_valid_after(now + lifetime)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
 

@@ -18,6 +18,7 @@ from devcluster.cluster import Cluster
 from devcluster.database import Database
 from devcluster.gateway import BODY_LIMIT, Gateway
 from devcluster.manager import ControllerManager
+from devcluster.pki import Authority
 from devcluster.world import Sample
 
 _START_SECONDS = 120.0
@@ -29,7 +30,7 @@ T = TypeVar("T")
 class Running:
     """Takes over the listening socket and the database.
 
-    `certificate`: the authority's, in PEM. `sample`: None for no sample world.
+    `sample`: None for no sample world.
     """
 
     def __init__(
@@ -38,13 +39,13 @@ class Running:
         tls: ssl.SSLContext,
         database: Database,
         token_file: Path,
-        certificate: str,
+        authority: Authority,
         audit: RequestLog,
         sample: Sample | None,
     ) -> None:
         self._listener, self._tls, self._database = listener, tls, database
         self._token_file, self._audit, self._sample = token_file, audit, sample
-        self._certificate = certificate
+        self._authority = authority
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._main, name="devcluster", daemon=True)
         self._loop: asyncio.AbstractEventLoop
@@ -97,7 +98,7 @@ class Running:
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
         self._cluster = Cluster(self._database, self._token_file, self._audit)
-        self._manager = ControllerManager(self._cluster, self._certificate, sample=self._sample)
+        self._manager = ControllerManager(self._cluster, self._authority, sample=self._sample)
         gateway = Gateway(self._cluster)
         application = web.Application(client_max_size=BODY_LIMIT)
         application.router.add_route("*", "/{path:.*}", gateway.handle)

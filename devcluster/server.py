@@ -94,7 +94,7 @@ class DevCluster:
             authority.server_context(),
             database,
             self.data_dir / "tokens.csv",
-            authority.pem.decode(),
+            authority,
             self.audit,
             self._sample,
         )

@@ -11,8 +11,8 @@ from accounts.administration import forms
 from accounts.administration.page import page
 from accounts.administration.show import given_uid, nobody, show_url
 from accounts.administration.target import find_target, require, write_target
+from accounts.controllers import FINALIZER
 from accounts.directory import trusted_users, wait_for_version
-from accounts.farewell import FINALIZER
 from accounts.forms import Form
 from accounts.new_passwords import set_password
 from accounts.oauth.holders import UNINITIALIZED

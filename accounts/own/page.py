@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -74,5 +75,7 @@ async def account_page(
         "history": await history_of(user.name),
         "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
         "others": OTHERS,
+        "kubeconfig_days": settings.KUBECONFIG_HOURS // 24,
+        "kubeconfig_hours": settings.KUBECONFIG_HOURS,
     }
     return render(request, "accounts/own/account.html", context, status=400 if forms else 200)

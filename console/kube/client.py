@@ -22,7 +22,7 @@ import socket
 import ssl
 import time
 import weakref
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Lock
@@ -141,6 +141,15 @@ class Credentials:
 def _default_kubeconfig() -> str | None:
     path = Path("~/.kube/config").expanduser()
     return str(path) if path.exists() else None
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """Where kube-apiserver is, and how its certificate is checked. `authority` is PEM, "" for the
+    system's own; `server_name` is "" for that of the address."""
+
+    url: str
+    authority: str = ""
+    server_name: str = ""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -478,6 +487,27 @@ class UserClient(ObjectClient):
 
 class ConsoleClient(ObjectClient):
     """Acts as the console itself."""
+
+    def guarded(self, check: Callable[[], None]) -> "ConsoleClient":
+        """One that asks before each write whether it still may: `check` raises `ApiError` if not. Such a
+        write takes `CALL_TIMEOUT` seconds in all at most."""
+        return _GuardedClient(self._transport, check)
+
+
+class _GuardedClient(ConsoleClient):
+    def __init__(self, transport: Transport, check: Callable[[], None]) -> None:
+        super().__init__(transport)
+        self._check = check
+
+    async def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        if method == "GET":
+            return await super()._call(method, path, **request)
+        self._check()
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT):
+                return await super()._call(method, path, **request)
+        except TimeoutError as error:
+            raise Unavailable("No answer from the Kubernetes API: it took too long") from error
 
 
 def _writing() -> list[tuple[str, str]]:

@@ -8,11 +8,11 @@ https://kubernetes.io/docs/concepts/architecture/controller/.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from console.kube.errors import ApiError
+from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, Key
 from console.kube.workqueue import WorkQueue
 
@@ -50,8 +50,29 @@ class Reconciler(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Progress:
+    """How one controller does in this process. `done` and `failed` count looks since the start; `waiting`
+    are objects to look at, `retrying` those whose last look failed."""
+
+    done: int = 0
+    failed: int = 0
+    waiting: int = 0
+    retrying: int = 0
+
+
 Factory = Callable[["Runtime"], Reconciler]
 _factories: list[Factory] = []
+_queues: dict[str, WorkQueue[Request]] = {}
+_progress: dict[str, Progress] = {}
+
+
+def progress() -> Mapping[str, Progress]:
+    """Of every controller that ran here, by its name."""
+    for name, queue in _queues.items():
+        found = _progress[name]
+        found.waiting, found.retrying = len(queue), queue.retrying
+    return dict(_progress)
 
 
 def register(factory: Factory) -> None:
@@ -69,6 +90,8 @@ async def run_all(runtime: "Runtime") -> None:
 async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -> None:
     """Feeds one reconciler until cancelled."""
     queue: WorkQueue[Request] = WorkQueue(clock=runtime.clock)
+    _queues[reconciler.name] = queue
+    told = _progress.setdefault(reconciler.name, Progress())
     informer = runtime.informer(reconciler.gvr)
 
     def changed(key: Key) -> None:
@@ -80,26 +103,37 @@ async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -
     try:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(workers):
-                tasks.create_task(_work(queue, reconciler))
+                tasks.create_task(_work(queue, reconciler, told))
     finally:
         remove()
         queue.shut_down()
+        if _queues.get(reconciler.name) is queue:
+            del _queues[reconciler.name]
+            told.waiting = told.retrying = 0
 
 
-async def _work(queue: WorkQueue[Request], reconciler: Reconciler) -> None:
+async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progress) -> None:
     while (request := await queue.get()) is not None:
         try:
             result = await reconciler.reconcile(request)
         except TerminalError as error:
+            told.failed += 1
             log.warning("%s %s: %s", reconciler.name, request.name, error)
             queue.forget(request)
+        except Conflict as error:
+            # Somebody else was quicker, and the watch brings what they wrote: that is no failure.
+            delay = queue.add_rate_limited(request)
+            log.debug("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
         except ApiError as error:
+            told.failed += 1
             delay = queue.add_rate_limited(request)
             log.info("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
         except Exception:
+            told.failed += 1
             delay = queue.add_rate_limited(request)
             log.exception("%s %s failed; again in %.1f s", reconciler.name, request.name, delay)
         else:
+            told.done += 1
             queue.forget(request)
             if result.requeue_after is not None:
                 queue.add_after(request, result.requeue_after)

@@ -23,6 +23,7 @@ from console.kube.client import (
     WRITER,
     ConsoleClient,
     Credentials,
+    Endpoint,
     ReaderClient,
     Transport,
     UserClient,
@@ -178,6 +179,12 @@ class Runtime:
     def as_user(self, identity: Identity) -> UserClient:
         return UserClient(self._transports[WRITER], identity)
 
+    def endpoint(self) -> Endpoint:
+        """For people's own programs. Raises OSError if the authority's file cannot be read."""
+        credentials = self._transports[WRITER].credentials
+        authority = credentials.ca_file.read_text() if credentials.ca_file else ""
+        return Endpoint(credentials.host, authority, credentials.tls_server_name or "")
+
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:
         """True as soon as the informer has its first list; False after `timeout` seconds, and at once
         if kube-apiserver refuses it."""
@@ -242,6 +249,7 @@ class CurrentRuntime(Reads, Protocol):
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
     ) -> LiveList[Any]: ...
     def as_user(self, identity: Identity) -> UserClient: ...
+    def endpoint(self) -> Endpoint: ...
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import aiohttp
 
-from console.kube.client import UserClient
+from console.kube.client import Endpoint, UserClient
 from console.kube.clock import SystemClock
 from console.kube.departures import Departures
 from console.kube.discovery import Types
@@ -89,6 +89,9 @@ class StaticRuntime:
         if self._user_client is None:
             raise AssertionError("this test has no client")
         return self._user_client(identity)
+
+    def endpoint(self) -> Endpoint:
+        return Endpoint("https://127.0.0.1:6443")
 
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool:  # noqa: ASYNC109
         return self.informer(gvr).freshness.synced

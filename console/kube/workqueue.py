@@ -58,6 +58,11 @@ class WorkQueue(Generic[T]):
     def __len__(self) -> int:
         return len(self._queue)
 
+    @property
+    def retrying(self) -> int:
+        """Items whose last try failed."""
+        return len(self._backoffs)
+
     def add(self, item: T) -> None:
         if self._closed or item in self._dirty:
             return

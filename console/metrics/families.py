@@ -7,6 +7,7 @@ from console.kube.figures import Figures, figures_of
 from console.kube.runtime import CurrentRuntime, get_runtime
 from console.live.counters import Counters, Durations, counters
 from console.metrics import process
+from console.metrics.controllers import controller_families
 from console.metrics.exposition import Family
 from console.metrics.requests import Requests, requests
 
@@ -56,6 +57,7 @@ def all_families() -> list[Family]:
         *cache,
         *live_families(counters),
         *request_families(requests),
+        *controller_families(),
         *process_families(),
     ]
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 import bcrypt
 import pytest
 
-from accounts.controllers import UserReconciler
+from accounts.controllers import FINALIZER, UserReconciler
 from accounts.passwords import is_hash, password_problem
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict, Forbidden
@@ -58,6 +58,13 @@ async def test_a_plain_password_is_replaced_by_its_hash(subresource: bool) -> No
     assert found["status"]["lastTransitionTime"] == "2026-03-01T12:00:00Z"
     assert reasons(runtime) == [("Normal", "PasswordHashed"), ("Normal", "Synced")]
     assert PASSWORD not in str(runtime.console.events)
+
+
+async def test_every_user_waits_for_a_farewell() -> None:
+    runtime = make(user("alice", password=HASH, state="Disabled", finalizers=["other/x"]))
+    await reconcile(runtime)
+    assert stored(runtime)["metadata"]["finalizers"] == ["other/x", FINALIZER]
+    assert stored(runtime)["status"] == {"state": "Disabled"}
 
 
 async def test_a_second_look_does_nothing(subresource: bool) -> None:
@@ -130,7 +137,7 @@ async def test_a_hash_stays_what_it_is_and_its_user_becomes_active(
 
 
 async def test_a_disabled_user_stays_disabled() -> None:
-    runtime = make(user("alice", password=HASH, state="Disabled"))
+    runtime = make(user("alice", password=HASH, state="Disabled", finalizers=[FINALIZER]))
     await reconcile(runtime)
     assert runtime.console.calls == []
     plain = make(user("alice", password=PASSWORD, state="Disabled"))
@@ -158,7 +165,7 @@ async def test_with_a_provider_a_user_needs_no_password() -> None:
 
 
 async def test_a_lock_ends_after_ten_minutes() -> None:
-    locked = user("alice", password=HASH, state="AuthLimitExceeded")
+    locked = user("alice", password=HASH, state="AuthLimitExceeded", finalizers=[FINALIZER])
     locked["status"]["lastTransitionTime"] = (START - timedelta(minutes=4)).isoformat()
     locked["status"]["reason"] = "too many"
     runtime = make(locked)

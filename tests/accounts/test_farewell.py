@@ -4,7 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.farewell import FINALIZER, FarewellReconciler
+from accounts.controllers import FINALIZER
+from accounts.farewell import LOOK_AGAIN, FarewellReconciler
 from console.kube.controller import Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -71,6 +72,8 @@ async def reconcile(runtime: FakeRuntime) -> Result:
 
 async def test_what_is_labelled_as_the_users_goes_and_then_the_finalizer() -> None:
     runtime = make(deletionTimestamp=GONE, finalizers=[FINALIZER, "other/x"])
+    assert await reconcile(runtime) == Result(requeue_after=LOOK_AGAIN)
+    # The cache has to show that nothing is left.
     assert await reconcile(runtime) == Result()
     assert set(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == {"bob-admin"}
     assert runtime.console.of(LOGIN_RECORDS) == {}

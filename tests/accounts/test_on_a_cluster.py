@@ -163,6 +163,38 @@ async def test_the_console_cannot_make_itself_more(cluster: ControlPlane, kubeco
     await transport.close()
 
 
+async def test_the_console_takes_people_out_of_bindings_and_nobody_in(
+    cluster: ControlPlane, kubeconfig: Path
+) -> None:
+    transport = Transport(Credentials("console", str(kubeconfig)))
+    console = ConsoleClient(transport)
+    await policies_are_in_force(console)
+    machine = "ServiceAccount default/builder"
+    of_two = native_binding("of-two", "cluster-admin", "User una", "User vic", machine)
+    of_one = native_binding("of-one", "view", "User una")
+    put(cluster, of_two)
+    put(cluster, of_one)
+    subjects = of_two["subjects"]
+    una, vic, builder = subjects
+    eve = {**una, "name": "eve"}
+    kubernetes = {**una, "name": "system:admin"}
+    for refused in ([*subjects, eve], [eve, vic, builder], [una, vic], [], [kubernetes, *subjects]):
+        code = await code_of(
+            console.patch(
+                CLUSTER_ROLE_BINDINGS, {"metadata": {}, "subjects": refused}, name="of-two"
+            )
+        )
+        assert code == 403, refused
+    other = {"metadata": {}, "roleRef": {**of_two["roleRef"], "name": "quarterdeck-writer"}}
+    assert await code_of(console.patch(CLUSTER_ROLE_BINDINGS, other, name="of-two")) in (403, 422)
+    assert await code_of(console.delete(CLUSTER_ROLE_BINDINGS, name="of-two")) == 403
+    left = {"metadata": {}, "subjects": [vic, builder]}
+    assert await code_of(console.patch(CLUSTER_ROLE_BINDINGS, left, name="of-two")) == 200
+    assert await code_of(console.delete(CLUSTER_ROLE_BINDINGS, name="of-one")) == 200
+    kubectl(cluster, "delete", "clusterrolebinding", "of-two")
+    await transport.close()
+
+
 def written(item: dict[str, Any]) -> dict[str, Any]:
     """Without what the server adds."""
     meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}

@@ -9,8 +9,8 @@ from typing import Any
 import bcrypt
 import pytest
 
-from accounts.controllers import UserReconciler
-from accounts.farewell import FINALIZER, FarewellReconciler
+from accounts.controllers import FINALIZER, UserReconciler
+from accounts.farewell import FarewellReconciler
 from accounts.protection.retention import LoginRecordReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport

@@ -82,7 +82,9 @@ class FakeConsole:
         self._check_version(found, body)
         if found.get("roleRef") != body.get("roleRef"):
             raise ApiError(422, "cannot change roleRef")
-        return self._store(gvr, copy.deepcopy(body))
+        stored = copy.deepcopy(body)
+        stored["metadata"]["uid"] = found["metadata"]["uid"]
+        return self._store(gvr, stored)
 
     async def patch(
         self,
@@ -96,13 +98,13 @@ class FakeConsole:
         audit_id: str = "",
     ) -> Manifest:
         self.calls.append(("patch", gvr.resource, name, subresource))
-        if subresource and not self.status_subresource:
+        if subresource == "status" and not self.status_subresource:
             raise NotFound(404, "the server could not find the requested resource")
         found = self._found(gvr, str(Key(namespace, name)))
         if "resourceVersion" in body["metadata"]:
             self._check_version(found, body)
         body = copy.deepcopy(body)
-        if self.status_subresource:
+        if self.status_subresource or subresource:
             kept = ("metadata", "status") if subresource else ("metadata", "spec")
             body = {field: value for field, value in body.items() if field in kept}
         return self._store(gvr, merged(found, body))
@@ -122,7 +124,8 @@ class FakeConsole:
         place = str(Key(namespace, name))
         found = self._found(gvr, place)
         meta = found["metadata"]
-        if uid != meta["uid"] or resource_version != meta["resourceVersion"]:
+        given = {"uid": uid, "resourceVersion": resource_version}
+        if any(value not in (None, meta[field]) for field, value in given.items()):
             raise Conflict(409, "precondition failed")
         del self.objects[gvr, place]
         if gvr in self.informers:

@@ -36,6 +36,7 @@ from rbac.comparing import compare, questions
 from rbac.controllers import FACTORIES
 from rbac.index import Index
 from rbac.rules import Question, as_requested, parse_rules
+from tests.accounts.kubesphere import objects as kubesphere
 from tests.contract.client import Client, tls_context
 from tests.contract.client import Credentials as Who
 from tests.contract.client import Transport as Connection
@@ -73,6 +74,19 @@ _PLURALS = {
     "Workspace": WORKSPACE_TYPE.resource,
     "Namespace": NAMESPACES.resource,
 }
+
+
+#: Of which there is one of the name already.
+_BOOTSTRAPPED = frozenset(
+    {"admin", "admin-platform-admin", "platform-admin", "platform-regular"}
+    | {"platform-self-provisioner"}
+)
+_OF_KUBESPHERE = (
+    *(("", "pods"), ("", "secrets"), ("", "configmaps"), ("", "nodes"), ("", "namespaces")),
+    *(("apps", "deployments"), ("batch", "jobs"), ("iam.kubesphere.io", "users")),
+    *(("iam.kubesphere.io", "globalroles"), ("iam.kubesphere.io", "workspacemembers")),
+    *(("tenant.kubesphere.io", "workspaces"), ("rbac.authorization.k8s.io", "rolebindings")),
+)
 
 
 #: (user, groups, question)
@@ -273,6 +287,34 @@ def it_gives_nothing_in_a_project_that_only_says_it_is_of_the_workspace(world: W
         refused = asked._replace(namespace=place)
         assert not world.here("fay", (), refused), place
         assert not world.there("fay", (), refused), place
+
+
+def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None:
+    """Those of all levels, as KubeSphere 3.4 makes them, with what only its own server reads in them."""
+    for item in kubesphere.everything():
+        known = item["kind"] in _PLURALS and item["metadata"]["name"] not in _BOOTSTRAPPED
+        made = world.create(item) if known else {}
+        if item["kind"] == "Workspace":
+            for part in kubesphere.project(made["metadata"]["uid"]):
+                world.create(part)
+    world.settle()
+    people = {"admin": (), "jane": (kubesphere.TEAM,), "pat": (), "new": (), "lee": ()}
+    asked = [
+        (who, groups, Question(verb, group, resource, namespace=place))
+        for who, groups in people.items()
+        for verb in ("get", "list", "create", "update", "delete", "impersonate")
+        for group, resource in _OF_KUBESPHERE
+        for place in ("", "shop", "kube-system")
+    ]
+    world.agree_on(asked)
+    may = {one for one in asked if world.here(*one)}
+    viewer = ("jane", people["jane"], Question("list", "", "pods", namespace="shop"))
+    assert viewer in may
+    assert ("pat", (), Question("create", "", "pods", namespace="shop")) in may
+    assert ("pat", (), Question("list", "iam.kubesphere.io", "users")) in may
+    # What gives rights is a platform administrator's alone to write (ADR 8).
+    assert ("pat", (), Question("update", "iam.kubesphere.io", "users")) not in may
+    assert not {one for one in may if one[0] != "admin" and one[2].namespace == "kube-system"}
 
 
 def it_gives_the_doctor_nothing_to_find(world: World) -> None:

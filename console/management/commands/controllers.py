@@ -1,22 +1,36 @@
-"""`manage.py controllers`: the reconcilers, without a web server."""
+"""`manage.py controllers`: the reconcilers, without pages. Of several replicas one works at a time."""
 
+import logging
 import signal
 from threading import Event
 from types import FrameType
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.kube import controller
 from console.kube.client import NoCluster
-from console.kube.runtime import Runtime
+from console.kube.kubeconfig import NAMESPACE
+from console.kube.leader import Leader
+from console.kube.runtime import Runtime, set_runtime
+from console.metrics.standalone import Standalone
+
+log = logging.getLogger(__name__)
+
+LEASE = "quarterdeck-controllers"
+#: Where the metrics are, unless that port is taken.
+PORT = 8001
 
 
 class Command(BaseCommand):
     help = "Run the controllers until SIGINT or SIGTERM."
     requires_system_checks = ()
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="where /metrics listens")
+        parser.add_argument("--port", type=int, help=f"of /metrics; {PORT} if that is free")
+
+    def handle(self, *args: Any, host: str, port: int | None, **options: Any) -> None:
         try:
             runtime = Runtime()
         except NoCluster as error:
@@ -29,12 +43,38 @@ class Command(BaseCommand):
         signal.signal(signal.SIGINT, ask_to_stop)
         signal.signal(signal.SIGTERM, ask_to_stop)
         runtime.start()
-        running = runtime.spawn(controller.run_all(runtime))
-        running.add_done_callback(lambda _future: stop.set())
-        self.stdout.write("Controllers run")
-        self.stdout.flush()
-        stop.wait()
-        failed = running.done() and not running.cancelled() and running.exception() is not None
-        runtime.stop()
+        set_runtime(runtime)
+        leader = Leader(runtime.console, runtime.clock, name=LEASE, namespace=NAMESPACE)
+        runtime.console = runtime.console.guarded(leader.check)
+        health = Standalone(lambda: leader.leading)
+        try:
+            self.listen(runtime, health, host, port)
+            failed = self.work(runtime, leader, stop)
+            runtime.spawn(health.stop()).result(timeout=5)
+        finally:
+            runtime.stop()
         if failed:
             raise CommandError("The controllers stopped; the log above says why")
+
+    def listen(self, runtime: Runtime, health: Standalone, host: str, port: int | None) -> None:
+        try:
+            runtime.spawn(health.start(host, PORT if port is None else port)).result(timeout=10)
+        except OSError as error:
+            if port is not None:
+                raise CommandError(f"Port {port} cannot be used ({error.strerror})") from error
+            log.warning("Port %s is taken, so there are no metrics: choose one with --port", PORT)
+
+    def work(self, runtime: Runtime, leader: Leader, stop: Event) -> bool:
+        """Until asked to stop. True if the controllers stopped by themselves."""
+
+        async def lead() -> None:
+            self.stdout.write(f"Controllers run as {leader.identity}")
+            self.stdout.flush()
+            await controller.run_all(runtime)
+
+        running = runtime.spawn(leader.run(lead))
+        running.add_done_callback(lambda _future: stop.set())
+        self.stdout.write("Controllers wait for the lease")
+        self.stdout.flush()
+        stop.wait()
+        return running.done() and not running.cancelled() and running.exception() is not None

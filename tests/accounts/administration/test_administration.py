@@ -8,7 +8,7 @@ import bcrypt
 import pytest
 from django.contrib.sessions.models import Session
 
-from accounts.farewell import FINALIZER
+from accounts.controllers import FINALIZER
 from console.audit.models import AuditRecord
 from console.kube.errors import Conflict, Forbidden, Unavailable
 from console.kube.gvr import LOGIN_RECORDS, USERS

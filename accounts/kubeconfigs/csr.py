@@ -1,0 +1,127 @@
+"""Approves the signing requests that this console made, keeps what was signed, and takes requests away.
+
+A request is approved only if it is for the very key that is kept for that user, and for that user's name
+and groups of this moment: whoever could make requests with our labels gets nothing signed.
+"""
+
+import base64
+import binascii
+from dataclasses import replace
+from typing import Any
+
+from accounts.kubeconfigs.certificates import asks_for, is_for
+from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
+from accounts.kubeconfigs.kubeconfig import SIGNER, identity_of
+from console.kube.controller import Request, Result
+from console.kube.errors import NotFound
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.projections import User
+from console.kube.projections.certificates import CertificateSigningRequest
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.recorder import NORMAL, WARNING, Recorder
+
+Manifest = dict[str, Any]
+
+#: Seconds until another look at a cache that has no list yet.
+UNSYNCED_RETRY = 1.0
+_APPROVED = {
+    "type": "Approved",
+    "status": "True",
+    "reason": "QuarterdeckApprove",
+    "message": "For the kubeconfig of a user",
+}
+
+
+class CSRReconciler:
+    name = "csr"
+    gvr: GVR = CERTIFICATE_SIGNING_REQUESTS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._requests: Informer[CertificateSigningRequest] = runtime.informer(
+            CERTIFICATE_SIGNING_REQUESTS
+        )
+        self._users: Informer[User] = runtime.informer(USERS)
+        self._client = runtime.console
+        self._keeper = Keeper(runtime.console)
+        self._recorder = Recorder(runtime.console, "quarterdeck-csr-controller")
+
+    async def reconcile(self, request: Request) -> Result:
+        entry: Entry[CertificateSigningRequest] | None = self._requests.store.get(
+            Key("", request.name)
+        )
+        if entry is None or not OURS.items() <= entry.projection.labels.items():
+            return Result()
+        if not self._users.freshness.synced:
+            return Result(requeue_after=UNSYNCED_RETRY)
+        name = entry.projection.labels.get(USERNAME_LABEL, "")
+        user: Entry[User] | None = self._users.store.get(Key("", name)) if name else None
+        identity = identity_of(self._runtime, user.projection) if user else None
+        if user is None or identity is None:
+            await self._delete(entry)
+            return Result()
+        kept = await self._keeper.find(name)
+        found = entry.original()
+        if not _is_ours(found, kept, identity):
+            await self._delete(entry)
+            return Result()
+        await self._go_on(entry, found, kept, identity, user)
+        return Result()
+
+    async def _go_on(
+        self,
+        entry: Entry[CertificateSigningRequest],
+        found: Manifest,
+        kept: Kept,
+        identity: Identity,
+        user: Entry[User],
+    ) -> None:
+        status = found.get("status") or {}
+        conditions = {one["type"]: one for one in status.get("conditions") or []}
+        refused = conditions.get("Denied") or conditions.get("Failed")
+        certificate = _decoded(status.get("certificate"))
+        about = user.original()
+        if refused is not None:
+            message = f"No certificate was signed: {refused.get('message') or refused['type']}"
+            await self._recorder.record(about, WARNING, "KubeconfigRefused", message)
+            await self._delete(entry)
+        elif certificate and is_for(certificate, kept.pending, identity):
+            signed = replace(kept, key=kept.pending, certificate=certificate, pending="")
+            await self._keeper.save(signed)
+            message = "The certificate of the kubeconfig was signed"
+            await self._recorder.record(about, NORMAL, "KubeconfigSigned", message)
+            await self._delete(entry)
+        elif not certificate and "Approved" not in conditions:
+            version = found["metadata"]["resourceVersion"]
+            body = {"metadata": {"resourceVersion": version}, "status": {"conditions": [_APPROVED]}}
+            await self._client.patch(
+                CERTIFICATE_SIGNING_REQUESTS, body, name=entry.key.name, subresource="approval"
+            )
+
+    async def _delete(self, entry: Entry[CertificateSigningRequest]) -> None:
+        try:
+            await self._client.delete(
+                CERTIFICATE_SIGNING_REQUESTS, name=entry.key.name, uid=entry.projection.uid
+            )
+        except NotFound:
+            return
+
+
+def _is_ours(found: Manifest, kept: Kept, identity: Identity) -> bool:
+    spec = found.get("spec") or {}
+    request = _decoded(spec.get("request")).encode()
+    return (
+        bool(kept.pending)
+        and spec.get("signerName") == SIGNER
+        and asks_for(request, kept.pending, identity)
+    )
+
+
+def _decoded(text: str | None) -> str:
+    try:
+        return base64.b64decode(text or "").decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""

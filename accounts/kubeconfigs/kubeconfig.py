@@ -1,0 +1,115 @@
+"""Sees to it that whoever asked for a kubeconfig has a certificate that counts, and asks for it if not.
+
+Idempotent and safe to interrupt: the key is kept before anything is asked with it, and the request is
+named after key and names, so that the same one is asked for once.
+"""
+
+import asyncio
+import base64
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from accounts.kubeconfigs.certificates import expires, fingerprint, is_for, make_key, make_request
+from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
+from accounts.kubeconfigs.lifetimes import lifetime, renew_before
+from console.kube.clock import Clock
+from console.kube.controller import Request, Result
+from console.kube.errors import Conflict
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.informer import Informer
+from console.kube.projections import User
+from console.kube.runtime import Reads, Runtime
+from console.kube.store import Entry
+from rbac.authorizer import is_usable
+from rbac.memberships import groups_of
+
+Manifest = dict[str, Any]
+
+#: On a user who asked for a kubeconfig: "true".
+ASKED_ANNOTATION = "quarterdeck.io/kubeconfig"
+SIGNER = "kubernetes.io/kube-apiserver-client"
+#: Seconds until a request that was not answered is made again, should it be gone.
+ASK_AGAIN = 60.0
+
+
+class KubeconfigReconciler:
+    name = "kubeconfig"
+    gvr: GVR = USERS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._users: Informer[User] = runtime.informer(USERS)
+        self._client = runtime.console
+        self._clock: Clock = runtime.clock
+        self._keeper = Keeper(runtime.console)
+
+    async def reconcile(self, request: Request) -> Result:
+        entry: Entry[User] | None = self._users.store.get(Key("", request.name))
+        if entry is None or entry.projection.deleted is not None:
+            return Result()
+        if ASKED_ANNOTATION not in entry.projection.annotations:
+            return Result()
+        identity = identity_of(self._runtime, entry.projection)
+        if identity is None:
+            await self._keeper.forget(request.name)
+            return Result()
+        kept = await self._keeper.find(request.name)
+        left = counts_for(kept, identity, self._clock.now())
+        if left is not None and left > renew_before():
+            return Result(requeue_after=(left - renew_before()).total_seconds())
+        await self._ask(kept, identity)
+        return Result(requeue_after=ASK_AGAIN)
+
+    async def _ask(self, kept: Kept, identity: Identity) -> None:
+        if not kept.pending:
+            kept = replace(kept, pending=await asyncio.to_thread(make_key))
+            await self._keeper.save(kept)
+        try:
+            body = signing_request(kept.pending, identity)
+        except ValueError:
+            # Somebody wrote something else there.
+            await self._keeper.forget(kept.user)
+            raise
+        try:
+            await self._client.create(CERTIFICATE_SIGNING_REQUESTS, body)
+        except Conflict:
+            return
+
+
+def identity_of(runtime: Reads, user: User) -> Identity | None:
+    """As whom the user's certificate lets kubectl in; None for whoever may not sign in."""
+    if not is_usable(user):
+        return None
+    try:
+        return Identity(user.name, groups_of(runtime, user.name))
+    except InvalidIdentity:
+        return None
+
+
+def counts_for(kept: Kept, identity: Identity, now: datetime) -> timedelta | None:
+    """How much longer what is kept lets in exactly this identity; None if it does not."""
+    if not kept.certificate or not is_for(kept.certificate, kept.key, identity):
+        return None
+    left = expires(kept.certificate) - now
+    return left if left > timedelta() else None
+
+
+def signing_request(key: str, identity: Identity) -> Manifest:
+    """Raises ValueError for what is no key."""
+    asked = base64.b64encode(make_request(key, identity)).decode()
+    return {
+        "apiVersion": CERTIFICATE_SIGNING_REQUESTS.group_version,
+        "kind": "CertificateSigningRequest",
+        "metadata": {
+            "name": f"{identity.name}-csr-{fingerprint(key, identity)}",
+            "labels": {**OURS, USERNAME_LABEL: identity.name},
+        },
+        "spec": {
+            "request": asked,
+            "signerName": SIGNER,
+            "usages": ["client auth", "digital signature"],
+            "expirationSeconds": int(lifetime().total_seconds()),
+        },
+    }

@@ -1,0 +1,63 @@
+"""`/metrics`, `/livez` and `/readyz` of a process that serves no pages."""
+
+from collections.abc import Callable, Mapping
+
+from aiohttp import web
+from django.http import HttpRequest
+
+from console.metrics.exposition import CONTENT_TYPE, Family, expose
+from console.metrics.families import all_families
+from console.metrics.readers import may_read
+
+
+class Standalone:
+    """Belongs to one loop. `leading`: whether this replica works, True where there is but one."""
+
+    def __init__(self, leading: Callable[[], bool]) -> None:
+        self._leading = leading
+        application = web.Application()
+        application.add_routes(
+            [
+                web.get("/metrics", self._metrics),
+                web.get("/livez", self._health),
+                web.get("/readyz", self._health),
+            ]
+        )
+        self._runner = web.AppRunner(application, access_log=None)
+
+    async def start(self, host: str, port: int) -> None:
+        """Raises OSError if the port cannot be had."""
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+
+    async def stop(self) -> None:
+        await self._runner.cleanup()
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        if not may_read(_known(request)):
+            return web.Response(
+                status=403, text="Metrics are for this machine, or for METRICS_TOKEN.\n"
+            )
+        families = [*all_families(), self._leads()]
+        return web.Response(body=expose(families).encode(), headers={"Content-Type": CONTENT_TYPE})
+
+    async def _health(self, request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok", "leading": self._leading()})
+
+    def _leads(self) -> Family:
+        text = "1 while this replica holds the lease."
+        return Family("quarterdeck_controllers_leading", "gauge", text).add(self._leading())
+
+
+def _known(request: web.Request) -> HttpRequest:
+    """What decides about metrics, as views have it."""
+    found = HttpRequest()
+    found.META = {"REMOTE_ADDR": request.remote or "", **_headers(request.headers)}
+    return found
+
+
+def _headers(given: Mapping[str, str]) -> dict[str, str]:
+    wanted = ("Authorization", "Host", "X-Forwarded-For")
+    return {
+        f"HTTP_{name.upper().replace('-', '_')}": given[name] for name in wanted if name in given
+    }

@@ -1,0 +1,222 @@
+"""KubeSphere's users, roles and workspaces stay what they are and are shown, and their people sign in."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.accounts.kubesphere.objects import TEAM, WHOLE, Manifest
+from tests.accounts.kubesphere.world import Visitor, World
+from tests.controlplane.waiting import eventually
+
+USERS = "users.iam.kubesphere.io"
+NEW_PASSWORD = "Harbour-bridge-7"
+
+
+def settled(world: World) -> None:
+    """The controllers have looked at everything: they take in what has no finalizer."""
+
+    def taken_in() -> bool:
+        found = world.get("groups.iam.kubesphere.io", TEAM)
+        return bool(found["metadata"].get("finalizers"))
+
+    eventually(taken_in, "the controllers are at work", timeout=60)
+
+
+def kept(was: Any, now: Any) -> bool:
+    """Everything that was said is still so; what is new may be there as well."""
+    if isinstance(was, dict):
+        return isinstance(now, dict) and all(kept(was[k], now.get(k)) for k in was if was[k] != {})
+    return bool(was == now)
+
+
+def plural(item: Manifest) -> str:
+    return f"{item['kind'].lower()}s.{item['apiVersion'].split('/')[0]}"
+
+
+def test_what_was_there_is_still_there(world: World) -> None:
+    settled(world)
+    for item in world.applied:
+        if item["kind"] == "LoginRecord":
+            continue
+        found = world.get(plural(item), item["metadata"]["name"])
+        for part in (key for key in item if key not in ("metadata", "apiVersion")):
+            assert kept(item[part], found.get(part)), (part, item, found)
+        for part in ("labels", "annotations"):
+            assert kept(item["metadata"].get(part) or {}, found["metadata"].get(part) or {}), item
+        for finalizer in item["metadata"].get("finalizers") or []:
+            assert finalizer in found["metadata"]["finalizers"]
+
+
+def test_the_types_are_the_ones_that_were_there(world: World) -> None:
+    for item in world.definitions:
+        found = world.get("crd", item["metadata"]["name"])
+        assert kept(item["spec"]["versions"], found["spec"]["versions"][:1] or None) or kept(
+            item["spec"]["versions"][0]["schema"], found["spec"]["versions"][0]["schema"]
+        )
+        assert "app.kubernetes.io/managed-by" not in (found["metadata"].get("labels") or {})
+
+
+def test_a_second_installation_changes_nothing(world: World) -> None:
+    settled(world)
+    names = ("admin", "jane", "dora", "leo")
+    before = [world.get(USERS, name) for name in names]
+    said = world.manage(
+        "install", "--kubeconfig", str(world.cluster.kubeconfig),
+        "--out", str(world.folder / "again"),
+    )  # fmt: skip
+    assert "Administrator:" not in said
+    for name, was in zip(names, before, strict=True):
+        assert kept(was["spec"], world.get(USERS, name)["spec"])
+    for item in world.definitions:
+        labels = world.get("crd", item["metadata"]["name"])["metadata"].get("labels") or {}
+        assert "app.kubernetes.io/managed-by" not in labels
+
+
+@pytest.mark.parametrize("name", ["admin", "jane", "pat"])
+def test_people_sign_in_with_the_password_that_they_have(world: World, name: str) -> None:
+    visitor = Visitor(world.url)
+    assert not visitor.sign_in(name, "Wrong-passw0rd")
+    assert visitor.sign_in(name)
+    assert visitor.landed.endswith("/dashboard")
+
+    def noted() -> bool:
+        status = world.get(USERS, name)["status"]
+        return bool(status["lastLoginTime"] > "2024" and status["state"] == "Active")
+
+    eventually(noted, "the login is noted")
+
+
+@pytest.mark.parametrize("name", ["dora", "leo", "lee"])
+def test_others_stay_out_and_what_they_are(world: World, name: str) -> None:
+    settled(world)
+    was = next(one for one in world.applied if one["metadata"]["name"] == name)
+    assert not Visitor(world.url).sign_in(name)
+    assert kept(was["status"], world.get(USERS, name)["status"])
+
+
+def test_whoever_never_chose_a_password_has_to(world: World) -> None:
+    visitor = Visitor(world.url)
+    visitor.sign_in("new")
+    assert "/password/confirm" in visitor.landed
+    status, _ = visitor.post(
+        "/password/confirm", "/password/confirm", password=NEW_PASSWORD, again=NEW_PASSWORD
+    )
+    assert status == 200
+    assert Visitor(world.url).sign_in("new", NEW_PASSWORD)
+    found = world.get(USERS, "new")
+    assert "iam.kubesphere.io/uninitialized" not in found["metadata"]["annotations"]
+
+
+PAGES = {
+    "users.iam.kubesphere.io": "jane",
+    "loginrecords.iam.kubesphere.io": "",
+    "globalroles.iam.kubesphere.io": "people-managers",
+    "globalrolebindings.iam.kubesphere.io": "pat-people-managers",
+    "workspaceroles.iam.kubesphere.io": "demo-viewer",
+    "workspacerolebindings.iam.kubesphere.io": "demo-admin",
+    "groups.iam.kubesphere.io": TEAM,
+    "groupbindings.iam.kubesphere.io": f"{TEAM}-jane-7gk2x",
+    "workspaces.tenant.kubesphere.io": "demo",
+    "workspacetemplates.tenant.kubesphere.io": "demo",
+    "rolebases.iam.kubesphere.io": "viewer",
+}
+
+
+def test_every_page_of_these_kinds_shows_them(world: World) -> None:
+    admin = world.visitor("admin")
+    for resource, name in PAGES.items():
+        path = f"/clusters/host/{resource}"
+        items = eventually(
+            lambda path=path: admin.json(f"{path}?format=json&limit=200")["items"], path
+        )
+        assert name in ("", *(item["name"] for item in items)), (resource, items)
+        place = name or items[0]["name"]
+        status, text = admin.get(f"{path}/{place}")
+        assert status == 200, (resource, place)
+        assert place in text
+    status, text = admin.get("/access/accounts")
+    assert status == 200
+    for name in ("jane", "dora", "leo", "lee"):
+        assert f"/access/accounts/users/{name}" in text
+
+
+def test_what_the_console_writes_are_objects_of_these_types(world: World) -> None:
+    """Every one is sent with strict field validation; what kube-apiserver has is then KubeSphere's."""
+    admin = world.visitor("admin")
+    fields = {"name": "wren", "email": "wren@kubesphere.example", "displayName": "Wren"}
+    status, text = admin.post(
+        "/access/accounts/new", "/access/accounts/new",
+        **fields, password=NEW_PASSWORD, description="made here",
+    )  # fmt: skip
+    assert status == 200, text
+    found = eventually(lambda: world.get(USERS, "wren"), "the user")
+    assert found["spec"].keys() >= {"email", "password"}
+    assert world.visitor("wren", NEW_PASSWORD)
+
+    def records() -> list[Manifest]:
+        label = "iam.kubesphere.io/user-ref=wren"
+        return list(world.get("loginrecords.iam.kubesphere.io", "-l", label)["items"])
+
+    (record,) = eventually(records, "the login record")
+    assert record["spec"]["success"] is True
+    eventually(lambda: world.get(USERS, "wren")["status"]["state"] == "Active", "the state")
+
+
+def test_a_department_is_a_group_of_its_members(world: World) -> None:
+    settled(world)
+    found = world.get("groups.iam.kubesphere.io", TEAM)["metadata"]
+    assert [one["name"] for one in found["ownerReferences"]] == [WHOLE]
+    home = world.get("groups.iam.kubesphere.io", WHOLE)["metadata"]["ownerReferences"]
+    assert [(one["kind"], one["name"]) for one in home] == [("WorkspaceTemplate", "demo")]
+    # By the workspace's role of the group.
+    jane = world.visitor("jane")
+    path = "/clusters/host/configmaps?namespace=shop&format=json"
+    eventually(lambda: jane.get(path)[0] == 200, "jane sees the project")
+
+
+def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: World) -> None:
+    settled(world)
+    made = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "User",
+        "metadata": {"name": "quinn"},
+        "spec": {"email": "quinn@kubesphere.example", "password": NEW_PASSWORD},
+    }
+    world.put(made)
+    finalizer = "finalizers.kubesphere.io/users"
+    eventually(
+        lambda: finalizer in (world.get(USERS, "quinn")["metadata"].get("finalizers") or []),
+        "the finalizer",
+    )
+    world.kubectl("create", "rolebinding", "by-hand", "-n", "shop", "--role=viewer", "--user=quinn")
+    world.kubectl(
+        "create", "clusterrolebinding", "of-two", "--clusterrole=view", "--user=quinn",
+        "--user=jane",
+    )  # fmt: skip
+    binding = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "GlobalRoleBinding",
+        "metadata": {"name": "quinn-people", "labels": {"iam.kubesphere.io/user-ref": "quinn"}},
+        "roleRef": {
+            "apiGroup": "iam.kubesphere.io",
+            "kind": "GlobalRole",
+            "name": "people-managers",
+        },
+        "subjects": [{"kind": "User", "name": "quinn", "apiGroup": "rbac.authorization.k8s.io"}],
+    }
+    world.put(binding)
+    projected = ("clusterrolebinding", "quarterdeck:globalrolebinding:quinn-people")
+    eventually(lambda: world.get(*projected), "the projection")
+    world.kubectl("delete", USERS, "quinn", "--timeout=60s")
+    assert not world.get("rolebinding", "-n", "shop", "by-hand")
+    assert not world.get("globalrolebindings.iam.kubesphere.io", "quinn-people")
+    assert not world.get(*projected)
+    subjects = world.get("clusterrolebinding", "of-two")["subjects"]
+    assert [one["name"] for one in subjects] == ["jane"]
+    world.put(made)
+    eventually(lambda: world.get(USERS, "quinn").get("status"), "quinn again")
+    review = world.kubectl("auth", "can-i", "--list", "--as=quinn", "-n", "shop")
+    assert "*.*" not in review
+    world.kubectl("delete", "clusterrolebinding", "of-two")
+    assert json.dumps(world.get(USERS, "jane"))

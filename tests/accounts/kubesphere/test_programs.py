@@ -1,0 +1,151 @@
+"""curl and kubectl, with tokens and with a kubeconfig of one's own."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from accounts.kubeconfigs.certificates import make_key
+from accounts.kubeconfigs.kubeconfig import signing_request
+from console.kube.identity import Identity
+from tests.accounts.conftest import PASSWORD
+from tests.accounts.kubesphere.objects import TEAM, Manifest
+from tests.accounts.kubesphere.world import World
+from tests.accounts.oauth.clients import SECRET
+from tests.controlplane.plugin import left_out
+from tests.controlplane.waiting import eventually
+
+KAPIS = "/kapis/iam.kubesphere.io/v1alpha2/users/"
+
+
+def curl(*arguments: str) -> tuple[int, Manifest]:
+    program = shutil.which("curl")
+    if program is None:
+        left_out("curl with a token", "there is no curl on this machine")
+        pytest.skip("no curl")
+    done = subprocess.run(
+        [program, "-sS", "-w", "\n%{http_code}", *arguments],
+        capture_output=True, text=True, timeout=30, check=True,
+    )  # fmt: skip
+    body, _, code = done.stdout.rpartition("\n")
+    return int(code), json.loads(body)
+
+
+def token(world: World, name: str) -> str:
+    status, body = curl(
+        f"{world.url}/oauth/token", "-u", f"kubesphere:{SECRET}", "-d", "grant_type=password",
+        "-d", f"username={name}", "--data-urlencode", f"password={PASSWORD}",
+    )  # fmt: skip
+    assert status == 200, body
+    return str(body["access_token"])
+
+
+def kubectl(world: World, user: Manifest, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    config = json.loads(world.cluster.kubeconfig.read_text())
+    config["users"][0]["user"] = user
+    path = world.folder / "somebody.kubeconfig"
+    path.write_text(json.dumps(config))
+    return world.cluster.kubectl(*arguments, kubeconfig=path)
+
+
+def whoami(done: "subprocess.CompletedProcess[str]") -> tuple[str, set[str]]:
+    assert done.returncode == 0, done.stderr
+    info = json.loads(done.stdout)["status"]["userInfo"]
+    return info["username"], set(info.get("groups") or [])
+
+
+def test_curl_reads_ones_own_user_and_kubectl_is_that_user(world: World) -> None:
+    bearer = token(world, "jane")
+    header = f"Authorization: Bearer {bearer}"
+    status, found = curl(f"{world.url}{KAPIS}jane", "-H", header)
+    assert (status, found["kind"], found["metadata"]["name"]) == (200, "User", "jane")
+    assert "password" not in found["spec"]
+    assert found["status"]["state"] == "Active"
+    annotations = found["metadata"]["annotations"]
+    assert annotations["iam.kubesphere.io/globalrole"] == "platform-regular"
+    assert curl(f"{world.url}{KAPIS}pat", "-H", header)[0] == 403
+    assert curl(f"{world.url}{KAPIS}jane")[0] == 401
+    assert curl(f"{world.url}/kapis/clusters/host{KAPIS[6:]}jane", "-H", header)[0] == 200
+
+    done = kubectl(world, {"token": bearer}, "auth", "whoami", "-o", "json")
+    assert whoami(done) == ("jane", {TEAM, "system:authenticated"})
+    done = kubectl(world, {"token": bearer}, "get", "configmaps", "-n", "shop")
+    assert done.returncode == 0, done.stderr
+    done = kubectl(world, {"token": bearer}, "get", "secrets", "-n", "kube-system")
+    assert "Forbidden" in done.stderr
+    assert 'User "jane"' in done.stderr
+
+
+def download(world: World, name: str, folder: Path) -> Path:
+    visitor = world.visitor(name)
+    status, text = eventually(
+        lambda: (
+            (found := visitor.post("/account", "/account/kubeconfig"))[1].startswith("apiV")
+            and found
+        ),
+        "a kubeconfig",
+        timeout=60,
+    )
+    assert status == 200
+    path = folder / f"{name}.kubeconfig"
+    path.write_text(text)
+    return path
+
+
+def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_path: Path) -> None:
+    path = download(world, "jane", tmp_path)
+    config = yaml.safe_load(path.read_text())
+    assert config["current-context"] == "jane@local"
+    done = world.cluster.kubectl("auth", "whoami", "-o", "json", kubeconfig=path)
+    assert whoami(done) == ("jane", {TEAM, "system:authenticated"})
+    done = world.cluster.kubectl("get", "pods", "-n", "shop", kubeconfig=path)
+    assert done.returncode == 0, done.stderr
+    done = world.cluster.kubectl("get", "nodes", kubeconfig=path)
+    assert "Forbidden" in done.stderr
+    # The same one again, and no request left behind.
+    again = download(world, "jane", tmp_path)
+    assert yaml.safe_load(again.read_text()) == config
+    label = "kubesphere.io/username=jane"
+    assert world.get("csr", "-l", label)["items"] == []
+    secret = world.get("secret", "-n", "quarterdeck-kubeconfigs", "kubeconfig-jane")
+    assert secret["data"]["pending.key"] == ""
+
+
+def test_a_member_more_or_less_is_another_certificate(world: World, tmp_path: Path) -> None:
+    download(world, "pat", tmp_path)
+    binding = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "GroupBinding",
+        "metadata": {
+            "name": "pat-in-team",
+            "labels": {"kubesphere.io/workspace": "demo"},
+        },
+        "groupRef": {"apiGroup": "iam.kubesphere.io", "kind": "Group", "name": TEAM},
+        "users": ["pat"],
+    }
+    world.put(binding)
+
+    def groups() -> set[str]:
+        path = download(world, "pat", tmp_path)
+        done = world.cluster.kubectl("auth", "whoami", "-o", "json", kubeconfig=path)
+        return whoami(done)[1] - {"system:authenticated"}
+
+    eventually(lambda: groups() == {TEAM}, "pat is in the group")
+    assert world.get("users.iam.kubesphere.io", "pat")["spec"]["groups"] == [TEAM]
+    world.kubectl("delete", "groupbindings.iam.kubesphere.io", "pat-in-team", "--timeout=30s")
+    eventually(lambda: groups() == set(), "pat has left")
+    assert (
+        "groups" not in world.get("users.iam.kubesphere.io", "pat")["spec"]
+        or not world.get("users.iam.kubesphere.io", "pat")["spec"]["groups"]
+    )
+
+
+def test_nobody_gets_a_certificate_for_another_key(world: World) -> None:
+    """Also not with our labels, whoever made the request."""
+    forged = signing_request(make_key(), Identity("jane", ("admins",)))
+    world.put(forged)
+    name = forged["metadata"]["name"]
+    eventually(lambda: not world.get("csr", name), "it is taken away")

@@ -1,0 +1,240 @@
+"""A cluster that KubeSphere 3.4 set up, with this console installed over it: one web process, two
+replicas of the controllers, and kube-apiserver asking the console whose token it was shown."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener, urlopen
+
+import pytest
+import yaml
+
+from tests.accounts.conftest import PASSWORD
+from tests.accounts.kubesphere import definitions, objects
+from tests.accounts.oauth.clients import CLIENTS
+from tests.accounts.oauth.tls import TLSProxy
+from tests.accounts.oauth.world import ready, webhook_config
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.layout import free_port
+from tests.controlplane.pki import Authority
+from tests.controlplane.programs import ApiserverOptions
+from tests.controlplane.waiting import eventually
+
+ROOT = Path(__file__).resolve().parents[3]
+Manifest = dict[str, Any]
+
+
+@dataclass
+class Replica:
+    """`manage.py controllers`."""
+
+    port: int
+    log: Path
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def leads(self) -> bool:
+        return "quarterdeck_controllers_leading 1" in self.metrics()
+
+    def metrics(self) -> str:
+        try:
+            with urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=2) as answer:  # noqa: S310
+                return str(answer.read().decode())
+        except OSError:
+            return ""
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            self.process.wait(timeout=20)
+
+
+class Visitor:
+    """A person with a browser that has no scripts."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._open = build_opener(HTTPCookieProcessor(CookieJar())).open
+        self.landed = ""
+
+    def get(self, path: str) -> tuple[int, str]:
+        return self._send(Request(self.url + path))  # noqa: S310
+
+    def post(self, page: str, path: str, **fields: str) -> tuple[int, str]:
+        """Sends the form at `path` that is on `page`."""
+        _, text = self.get(page)
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', text)
+        assert token, text
+        data = urlencode({**fields, "csrfmiddlewaretoken": token[1]}).encode()
+        return self._send(Request(self.url + path, data, {"Origin": self.url}))  # noqa: S310
+
+    def sign_in(self, name: str, password: str = PASSWORD) -> bool:
+        self.post("/login", "/login", username=name, password=password)
+        return "/login" not in self.landed
+
+    def json(self, path: str) -> Any:
+        status, text = self.get(path)
+        assert status == 200, text
+        return json.loads(text)
+
+    def _send(self, request: Request) -> tuple[int, str]:
+        try:
+            with self._open(request, timeout=30) as answer:
+                self.landed = answer.url
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            self.landed = error.url or ""
+            return error.code, error.read().decode()
+
+
+@dataclass
+class World:
+    cluster: ControlPlane
+    url: str
+    environment: dict[str, str]
+    folder: Path
+    applied: list[Manifest]
+    definitions: list[Manifest]
+    replicas: list[Replica] = field(default_factory=list)
+
+    def visitor(self, name: str = "", password: str = PASSWORD) -> Visitor:
+        found = Visitor(self.url)
+        if name:
+            assert found.sign_in(name, password), name
+        return found
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:
+        done = self.cluster.kubectl(*arguments, input=input)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def get(self, *what: str) -> Manifest:
+        found = self.kubectl("get", *what, "--ignore-not-found", "-o", "json")
+        return dict(json.loads(found or "{}"))
+
+    def put(self, *items: Manifest) -> None:
+        """As `kubectl create` does, which leaves no copy of a password behind."""
+        body = {"apiVersion": "v1", "kind": "List", "items": list(items)}
+        self.kubectl("create", "-f", "-", input=json.dumps(body))
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env=self.environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start_controllers(self) -> Replica:
+        port = free_port()
+        log = self.folder / f"controllers-{port}.log"
+        with log.open("wb") as output:
+            command = [sys.executable, str(ROOT / "manage.py"), "controllers", "--port", str(port)]
+            process = subprocess.Popen(
+                command, env=self.environment, cwd=ROOT, stdout=output, stderr=output
+            )
+        replica = Replica(port, log, process)
+        self.replicas.append(replica)
+        return replica
+
+    def leader(self) -> Replica:
+        found = eventually(
+            lambda: [one for one in self.replicas if one.process.poll() is None and one.leads],
+            "a replica leads",
+            timeout=40,
+        )
+        assert len(found) == 1
+        return found[0]
+
+
+@pytest.fixture(scope="package")
+def world(
+    control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("kubesphere")
+    port = free_port()
+    authority = Authority(folder)
+    pair = authority.server("console", hosts=["localhost"], addresses=["127.0.0.1"])
+    webhook = folder / "webhook.json"
+    flags = (
+        f"--authentication-token-webhook-config-file={webhook}",
+        "--authentication-token-webhook-version=v1",
+        "--authentication-token-webhook-cache-ttl=1s",
+    )
+    with ExitStack() as stack:
+        proxy = stack.enter_context(TLSProxy(pair, port))
+        webhook.write_text(json.dumps(webhook_config(proxy.port, authority.certificate)))
+        cluster = stack.enter_context(ControlPlane(options=ApiserverOptions(extra=flags)))
+        environment = _environment(folder, port)
+        found = World(
+            cluster, f"http://127.0.0.1:{port}", environment, folder, [], definitions.definitions()
+        )
+        _install(found)
+        for command in (("migrate", "--verbosity", "0"), ("collectstatic", "--no-input")):
+            found.manage(*command)
+        stack.callback(lambda: [one.end() for one in found.replicas])
+        found.start_controllers()
+        found.start_controllers()
+        stack.callback(_serve(found, port))
+        eventually(lambda: ready(found.url), "the console is ready", timeout=60)
+        yield found
+
+
+def _install(world: World) -> None:
+    """KubeSphere's, then ours over it."""
+    world.put(*world.definitions)
+    for item in world.definitions:
+        name = f"crd/{item['metadata']['name']}"
+        world.kubectl("wait", "--for=condition=Established", name, "--timeout=30s")
+    world.applied = objects.everything()
+    world.put(*world.applied)
+    uid = world.get("workspaces.tenant.kubesphere.io", "demo")["metadata"]["uid"]
+    world.put(*objects.project(uid))
+    world.manage(
+        "install", "--kubeconfig", str(world.cluster.kubeconfig),
+        "--out", world.environment["KUBECONFIG"],
+    )  # fmt: skip
+
+
+def _serve(world: World, port: int) -> Any:
+    """Starts the web process; returns what ends it."""
+    log = world.folder / "serve.log"
+    with log.open("wb") as output:
+        command = [sys.executable, str(ROOT / "manage.py"), "serve", "--host", "127.0.0.1"]
+        process = subprocess.Popen(
+            [*command, "--port", str(port)],
+            env=world.environment, cwd=ROOT, stdout=output, stderr=output,
+        )  # fmt: skip
+
+    def end() -> None:
+        process.terminate()
+        assert process.wait(timeout=20) == 0, log.read_text()[-4000:]
+        assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
+
+    return end
+
+
+def _environment(folder: Path, port: int) -> dict[str, str]:
+    config = folder / "authentication.yaml"
+    config.write_text(yaml.safe_dump({"oauthOptions": {"clients": CLIENTS}}))
+    return {
+        **os.environ,
+        "KUBECONFIG": str(folder / "kubeconfig"),
+        "SECRET_KEY": "kubesphere-tests-" + "x" * 40,
+        "BASE_URL": f"http://127.0.0.1:{port}",
+        "STATE_DIR": str(folder),
+        "STATIC_ROOT": str(folder / "static"),
+        "AUTHENTICATION_CONFIG": str(config),
+    }

@@ -1,0 +1,110 @@
+"""Downloading one's kubeconfig. With kubectl on a real cluster: `tests/accounts/kubesphere`."""
+
+import base64
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pytest_django import Settings
+
+from accounts.kubeconfigs import asking
+from accounts.kubeconfigs.certificates import make_key, make_request
+from accounts.kubeconfigs.keeping import Keeper, Kept
+from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
+from console.audit.models import AuditRecord
+from console.kube.errors import Forbidden
+from console.kube.gvr import USERS
+from console.kube.identity import Identity
+from console.kube.runtime import StaticRuntime
+from devcluster.pki import Authority
+from tests.accounts.conftest import Browser
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PATH = "/account/kubeconfig"
+
+
+@pytest.fixture
+async def alice(browser: Browser) -> Browser:
+    await browser.login("alice")
+    return browser
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "PATIENCE", 0.2)
+    monkeypatch.setattr(asking, "LOOK_EVERY", 0.05)
+
+
+async def keep(
+    runtime: StaticRuntime, folder: Path, *, name: str = "alice", minutes: int = 7200
+) -> Kept:
+    key = make_key()
+    request = make_request(key, Identity(name))
+    certificate = Authority(folder).sign(request, timedelta(minutes=minutes)).decode()
+    kept = Kept("alice", key, certificate)
+    await Keeper(runtime.console).save(kept)
+    return kept
+
+
+async def test_it_is_a_file_that_is_kept_nowhere(
+    alice: Browser, runtime: StaticRuntime, tmp_path: Path, settings: Settings
+) -> None:
+    settings.KUBECONFIG_SERVER = "https://kubernetes.example.com:6443"
+    kept = await keep(runtime, tmp_path)
+    answer = await alice.post(PATH)
+    assert answer.status_code == 200
+    assert answer["Content-Type"].startswith("application/yaml")
+    assert answer["Content-Disposition"] == 'attachment; filename="kubeconfig-alice.yaml"'
+    assert "no-store" in answer["Cache-Control"]
+    config = yaml.safe_load(answer.content)
+    (user,), (cluster,) = config["users"], config["clusters"]
+    assert base64.b64decode(user["user"]["client-key-data"]).decode() == kept.key
+    assert base64.b64decode(user["user"]["client-certificate-data"]).decode() == kept.certificate
+    assert cluster["cluster"] == {"server": "https://kubernetes.example.com:6443"}
+    assert config["current-context"] == "alice@local"
+    row = await AuditRecord.objects.filter(resource="certificatesigningrequests").aget()
+    assert (row.actor, row.verb, row.name) == ("alice", "create", "alice")
+
+
+async def test_who_asks_first_is_noted_for_the_controllers(
+    alice: Browser, runtime: StaticRuntime
+) -> None:
+    answer = await alice.post(PATH)
+    assert (answer.status_code, answer["Location"]) == (302, "/account#kubeconfig")
+    assert "The certificate is not there yet" in (await alice.get("/account")).content.decode()
+    found = runtime.console.of(USERS)["alice"]["metadata"]["annotations"]
+    assert found[ASKED_ANNOTATION] == "true"
+
+
+@pytest.mark.parametrize("what", [{"name": "admin"}, {"minutes": -30}])
+async def test_a_certificate_that_does_not_count_is_not_given(
+    alice: Browser, runtime: StaticRuntime, tmp_path: Path, what: dict[str, Any]
+) -> None:
+    await keep(runtime, tmp_path, **what)
+    assert (await alice.post(PATH)).status_code == 302
+
+
+async def test_a_console_that_may_not_says_so(
+    alice: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise Forbidden(403, "no")
+
+    monkeypatch.setattr(runtime.console, "get", refuse)
+    assert (await alice.post(PATH)).status_code == 302
+    assert "cannot be made at this moment" in (await alice.get("/account")).content.decode()
+
+
+async def test_it_is_for_people_who_are_signed_in_and_by_a_form(browser: Browser) -> None:
+    assert (await browser.post(PATH)).status_code in (302, 401, 403)
+    await browser.login("alice")
+    assert (await browser.get(PATH)).status_code == 405
+
+
+async def test_the_page_says_for_how_long(alice: Browser, settings: Settings) -> None:
+    assert "It counts for 7 days at most" in (await alice.get("/account")).content.decode()
+    settings.KUBECONFIG_HOURS = 12
+    assert "It counts for 12 hours at most" in (await alice.get("/account")).content.decode()

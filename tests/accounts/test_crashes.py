@@ -1,0 +1,289 @@
+"""Every controller of the accounts, cut off at every write: the end is right, and nothing is left."""
+
+import base64
+from datetime import timedelta
+from typing import Any
+
+from accounts.controllers import FINALIZER, UserReconciler
+from accounts.farewell import FarewellReconciler
+from accounts.groupbindings import FINALIZER as BINDING_FINALIZER
+from accounts.groupbindings import GroupBindingReconciler
+from accounts.groups import FINALIZER as GROUP_FINALIZER
+from accounts.groups import GroupReconciler
+from accounts.kubeconfigs.certificates import expires, is_for, make_key
+from accounts.kubeconfigs.csr import CSRReconciler
+from accounts.kubeconfigs.keeping import Keeper
+from accounts.kubeconfigs.kubeconfig import (
+    ASKED_ANNOTATION,
+    KubeconfigReconciler,
+    signing_request,
+)
+from accounts.kubeconfigs.lifetimes import renew_before
+from accounts.protection.retention import LoginRecordReconciler
+from console.kube.gvr import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    CLUSTER_ROLE_BINDINGS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLE_BINDINGS,
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    LOGIN_RECORDS,
+    ROLE_BINDINGS,
+    SECRETS,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.identity import Identity
+from devcluster.pki import Authority
+from rbac.memberships import groups_of
+from tests.accounts.conftest import HASH, PASSWORD
+from tests.accounts.crashing import crash_everywhere, settle
+from tests.accounts.protection.test_retention import record
+from tests.accounts.test_farewell import definition
+from tests.rbac.fakes import START, FakeRuntime, Manifest
+from tests.rbac.objects import (
+    IAM,
+    binding,
+    native_binding,
+    user,
+    workspace,
+    workspace_binding,
+)
+
+GONE = "2026-03-01T12:00:00Z"
+FACTORIES = (
+    UserReconciler,
+    FarewellReconciler,
+    LoginRecordReconciler,
+    GroupReconciler,
+    GroupBindingReconciler,
+    KubeconfigReconciler,
+    CSRReconciler,
+)
+CUSTOM = (
+    USERS,
+    GROUPS,
+    GROUP_BINDINGS,
+    GLOBAL_ROLE_BINDINGS,
+    LOGIN_RECORDS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+NATIVE = (CERTIFICATE_SIGNING_REQUESTS, CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS)
+
+
+def group(name: str, workspace: str = "acme", parent: str = "", **metadata: Any) -> Manifest:
+    labels = {"kubesphere.io/workspace": workspace} if workspace else {}
+    labels |= {"iam.kubesphere.io/group-parent": parent} if parent else {}
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "5", "labels": labels}
+    return {"apiVersion": f"{IAM}/v1alpha2", "kind": "Group", "metadata": {**meta, **metadata}}
+
+
+def members(name: str, of: str, *users: str, workspace: str = "acme", **metadata: Any) -> Manifest:
+    labels = {"kubesphere.io/workspace": workspace} if workspace else {}
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": "6", "labels": labels}
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "GroupBinding",
+        "metadata": {**meta, **metadata},
+        "groupRef": {"apiGroup": IAM, "kind": "Group", "name": of},
+        "users": list(users),
+    }
+
+
+def world(objects: dict[GVR, list[Manifest]]) -> FakeRuntime:
+    known = {gvr: objects.get(gvr, []) for gvr in (*CUSTOM, *NATIVE)}
+    known[CUSTOM_RESOURCE_DEFINITIONS] = [definition(gvr) for gvr in CUSTOM]
+    return FakeRuntime(known)
+
+
+def kubernetes(runtime: FakeRuntime) -> None:
+    """What the API server does by itself: objects on the way out go with their last finalizer."""
+    for (gvr, place), item in list(runtime.console.objects.items()):
+        meta = item["metadata"]
+        if "deletionTimestamp" in meta and not meta.get("finalizers"):
+            del runtime.console.objects[gvr, place]
+            runtime.console.informers[gvr].remove(item)
+
+
+def everything() -> FakeRuntime:
+    both = workspace_binding("acme-both", "acme", "acme-viewer", "User bob", "Group staff")
+    return world(
+        {
+            WORKSPACES: [workspace("acme")],
+            USERS: [
+                user("plain", password=PASSWORD, state=None),
+                user("alice", password=HASH),
+                user("bob", password=HASH, deletionTimestamp=GONE, finalizers=[FINALIZER, "x/y"]),
+            ],
+            LOGIN_RECORDS: [record("r1", START), record("old", START - timedelta(days=30))],
+            GROUPS: [
+                group("staff"),
+                group("team", parent="staff"),
+                group("leaving", deletionTimestamp=GONE, finalizers=[GROUP_FINALIZER]),
+            ],
+            GROUP_BINDINGS: [
+                members("one", "team", "alice", "bob"),
+                members("two", "leaving", "alice", finalizers=[BINDING_FINALIZER]),
+                members("three", "staff", "bob"),
+            ],
+            GLOBAL_ROLE_BINDINGS: [binding("bob-admin", ("User", "bob"))],
+            WORKSPACE_ROLE_BINDINGS: [both],
+            CLUSTER_ROLE_BINDINGS: [
+                native_binding("by-hand", "view", "User bob"),
+                native_binding("of-three", "view", "User alice", "User bob", "Group leaving"),
+                native_binding("of-group", "edit", "Group leaving"),
+            ],
+            ROLE_BINDINGS: [native_binding("here", "admin", "User bob", namespace="shop")],
+        }
+    )
+
+
+def names(items: list[Manifest]) -> list[str]:
+    return [item["name"] for item in items]
+
+
+def hashed_or_not(_gvr: GVR, item: Manifest) -> Manifest:
+    """Two hashes of one password differ."""
+    spec = item.get("spec") or {}
+    if str(spec.get("password", "")).startswith("$2b$10$"):
+        return {**item, "spec": {**spec, "password": "a hash"}}
+    return item
+
+
+async def test_a_crash_at_any_write_changes_nothing_in_the_end() -> None:
+    writes = await crash_everywhere(
+        everything, FACTORIES, cluster=kubernetes, without=hashed_or_not
+    )
+    # Else nothing was tried.
+    assert writes >= 25
+
+
+async def test_what_the_end_is() -> None:
+    runtime = everything()
+    await settle(runtime, FACTORIES, kubernetes)
+    of = runtime.console.of
+    assert of(USERS)["plain"]["status"]["state"] == "Active"
+    assert of(USERS)["bob"]["metadata"]["finalizers"] == ["x/y"]
+    assert of(USERS)["alice"]["spec"]["groups"] == ["team"]
+    assert set(of(GROUPS)) == {"staff", "team"}
+    owners = {name: item["metadata"]["ownerReferences"][0] for name, item in of(GROUPS).items()}
+    assert (owners["staff"]["kind"], owners["staff"]["name"]) == ("Workspace", "acme")
+    assert (owners["team"]["kind"], owners["team"]["uid"]) == ("Group", "uid-staff")
+    assert {name: item["users"] for name, item in of(GROUP_BINDINGS).items()} == {"one": ["alice"]}
+    assert of(GLOBAL_ROLE_BINDINGS) == {} == of(ROLE_BINDINGS)
+    assert names(of(WORKSPACE_ROLE_BINDINGS)["acme-both"]["subjects"]) == ["staff"]
+    assert set(of(CLUSTER_ROLE_BINDINGS)) == {"of-three"}
+    assert names(of(CLUSTER_ROLE_BINDINGS)["of-three"]["subjects"]) == ["alice"]
+    assert set(of(LOGIN_RECORDS)) == {"r1"}
+    assert groups_of(runtime, "alice") == ("team",)
+
+
+# Certificates.
+
+
+class Signer:
+    """The cluster's own controller. `more`: on top of what is asked for."""
+
+    def __init__(self, folder: Any) -> None:
+        self._authority = Authority(folder)
+        self.more = timedelta()
+
+    def __call__(self, runtime: FakeRuntime) -> None:
+        kubernetes(runtime)
+        for item in runtime.console.of(CERTIFICATE_SIGNING_REQUESTS).values():
+            status = item.get("status") or {}
+            if status.get("conditions") and not status.get("certificate"):
+                lasts = timedelta(seconds=item["spec"]["expirationSeconds"])
+                request = base64.b64decode(item["spec"]["request"])
+                signed = base64.b64encode(self._authority.sign(request, lasts + self.more)).decode()
+                status = {**status, "certificate": signed}
+                runtime.console.put(CERTIFICATE_SIGNING_REQUESTS, {**item, "status": status})
+
+
+def asking() -> FakeRuntime:
+    return world(
+        {
+            WORKSPACES: [workspace("acme")],
+            USERS: [user("alice", password=HASH, annotations={ASKED_ANNOTATION: "true"})],
+            GROUPS: [group("team")],
+            GROUP_BINDINGS: [members("one", "team", "alice")],
+        }
+    )
+
+
+async def test_a_crash_on_the_way_to_a_certificate_leaves_one_and_no_request(
+    tmp_path: Any,
+) -> None:
+    def kept_or_not(gvr: GVR, item: Manifest) -> Manifest:
+        """Keys differ."""
+        data = item.get("data") or {}
+        return (
+            {**item, "data": {name: bool(data[name]) for name in data}} if gvr == SECRETS else item
+        )
+
+    writes = await crash_everywhere(
+        asking, FACTORIES, cluster=Signer(tmp_path), without=kept_or_not
+    )
+    assert writes >= 8
+
+
+async def test_the_certificate_has_the_name_and_the_groups(tmp_path: Any) -> None:
+    runtime = asking()
+    await settle(runtime, FACTORIES, Signer(tmp_path))
+    kept = await Keeper(runtime.console).find("alice")
+    assert is_for(kept.certificate, kept.key, Identity("alice", ("team",)))
+    assert not kept.pending
+    assert runtime.console.of(CERTIFICATE_SIGNING_REQUESTS) == {}
+
+
+async def test_it_is_renewed_before_it_ends(tmp_path: Any) -> None:
+    runtime = asking()
+    signer = Signer(tmp_path)
+    await settle(runtime, FACTORIES, signer)
+    keeper = Keeper(runtime.console)
+    first = await keeper.find("alice")
+    signer.more = timedelta(days=30)
+    runtime.clock.time = expires(first.certificate) - renew_before()
+    await settle(runtime, FACTORIES, signer)
+    second = await keeper.find("alice")
+    assert expires(second.certificate) > expires(first.certificate) + timedelta(days=29)
+    assert second.key != first.key
+
+
+async def test_it_is_made_anew_when_groups_change(tmp_path: Any) -> None:
+    runtime = asking()
+    signer = Signer(tmp_path)
+    await settle(runtime, FACTORIES, signer)
+    keeper = Keeper(runtime.console)
+    first = await keeper.find("alice")
+    runtime.console.put(GROUP_BINDINGS, members("one", "team", workspace="acme"))
+    await settle(runtime, FACTORIES, signer)
+    second = await keeper.find("alice")
+    assert is_for(second.certificate, second.key, Identity("alice"))
+    assert second.key != first.key
+
+
+async def test_a_request_of_somebody_else_is_not_approved(tmp_path: Any) -> None:
+    runtime = asking()
+    await settle(runtime, FACTORIES, lambda _: None)
+    ((name, ours),) = runtime.console.of(CERTIFICATE_SIGNING_REQUESTS).items()
+    assert ours["status"]["conditions"][0]["type"] == "Approved"
+
+    forged = signing_request(make_key(), Identity("alice", ("team", "admins")))
+    await runtime.console.create(CERTIFICATE_SIGNING_REQUESTS, forged)
+    await settle(runtime, (CSRReconciler,), lambda _: None)
+    assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
+
+
+async def test_a_disabled_user_has_none(tmp_path: Any) -> None:
+    runtime = asking()
+    await settle(runtime, FACTORIES, Signer(tmp_path))
+    found = runtime.console.of(USERS)["alice"]
+    runtime.console.put(USERS, {**found, "status": {"state": "Disabled"}})
+    await settle(runtime, FACTORIES, Signer(tmp_path))
+    assert runtime.console.of(SECRETS) == {}
