@@ -41,12 +41,14 @@ class SessionAuthMiddleware:
         name = found.identity.name if found.identity else None
 
         async def session_alive() -> bool:
+            # With the groups, and as whom it is viewed: what a socket may show was decided for these.
             now = await _examine(key)
-            return name is not None and now.identity is not None and now.identity.name == name
+            known = name is not None and now.identity == found.identity
+            return known and now.acting == found.acting
 
         account = {
             "account": name,
-            "access": access_of(found.identity),
+            "access": access_of(found.acting),
             "session_alive": session_alive,
         }
         return await self.application({**scope, **account}, receive, send)

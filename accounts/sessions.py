@@ -19,6 +19,7 @@ from accounts.oauth.holders import holder_of
 from accounts.protection.models import SignIn
 from accounts.protection.origins import NOWHERE, Origin
 from accounts.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from accounts.viewing.state import Viewing, viewing_of
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
@@ -42,11 +43,17 @@ class State(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Found:
     """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
-    has to choose a password before that, and is nobody until then."""
+    has to choose a password before that, and is nobody until then. `viewing`: as whom else it is used."""
 
     state: State
     identity: Identity | None = None
     pending: str | None = None
+    viewing: Viewing | None = None
+
+    @property
+    def acting(self) -> Identity | None:
+        """Whose rights count."""
+        return self.viewing.identity if self.viewing is not None else self.identity
 
 
 async def begin(
@@ -110,7 +117,7 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         return Found(State.ENDED)
     if holder.uninitialized:
         return Found(State.ALIVE, pending=identity.name)
-    return Found(State.ALIVE, identity)
+    return Found(State.ALIVE, identity, viewing=viewing_of(content, identity, now))
 
 
 def in_time(content: dict[str, Any], now: datetime) -> bool:

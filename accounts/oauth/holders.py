@@ -15,8 +15,10 @@ from accounts.directory import trusted_users
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
+from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
+from rbac.memberships import identity_of
 
 #: On a user who has to choose a password first. KubeSphere's console writes "true".
 UNINITIALIZED = "iam.kubesphere.io/uninitialized"
@@ -31,7 +33,8 @@ class Holder:
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.user.name)
+        """With the groups of this moment."""
+        return identity_of(get_runtime(), self.user.name)
 
     @property
     def uninitialized(self) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
 
-from console.kube.gvr import USERS
+from console.kube.gvr import GROUP_BINDINGS, USERS
 from console.kube.informer import Informer
 from console.kube.runtime import RIGHTS as NATIVE_RIGHTS
 from console.kube.runtime import get_runtime
@@ -22,7 +22,7 @@ from console.live.perloop import PerLoop
 from console.live.screens import get_screens
 
 #: Types whose objects say who may do what: a change of one asks for a new decision.
-RIGHTS = (USERS, *NATIVE_RIGHTS)
+RIGHTS = (USERS, GROUP_BINDINGS, *NATIVE_RIGHTS)
 #: Sessions that are looked up at the same time.
 AT_ONCE = 8
 
