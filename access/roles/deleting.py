@@ -54,7 +54,12 @@ async def delete(
 
         async def do(client: ObjectClient, audit_id: str) -> None:
             await client.delete(
-                gvr, namespace=place.namespace, name=name, uid=uid or "-", audit_id=audit_id
+                gvr,
+                namespace=place.namespace,
+                name=name,
+                uid=uid or "-",
+                resource_version=found.entry.resource_version,
+                audit_id=audit_id,
             )
 
         try:

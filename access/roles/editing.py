@@ -148,6 +148,7 @@ async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool
         "kind": types.role_kind,
         "metadata": {
             "name": form.name,
+            **({"namespace": place.namespace} if place.namespace else {}),
             "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
             "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
         },

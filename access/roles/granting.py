@@ -138,6 +138,7 @@ async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -
         "kind": types.binding_kind,
         "metadata": {
             "name": binding_name(kind, subject, found.name),
+            **({"namespace": place.namespace} if place.namespace else {}),
             "labels": _labels(place, kind, subject),
         },
         "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},

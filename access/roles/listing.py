@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from access.page import page
 from access.roles.places import Role, informer_of, may, may_natively
+from access.roles.undoing import offered
 from access.roles.words import ORIGINS
 from console.kube.indexes import indexes_of
 from console.kube.runtime import get_runtime
@@ -108,6 +109,7 @@ async def _shown(
         "lines": lines[:MOST],
         "more": max(0, len(lines) - MOST),
         "everything": everything,
+        "undo": await offered(request, place, ""),
         "etag": etag,
         "namespaces": visible_namespaces(access, running_informers()),
         "new_url": _new_url(access, place),
