@@ -40,18 +40,23 @@ class SessionAuthMiddleware:
             return await _refuse(receive, send)
         key = _session_key(scope)
         found = await _examine(key)
-        name = found.identity.name if found.identity else None
+        name, acting = _names(found)
 
         async def session_alive() -> bool:
-            now = await _examine(key)
-            return name is not None and now.identity is not None and now.identity.name == name
+            return name is not None and _names(await _examine(key)) == (name, acting)
 
         account = {
             "account": name,
-            "access": LastingAccess(name, get_authorizer(), get_runtime()) if name else None,
+            "access": LastingAccess(acting, get_authorizer(), get_runtime()) if acting else None,
             "session_alive": session_alive,
         }
         return await self.application({**scope, **account}, receive, send)
+
+
+def _names(found: Found) -> tuple[str | None, str | None]:
+    """Whose session it is, and whose rights count."""
+    mine, theirs = found.identity, found.acting
+    return mine.name if mine else None, theirs.name if theirs else None
 
 
 def has_our_origin(scope: Scope) -> bool:

@@ -1,14 +1,14 @@
 """Users, as the shared cache knows them."""
 
-import asyncio
 from datetime import timedelta
 
+from console.kube.arrival import arrives
 from console.kube.clock import SystemClock
 from console.kube.gvr import USERS, Key
-from console.kube.informer import ChangeSignal, Informer
+from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
-from console.kube.store import Entry, older
+from console.kube.store import Entry
 
 #: How long the cache's word is taken for who may sign in while kube-apiserver is away.
 STALE_USERS = timedelta(minutes=5)
@@ -58,23 +58,6 @@ def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
     return any(user.email.casefold() == folded for user in found if user.name != but)
 
 
-async def wait_for_version(name: str, version: str, *, timeout: float = 5.0) -> bool:  # noqa: ASYNC109
-    """True as soon as the cache has the user in this version or a later one; False after `timeout`
-    seconds."""
-    informer = users()
-    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
-        try:
-            async with asyncio.timeout(timeout):
-                while not _has(informer, name, version):
-                    changed.clear()
-                    if _has(informer, name, version):
-                        break
-                    await changed.wait()
-        except TimeoutError:
-            return False
-    return True
-
-
-def _has(informer: Informer[User], name: str, version: str) -> bool:
-    entry = informer.store.get(Key("", name))
-    return entry is not None and not older(entry.resource_version, version)
+async def wait_for_version(name: str, version: str) -> bool:
+    """True as soon as the cache has the user in this version or a later one; False if it takes long."""
+    return await arrives(users(), Key("", name), version)

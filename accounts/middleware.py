@@ -32,9 +32,10 @@ _clock = SystemClock()
 
 
 class AccountMiddleware:
-    """Sets `request.account`, `request.identity` and `request.session_state`.
+    """Sets `request.account`, `identity`, `own_identity`, `viewing` and `session_state`.
 
     `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
+    `identity` is another one while the user views the console as somebody else (`accounts.viewing`).
     One whose sign-in is not complete is nobody, and has `request.pending` and `request.step` instead.
     """
 
@@ -100,7 +101,9 @@ async def identify(request: HttpRequest) -> None:
     elif found.state is State.ALIVE:
         await touch(request.session, _clock.now())
     request.session_state = found.state  # type: ignore[attr-defined]
-    request.identity = found.identity  # type: ignore[attr-defined]
+    request.identity = found.acting  # type: ignore[attr-defined]
+    request.own_identity = found.identity  # type: ignore[attr-defined]
+    request.viewing = found.viewing  # type: ignore[attr-defined]
     request.account = found.identity.name if found.identity else None  # type: ignore[attr-defined]
     request.pending = found.pending  # type: ignore[attr-defined]
     request.step = found.step  # type: ignore[attr-defined]

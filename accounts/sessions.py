@@ -27,6 +27,7 @@ from accounts.oauth.options import options
 from accounts.protection.models import SignIn
 from accounts.protection.origins import NOWHERE, Origin
 from accounts.session_settings import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from accounts.viewing.state import Viewing, viewing_of
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
@@ -62,12 +63,18 @@ class Step(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Found:
     """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
-    has to take a `step` before that, and is nobody until then."""
+    has to take a `step` before that, and is nobody until then. `viewing`: as whom else it is used."""
 
     state: State
     identity: Identity | None = None
     pending: str | None = None
     step: Step | None = None
+    viewing: Viewing | None = None
+
+    @property
+    def acting(self) -> Identity | None:
+        """Whose rights count."""
+        return self.viewing.identity if self.viewing is not None else self.identity
 
 
 async def begin(
@@ -154,7 +161,7 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
     step = _next_step(content.get(FACTOR), bool(holder.uninitialized))
     if step is not None:
         return Found(State.ALIVE, pending=identity.name, step=step)
-    return Found(State.ALIVE, identity)
+    return Found(State.ALIVE, identity, viewing=viewing_of(content, identity, now))
 
 
 def _next_step(factor: object, uninitialized: bool) -> Step | None:

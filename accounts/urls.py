@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("accounts.oauth.urls")),
     path("access/accounts", include("accounts.administration.urls")),
     path("account", include("accounts.own.urls")),
+    path("access/view-as", include("accounts.viewing.urls")),
     path("", include("accounts.federation.urls")),
     path("login", login, name="login"),
     path("login/second-factor", second_factor, name="second_factor"),

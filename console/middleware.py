@@ -14,11 +14,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.utils.translation import gettext as _
 
+from console.views.guard import SAFE_METHODS
+
 Response = HttpResponseBase
 GetResponse = Callable[[HttpRequest], Response | Awaitable[Response]]
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Destinations whose document another site's page would contain.
 EMBEDDED = frozenset({"object", "embed", "iframe", "frame", "fencedframe"})
 HSTS_SECONDS = 365 * 24 * 3600

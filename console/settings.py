@@ -109,6 +109,7 @@ MIDDLEWARE = [
     "accounts.middleware.AccountMiddleware",
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
+    "accounts.viewing.middleware.ViewingMiddleware",
     "console.views.opening.OpeningViewMiddleware",
 ]
 

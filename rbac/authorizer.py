@@ -36,10 +36,10 @@ from console.kube.identity import AUTHENTICATED_GROUP, Identity
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
-from rbac.explanation import Explanation, explain
+from rbac.explanation import Explanation, explain, granters
 from rbac.index import Index, Who
 from rbac.liveness import READS, needs_live
-from rbac.resolver import Rights
+from rbac.resolver import Grant, Rights
 from rbac.rules import Question, as_requested
 
 log = logging.getLogger(__name__)
@@ -125,6 +125,20 @@ class Authorizer:
     def standing(self, identity: Identity) -> Rights | None:
         """The rights that count for reading; others take their place when they change. Never raises."""
         return self._ask(identity, "list", NAMESPACES, None, lambda rights: rights)
+
+    def grants(self, identity: Identity, *, acting: bool) -> tuple[Grant, ...]:
+        """Everything that counts for `identity`, and from where; nothing on any doubt. `acting`: to
+        decide about a change, for which rights from before an outage do not count. Never raises."""
+        nothing: tuple[Grant, ...] = ()
+
+        def work_out(_rights: Rights) -> tuple[Grant, ...]:
+            return self._sources().index.grants_of(_who(identity))
+
+        return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
+
+    def granters(self, asked: Question) -> tuple[str, ...]:
+        """Who could allow it, as `User ann` or `Group ops`. Not for everybody to know."""
+        return granters(self._sources().index, as_requested(asked))
 
     def explain(self, identity: Identity, asked: Question) -> Explanation:
         """Why, as far as `identity` may know it. Never raises."""
@@ -224,6 +238,11 @@ class RoleAccess:
 
     def standing(self) -> Rights | None:
         return self.authorizer.standing(self.identity)
+
+    def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> tuple[str, ...]:
+        """Those of `console.ui.access.Explaining`."""
+        asked = Question(verb, gvr.group, gvr.resource, namespace=namespace)
+        return self.authorizer.explain(self.identity, asked).granters
 
 
 def _names(rights: Rights, verb: str, gvr: GVR) -> frozenset[Key]:

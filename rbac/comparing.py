@@ -13,6 +13,7 @@ from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.runtime import CurrentRuntime
 from rbac.authorizer import Authorizer, is_usable
+from rbac.memberships import identity_of
 from rbac.rules import Question, as_requested
 
 #: Anybody may ask this about himself: `system:basic-user`.
@@ -44,7 +45,7 @@ def people(runtime: CurrentRuntime) -> list[Identity]:
     for entry in runtime.informer(USERS).store.snapshot().entries.values():
         try:
             if is_usable(entry.projection):
-                found.append(Identity(entry.projection.name))
+                found.append(identity_of(runtime, entry.projection.name))
         except InvalidIdentity:
             continue
     return sorted(found, key=lambda identity: identity.name)

@@ -2,6 +2,7 @@
 
 from console.kube.runtime import CurrentRuntime, get_runtime
 from rbac.authorizer import Authorizer
+from rbac.levels import Levels
 
 _current: tuple[CurrentRuntime, Authorizer] | None = None
 
@@ -14,3 +15,8 @@ def get_authorizer() -> Authorizer:
     if current is None or current[0] is not runtime:
         current = _current = (runtime, Authorizer(runtime))
     return current[1]
+
+
+def get_levels() -> Levels:
+    """Raises RuntimeError, as above."""
+    return Levels(get_runtime(), get_authorizer())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rbac.index import Index, Who
 from rbac.resolver import Grant, Rights
-from rbac.rules import Question, any_allows
+from rbac.rules import Question, Rules, any_allows
 
 _RBAC = "rbac.authorization.k8s.io"
 
@@ -46,6 +46,20 @@ def explain(rights: Rights, asked: Question, index: Index, who: Who) -> Explanat
     bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
     if not rights.allows(Question("list", _RBAC, bindings, namespace=asked.namespace)):
         return Explanation(asked)
+    return Explanation(asked, granters=granters(index, asked))
+
+
+def granters(index: Index, asked: Question) -> tuple[str, ...]:
+    """Who could allow it: people and groups that may bind a role there and hold what is asked themselves,
+    since kube-apiserver lets nobody give more than that."""
+    bindings = "rolebindings" if asked.namespace else "clusterrolebindings"
+    held: dict[str, Rules] = {}
+    for who, rules in index.holders(asked.namespace):
+        if not who.partition(" ")[2].startswith("system:"):
+            held[who] = held.get(who, ()) + rules
     granting = Question("create", _RBAC, bindings, namespace=asked.namespace)
-    found = {who for who, rules in index.holders(asked.namespace) if any_allows(rules, granting)}
-    return Explanation(asked, granters=tuple(sorted(found)))
+    return tuple(
+        who
+        for who, rules in sorted(held.items())
+        if any_allows(rules, granting) and any_allows(rules, asked)
+    )

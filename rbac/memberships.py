@@ -46,6 +46,11 @@ def groups_of(source: Reads, user: str) -> tuple[str, ...]:
     return tuple(sorted({name for one in found for name in _granted(groups, one.projection)}))
 
 
+def identity_of(source: Reads, user: str) -> Identity:
+    """As whom a user acts. Raises `InvalidIdentity`."""
+    return Identity(user, groups_of(source, user))
+
+
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
     """The GroupBindings of a store that name the user."""
     index = _by_user.get(store)

@@ -5,17 +5,15 @@ from functools import wraps
 from typing import Any
 
 from django.db import DatabaseError
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from accounts.directory import UsersUnknown
 from console.audit.trail import AuditUnavailable
-from console.kube.gvr import USERS
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
-from console.ui.registry import kinds
-from console.ui.states import denied_text
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
@@ -32,10 +30,7 @@ def page(view: View) -> View:
         try:
             return await view(request, *args, **kwargs)
         except Denied as denied:
-            kind = kinds.of(USERS)
-            if kind is None:
-                raise Http404 from denied
-            return denied_page(request, kind, denied_text(denied, kind.nouns))
+            return denied_page(request, denied)
         except UsersUnknown:
             return error_page(request, 503, _("The users have not arrived from the cluster."))
         except (AuditUnavailable, DatabaseError):

@@ -25,6 +25,7 @@ from accounts.protection import attempts, signins
 from accounts.refusals import refusal
 from accounts.states import ACTIVE, DISABLED, LOCKED, lock_left
 from accounts.time import now
+from accounts.viewing.state import may_view
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user
 from console.audit.trail import Recording
 from console.kube.client import UserClient
@@ -132,16 +133,20 @@ async def shown(
         "uid": entry.projection.uid,
         "error": error,
         "facts": await _facts(entry),
-        "buttons": [],
         "acts": [],
         "delete_url": "",
     }
+    # What they may do is a page of its own, above this package.
+    context["buttons"] = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
+    if not target.is_self and may_view(access.identity, name):
+        url = reverse("accounts:viewing:begin", args=(name,))
+        context["buttons"].append(Button(_("View as %(name)s") % {"name": name}, url))
     if may_change:
         context["acts"] = [
             Button(ACTS[act].label, reverse("accounts:administration:act", args=(name, act)))
             for act in await _offered(target, entry)
         ]
-        context["buttons"] = [
+        context["buttons"] += [
             Button(_("Edit"), reverse("accounts:administration:edit", args=(name,))),
             Button(_("Reset password"), reverse("accounts:administration:password", args=(name,))),
         ]

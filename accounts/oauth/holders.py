@@ -18,7 +18,7 @@ from console.kube.projections import User
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
-from rbac.memberships import groups_of
+from rbac.memberships import identity_of
 
 #: On a user who has to choose a password first. KubeSphere's console writes "true".
 UNINITIALIZED = "iam.kubesphere.io/uninitialized"
@@ -34,7 +34,7 @@ class Holder:
     @property
     def identity(self) -> Identity:
         """With the groups of this moment. Raises `InvalidIdentity`."""
-        return Identity(self.user.name, groups_of(get_runtime(), self.user.name))
+        return identity_of(get_runtime(), self.user.name)
 
     @property
     def uninitialized(self) -> str:

@@ -16,18 +16,7 @@ from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, 
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
-
-#: Without these nobody can administer the platform, or log in to it; KubeSphere offers no deletion.
-BUILT_IN = frozenset(
-    {
-        "anonymous",
-        "authenticated",
-        "platform-admin",
-        "platform-regular",
-        "platform-self-provisioner",
-        "pre-registration",
-    }
-)
+from rbac.builtin import PLATFORM_ROLES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +24,15 @@ class DeleteOwn(Delete):
     """Not for the roles that the platform is built on."""
 
     def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
-        return name not in BUILT_IN and super().may(access, gvr, namespace=namespace, name=name)
+        return name not in PLATFORM_ROLES and super().may(
+            access, gvr, namespace=namespace, name=name
+        )
 
 
 def origin(role: Role) -> str:
     if role.template:
         return "template"
-    return "platform" if role.name in BUILT_IN else "own"
+    return "platform" if role.name in PLATFORM_ROLES else "own"
 
 
 @register

@@ -4,7 +4,7 @@ They ask nothing else about permissions. The implementation comes from `rbac` th
 request or a socket without an `Access` is refused (`require_access`).
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Protocol, runtime_checkable
 
 from console.kube.gvr import GVR, Key
@@ -47,6 +47,15 @@ class Access(Protocol):
     def standing(self) -> Hashable:
         """Equal at two moments only if every question about get, list and watch has the same answers at
         both, but for what is never answered from doubtful rights. None: nobody can say."""
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """Rights that can say who could give more of them."""
+
+    def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> Sequence[str]:
+        """As `User ann` or `Group ops`; none where the viewer may not see who has which role."""
         ...
 
 

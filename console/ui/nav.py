@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, USERS
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.ui.access import Access
@@ -28,6 +28,8 @@ from console.ui.viewspec import ViewSpec
 CUSTOMS, CUSTOMS_LOOKED_AT = 20, 500
 #: Links that are kept: of each kind for some namespaces.
 KEPT = 5000
+#: The names of pages that the menu has one entry for.
+_ROLE_PAGES = frozenset({"new_role", "project_role", "role", "roles"})
 #: Viewers in a project, or in all, whose kinds are kept.
 MENUS = 500
 
@@ -167,12 +169,19 @@ def _address(name: str, *place: str) -> str:
 
 
 def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
+    if any(_may_list(access, gvr) for gvr in (GLOBAL_ROLES, CLUSTER_ROLES, ROLES)):
+        url = _address("access:roles")
+        yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES, None, None)
     if access.can("create", USERS):
         url = _address("accounts:administration:new_account")
         yield NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)
     if may_list_everything(access):
         url, label = _address("accounts:federation:providers"), gettext_lazy("Identity providers")
         yield NavItem(label, url, current == "providers", None, None)
+
+
+def _may_list(access: Access, gvr: GVR) -> bool:
+    return access.namespaces_where("list", gvr) != frozenset()
 
 
 def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:

@@ -44,6 +44,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     namespace = _namespace(request)
     return {
         "account": getattr(request, "account", None) or "",
+        "viewing": getattr(request, "viewing", None),
         "theme": theme_of(request),
         "lang": get_language() or settings.LANGUAGE_CODE,
         "cluster_name": settings.CLUSTER_NAME,

@@ -51,7 +51,12 @@ def bad_input_block(spec: ViewSpec) -> StateBlock:
     )
 
 
-def loading_block(kind: ResourceKind, problem: str) -> StateBlock:
+def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) -> StateBlock:
+    """`refused`: the cluster does not let the console itself list them, whatever the viewer may do."""
+    if refused:
+        title = _("The console itself may not list %(nouns)s") % {"nouns": kind.nouns}
+        text = _("This is not about your rights: the cluster refuses the console's own identity.")
+        return StateBlock("loading", title, f"{text} {problem}".strip())
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
     text = _("The first list has not arrived yet. This page shows it as soon as it has.")
     return StateBlock("loading", title, f"{text} {problem}".strip())

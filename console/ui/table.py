@@ -99,7 +99,7 @@ def rows(
     if spec.errors:
         return _without_rows(spec, bad_input_block(spec), live, choices, url="")
     if not informer.freshness.synced:
-        block = loading_block(spec.kind, live.problem)
+        block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
     start = (spec.page - 1) * spec.limit
     selection = select(spec, access, informer, slice(start, start + spec.limit))

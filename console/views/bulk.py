@@ -30,12 +30,12 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
 from console.ui.selection import prepare, select
-from console.ui.states import denied_text
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.views.bulkrun import Target, written
 from console.views.delete import ACTION
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 
 #: Objects at a time, and names that are shown before.
@@ -72,7 +72,7 @@ async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> H
     except UnknownKind as error:
         raise Http404 from error
     except Denied as denied:
-        return denied_page(request, kind, denied_text(denied, kind.nouns))
+        return denied_page(request, denied, kind)
     return _ask(request, spec, access, entries)
 
 

@@ -28,9 +28,9 @@ from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
 from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
-from console.ui.states import denied_text
 from console.ui.text import visible
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 
 ACTION = "delete"
@@ -79,13 +79,13 @@ async def delete_page(
             text = _("The cluster does not answer, so nothing can be deleted now.")
             return error_page(request, 503, text)
     except Denied as denied:
-        return denied_page(request, kind, denied_text(denied, kind.nouns))
+        return denied_page(request, denied, kind)
     if request.method == "POST":
         return await _delete(request, target, access)
     try:
         entry = await find_entry(kind, access, target.key, seconds=FIND_WAIT)
     except Denied as denied:
-        return denied_page(request, kind, denied_text(denied, kind.nouns))
+        return denied_page(request, denied, kind)
     except UnknownKind as error:
         raise Http404 from error
     return _gone(request, target) if entry is None else _confirm(request, target, entry)

@@ -34,7 +34,8 @@ from console.ui.states import denied_text, loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
 from console.ui.yamltext import yaml_text
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
 
@@ -112,7 +113,8 @@ def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
 def _loading(
     request: ConsoleRequest, place: DetailPlace, informer: Informer[Any], fmt: str
 ) -> HttpResponse:
-    block = loading_block(place.kind, live_state(informer).problem)
+    refused = informer.refusal is not None
+    block = loading_block(place.kind, live_state(informer).problem, refused=refused)
     if fmt != "html":
         response: HttpResponse = status_response(503, block.text)
     else:
@@ -137,7 +139,7 @@ def _denied(request: ConsoleRequest, place: DetailPlace, denied: Denied, fmt: st
     text = denied_text(denied, place.kind.nouns)
     if fmt != "html":
         return status_response(403, text)
-    response = denied_page(request, place.kind, text)
+    response = denied_page(request, denied, place.kind)
     vary_on_htmx(response)
     return response
 

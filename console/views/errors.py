@@ -12,7 +12,6 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from console.ui.export import FORMATS
-from console.ui.kind import ResourceKind
 from console.ui.shell import theme_of
 from console.ui.statuses import status_response
 
@@ -31,13 +30,6 @@ def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
         return status_response(code, text)
     context = {"title": TITLES[code], "text": text, "request_id": _request_id(request)}
     return render(request, f"errors/{code}.html", context, status=code)
-
-
-def denied_page(request: HttpRequest, kind: ResourceKind, text: str) -> HttpResponse:
-    """The page of a kind that the viewer may not see. `text` says which right is missing."""
-    who = getattr(request, "account", None) or ""
-    context = {"text": text, "who": who, "kind": kind.view, "request_id": _request_id(request)}
-    return render(request, "console/denied.html", context, status=403)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

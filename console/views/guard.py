@@ -12,6 +12,9 @@ from console.ui.export import FORMATS
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response
 
+#: Requests that change nothing (RFC 9110, section 9.2.1).
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
 
 def wanted_format(request: ConsoleRequest) -> str | None:
     """`html`, or a key of `FORMATS`; None if `format` is neither or is given twice."""

@@ -30,7 +30,8 @@ from console.ui.states import denied_text
 from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows, unread_table
 from console.ui.viewspec import FieldError, ViewSpec
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous, wanted_format
 
 #: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
@@ -125,7 +126,7 @@ def _denied(request: ConsoleRequest, spec: ViewSpec, denied: Denied, fmt: str) -
         return status_response(403, text)
     if is_fragment(request):
         return _drawn(request, denied_table(spec, denied), status=403)
-    response = denied_page(request, spec.kind, text)
+    response = denied_page(request, denied, spec.kind)
     vary_on_htmx(response)
     return response
 

@@ -25,8 +25,8 @@ from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.places import ListPlace, find_list
 from console.ui.platform import may_change_everything
-from console.ui.states import denied_text
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 
 
@@ -57,7 +57,7 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
     try:
         readable(place.kind, access)
     except Denied as denied:
-        return denied_page(request, place.kind, denied_text(denied, place.kind.nouns))
+        return denied_page(request, denied, place.kind)
     reader = Reader(request.account or "", may_change_everything(access))
     if request.method == "POST":
         return await _save(request, place, reader)

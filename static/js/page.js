@@ -33,12 +33,13 @@ function toast(text) {
   $("toasts")?.replaceChildren(line);
 }
 
-/** Copies the button's name, or the text that `data-source` of the element it names leads to. */
+/** Copies the button's name, or the text of the element it names: what that shows, or what its `data-source` leads to. */
 async function copy(button) {
   const shown = $(button.dataset.copyText);
   const name = button.dataset.copy ?? "YAML";
   try {
-    const text = shown ? await (await fetch(shown.dataset.source)).text() : name;
+    const source = shown?.dataset.source;
+    const text = source ? await (await fetch(source)).text() : (shown?.textContent ?? name);
     await navigator.clipboard.writeText(text);
   } catch {
     // No clipboard without https: leave the text selected for the reader's own copy.

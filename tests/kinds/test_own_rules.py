@@ -9,7 +9,6 @@ from django.utils import translation
 
 from console.kinds.clusterroles import origin as cluster_role_origin
 from console.kinds.customresourcedefinitions import status_of as definition_status
-from console.kinds.globalroles import BUILT_IN
 from console.kinds.globalroles import origin as global_role_origin
 from console.kinds.networkpolicies import direction
 from console.kinds.users import status_of as user_status
@@ -28,6 +27,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.registry import kinds
+from rbac.builtin import PLATFORM_ROLES
 from tests.ui.support import FakeAccess
 
 META = {"name": "example", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
@@ -93,7 +93,7 @@ def it_lets_nobody_delete_the_own_account() -> None:
 
 def it_offers_no_deletion_of_the_platform_s_own_roles() -> None:
     assert may_delete(GLOBAL_ROLES, "alice", "shopkeepers")
-    assert not any(may_delete(GLOBAL_ROLES, "alice", name) for name in BUILT_IN)
+    assert not any(may_delete(GLOBAL_ROLES, "alice", name) for name in PLATFORM_ROLES)
 
 
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:

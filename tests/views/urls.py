@@ -19,11 +19,13 @@ _accounts: list[URLPattern | URLResolver] = [
     path("logout", _login, name="logout"),
     path("account", include("accounts.own.urls")),
     path("access/accounts", include("accounts.administration.urls")),
+    path("access/view-as", include("accounts.viewing.urls")),
     path("", include(_federation)),
 ]
 
 urlpatterns = [
     path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
+    path("", include("access.urls")),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
     path("", include((_accounts, "accounts"))),

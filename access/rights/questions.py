@@ -1,0 +1,78 @@
+"""A question about rights, as somebody types it: a verb, a resource, where, which."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import GVR
+from console.ui.kind import Scope
+from console.ui.registry import kinds
+from rbac.rules import Question
+
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
+MAX_TEXT = 253
+_VERB = re.compile(r"[a-z*]{1,63}(:[a-z-]{1,63})*")
+_RESOURCE = re.compile(r"[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?(/[a-z0-9*]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`question` is None while nothing was asked, or what was asked cannot be read: `problem`."""
+
+    verb: str = "get"
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    question: Question | None = None
+    problem: str = ""
+
+
+def read_question(given: QueryDict) -> Asked:
+    """`resource` is `pods`, `pods/log`, `deployments.apps` or `deployments.apps/scale`."""
+    verb, resource, namespace, name = (
+        given.get(field, "").strip()[: MAX_TEXT + 1]
+        for field in ("verb", "resource", "namespace", "name")
+    )
+    asked = Asked(verb or "get", resource, namespace, name)
+    if not resource:
+        return asked
+    problem = _problem(asked)
+    if problem:
+        return Asked(asked.verb, resource, namespace, name, problem=problem)
+    qualified, _slash, subresource = resource.partition("/")
+    group, plural, namespaced = _type_of(qualified)
+    if namespaced is False:
+        namespace = ""
+    question = Question(asked.verb, group, plural, subresource, namespace, name)
+    return Asked(asked.verb, resource, namespace, name, question)
+
+
+def known_resources() -> Iterator[str]:
+    """For the field's suggestions: what the console has pages for."""
+    yield from sorted(kind.gvr.qualified for kind in kinds)
+
+
+def _type_of(qualified: str) -> tuple[str, str, bool | None]:
+    """Group, plural, and whether it is namespaced, None if nobody knows. A plural alone is the kind of
+    that name, Kubernetes' own before others."""
+    plural, _dot, group = qualified.partition(".")
+    found = [kind for kind in kinds if kind.gvr.resource == plural]
+    exact = [kind for kind in found if kind.gvr.group == group]
+    kind = next(iter(exact or ([] if group else found)), None)
+    if kind is None:
+        return group, plural, None
+    gvr: GVR = kind.gvr
+    return gvr.group, plural, kind.scope is Scope.NAMESPACED or plural == "namespaces"
+
+
+def _problem(asked: Asked) -> str:
+    if not _VERB.fullmatch(asked.verb):
+        return _("A verb is a word like get, list or delete.")
+    if not _RESOURCE.fullmatch(asked.resource):
+        return _("A resource is written like pods, deployments.apps or pods/log.")
+    if max(len(asked.namespace), len(asked.name)) > MAX_TEXT:
+        return _("Names have at most %(max)s characters.") % {"max": MAX_TEXT}
+    return ""

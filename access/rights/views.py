@@ -1,0 +1,220 @@
+"""What somebody may do, and why: the roles they hold, what these mean, and answers to questions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from access.page import page
+from access.rights.questions import VERBS, Asked, known_resources, read_question
+from access.roles.listing import TITLES
+from access.roles.places import may, role_url
+from accounts.administration.show import nobody
+from accounts.administration.target import require
+from accounts.directory import users
+from accounts.viewing.state import may_view
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, USERS, Key
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.runtime import get_runtime
+from console.ui.access import Access
+from console.ui.http import ConsoleRequest
+from console.ui.nav import prepare_menu
+from console.ui.shell import running_informers, visible_namespaces
+from console.ui.text import visible
+from console.views.guard import access_of
+from rbac.current import get_authorizer, get_levels
+from rbac.explanation import Explanation
+from rbac.levels import TYPES, Level, Place
+from rbac.memberships import identity_of
+from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
+from rbac.resolver import Grant
+from rbac.rules import Rules
+from rbac.words import resource_text, sentences
+
+#: Lines that are shown; somebody may have a role in thousands of projects.
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One role that somebody has: `through` a group, "" for a binding of their own name; `where`: "" for
+    the whole of its level."""
+
+    level: str | Promise
+    role: str
+    url: str
+    where: str
+    through: str
+    binding: str
+    means: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`chain`: the roles that allow it, as far as the reader may know; `beyond_sight`: there are others.
+    `granters`: who could give what is missing, likewise."""
+
+    text: str
+    yes: bool
+    chain: tuple[Link, ...] = ()
+    granters: tuple[str, ...] = ()
+    beyond_sight: bool = False
+
+
+@require_safe
+@page
+async def own_rights(request: ConsoleRequest) -> HttpResponse:
+    identity = access_of(request).identity
+    return await _page(request, identity, is_self=True)
+
+
+@require_safe
+@page
+async def rights(request: ConsoleRequest, name: str) -> HttpResponse:
+    access = access_of(request)
+    if name == access.identity.name:
+        return await _page(request, access.identity, is_self=True)
+    require(request, "get", name)
+    if users().store.get(Key("", name)) is None:
+        return nobody(request, name)
+    try:
+        return await _page(request, identity_of(get_runtime(), name), is_self=False)
+    except InvalidIdentity:
+        return nobody(request, name)
+
+
+async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -> HttpResponse:
+    access = access_of(request)
+    asked = read_question(request.GET)
+    await prepare_menu(get_runtime().informers())
+    links = list(_links(access, identity, is_self))
+    may_begin = not is_self and may_view(access.identity, identity.name)
+    context: dict[str, Any] = {
+        "name": identity.name,
+        "is_self": is_self,
+        "groups": [visible(group) for group in identity.groups],
+        "links": links[:MOST],
+        "more": max(0, len(links) - MOST),
+        "usable": get_authorizer().standing(identity) is not None,
+        "asked": asked,
+        "answer": _answer(access, identity, asked, is_self),
+        "verbs": VERBS,
+        "resources": list(known_resources()),
+        "namespaces": visible_namespaces(access, running_informers()),
+        "account_url": reverse("accounts:administration:show", args=(identity.name,))
+        if not is_self and access.can("get", USERS, name=identity.name)
+        else "",
+        "view_url": reverse("accounts:viewing:begin", args=(identity.name,)) if may_begin else "",
+    }
+    status = 400 if asked.problem else 200
+    return render(request, "access/rights/rights.html", context, status=status)
+
+
+def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
+    """KubeSphere's own first: what the controllers made of them would say it a second time."""
+    levels = get_levels()
+    for held in levels.roles_of(identity, acting=False):
+        bindings = TYPES[held.place.level].bindings
+        if is_self or may(access, "list", bindings, held.place):
+            yield Link(
+                TITLES[held.place.level],
+                held.role,
+                role_url(held.place, held.role),
+                held.place.workspace,
+                _through(held.subject),
+                held.binding,
+                tuple(sentences(held.rules)),
+            )
+    for grant in get_authorizer().grants(identity, acting=False):
+        if source_of(grant.binding) is None and _may_know(access, grant, is_self):
+            yield _link_of(grant)
+
+
+def _link_of(grant: Grant) -> Link:
+    kind, namespace, name = grant.role
+    place = Place(Level.CLUSTER) if kind == "ClusterRole" else Place(Level.PROJECT, "", namespace)
+    url, level = role_url(place, name), place.level
+    source = source_of(grant.binding)
+    if source is not None and source.level in _SOURCES:
+        level = _SOURCES[source.level]
+        source_role = source_of(name)
+        name = source_role.name if source_role is not None else name
+        url = role_url(Place(level), name) if source_role is not None else url
+    return Link(
+        TITLES[level],
+        name,
+        url,
+        grant.namespace,
+        _through(grant.subject),
+        grant.binding,
+        _means(grant.rules),
+    )
+
+
+_SOURCES = {
+    GLOBAL_BINDING: Level.GLOBAL,
+    GLOBAL_ROLE: Level.GLOBAL,
+    WORKSPACE_ROLE: Level.WORKSPACE,
+}
+
+
+def _means(rules: Rules) -> tuple[str, ...]:
+    return tuple(sentences(rules))
+
+
+def _through(subject: str) -> str:
+    kind, _space, name = subject.partition(" ")
+    return visible(name) if kind == "Group" else ""
+
+
+def _may_know(access: Access, grant: Grant, is_self: bool) -> bool:
+    if is_self:
+        return True
+    bindings = ROLE_BINDINGS if grant.namespace else CLUSTER_ROLE_BINDINGS
+    return access.can("list", bindings, namespace=grant.namespace)
+
+
+def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> Answer | None:
+    if asked.question is None:
+        return None
+    # What the subject may know of it does not count here, but what the reader may.
+    found = get_authorizer().explain(identity, asked.question)
+    if found.allowed:
+        chain = [one for one in found.because if _may_know(access, one, is_self)]
+        return Answer(
+            _text(found),
+            yes=True,
+            chain=tuple(_link_of(one) for one in chain),
+            beyond_sight=len(chain) < len(found.because),
+        )
+    reader = get_authorizer().explain(access.identity, asked.question)
+    known = reader.granters if not reader.allowed else _granters(access, found)
+    return Answer(_text(found), yes=False, granters=tuple(who.partition(" ")[2] for who in known))
+
+
+def _granters(access: Access, found: Explanation) -> tuple[str, ...]:
+    """The reader may do it: whether they may know who could give it is another question."""
+    asked = found.asked
+    bindings = ROLE_BINDINGS if asked.namespace else CLUSTER_ROLE_BINDINGS
+    if not access.can("list", bindings, namespace=asked.namespace):
+        return ()
+    return get_authorizer().granters(asked)
+
+
+def _text(found: Explanation) -> str:
+    """The question in words."""
+    asked = found.asked
+    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    thing = resource_text(asked.group, resource)
+    if asked.name:
+        thing = f"{thing} {visible(asked.name)}"
+    words = {"verb": asked.verb, "thing": thing, "project": visible(asked.namespace)}
+    if asked.namespace:
+        return _("%(verb)s %(thing)s in project %(project)s") % words
+    return _("%(verb)s %(thing)s in the whole cluster") % words

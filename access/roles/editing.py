@@ -1,0 +1,313 @@
+"""Making a role and changing it, through the permission tree. Works without scripts.
+
+Whoever saves has seen a version: if it is not the latest any more, nothing is written, what was typed
+stays, and the page says what the other one changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from access.page import page
+from access.roles.forms import RoleForm, check_name, further_text, read_form
+from access.roles.places import Role, find_role, informer_of, level_of, list_url, may, role_url
+from access.roles.showing import nothing
+from access.roles.tree import titles, tree
+from access.roles.undoing import clean, remember
+from access.roles.words import KINDS
+from access.roles.writing import Escalation, Manifest, refusal, require_held, write
+from console.kube.client import ObjectClient
+from console.kube.errors import ApiError, Conflict
+from console.kube.gvr import Key
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import (
+    ALIAS_ANNOTATION,
+    CREATOR_ANNOTATION,
+    DESCRIPTION_ANNOTATION,
+)
+from console.kube.runtime import get_runtime
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+from console.views.guard import access_of
+from rbac.builtin import Origin
+from rbac.catalogue import Template
+from rbac.current import get_levels
+from rbac.levels import TYPES, Level, Place
+from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for, written
+from rbac.words import rule_text, sentences
+
+#: Rights beyond one's own that are named.
+MOST = 8
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def new(request: ConsoleRequest, level: str) -> HttpResponse:
+    """`workspace` or `namespace`: where; `from`: a role to begin with."""
+    access = access_of(request)
+    place = _place(request, level_of(level))
+    gvr = TYPES[place.level].roles
+    if not may(access, "create", gvr, place):
+        raise Denied("create", gvr, place.namespace)
+    known = templates_for(get_runtime(), place)
+    prefix = f"{place.workspace}-" if place.workspace else ""
+    if request.method != "POST":
+        form = _begun(request, place, known)
+        return _page(request, place, known, form, prefix=prefix)
+    form = read_form(request, known, prefix=prefix)
+    if "preview" in request.POST:
+        return _page(request, place, known, form, prefix=prefix)
+    check_name(form, prefix=prefix)
+    if form.is_right and await _create(request, place, form):
+        words = {"kind": KINDS[place.level], "name": form.name}
+        messages.success(request, _("Created %(kind)s %(name)s.") % words)
+        return HttpResponseRedirect(role_url(place, form.name))
+    return _page(request, place, known, form, prefix=prefix)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
+    access = access_of(request)
+    found = find_role(access, level_of(level), namespace, name)
+    if found is None:
+        return nothing(request, name)
+    gvr = TYPES[found.place.level].roles
+    if not may(access, "update", gvr, found.place, name):
+        raise Denied("update", gvr, namespace)
+    if found.origin is not Origin.OWN:
+        text = _("This role is not yours to change. Copy it and change the copy.")
+        return error_page(request, 403, text)
+    known = templates_for(get_runtime(), found.place)
+    if request.method != "POST":
+        return _page(request, found.place, known, _form_of(found, known), role=found)
+    form = read_form(request, known)
+    form.name = name
+    if form.is_right and "preview" not in request.POST and await _save(request, found, form, known):
+        words = {"kind": KINDS[found.place.level], "name": name}
+        messages.success(request, _("Saved %(kind)s %(name)s.") % words)
+        return HttpResponseRedirect(found.url)
+    return _page(request, found.place, known, form, role=found)
+
+
+def _place(request: ConsoleRequest, level: Level) -> Place:
+    workspace, namespace = request.GET.get("workspace", ""), request.GET.get("namespace", "")
+    if level is Level.WORKSPACE:
+        if not workspace:
+            raise Http404
+        return Place(level, workspace)
+    if level is Level.PROJECT:
+        if not namespace:
+            raise Http404
+        return Place(level, "", namespace)
+    return Place(level)
+
+
+def _begun(request: ConsoleRequest, place: Place, known: Mapping[str, Template]) -> RoleForm:
+    """Empty, or with the rules of another role that the viewer may see."""
+    source = request.GET.get("from", "")
+    if not source:
+        return RoleForm()
+    found = find_role(access_of(request), place.level, place.namespace, source)
+    if found is None or found.place != place:
+        return RoleForm()
+    form = _form_of(found, known)
+    form.name = form.alias = form.uid = form.version = ""
+    return form
+
+
+def _form_of(found: Role, known: Mapping[str, Template]) -> RoleForm:
+    rules, names = found.rules, aggregated(found.annotations)
+    chosen = tuple(name for name in known if name in names)
+    meta = found.entry.original()["metadata"]
+    return RoleForm(
+        name=found.name,
+        alias=found.entry.projection.alias,
+        description=found.entry.projection.description,
+        chosen=chosen,
+        further=further_text(further_rules(rules, chosen, known)),
+        uid=meta["uid"],
+        version=meta["resourceVersion"],
+        rules=rules,
+    )
+
+
+async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool:
+    """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
+    types, creator = TYPES[place.level], access_of(request).identity.name
+    body: Manifest = {
+        "apiVersion": types.roles.group_version,
+        "kind": types.role_kind,
+        "metadata": {
+            "name": form.name,
+            **({"namespace": place.namespace} if place.namespace else {}),
+            "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
+            "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
+        },
+        "rules": written(form.rules),
+    }
+    made: list[Manifest] = []
+
+    async def do(client: ObjectClient, audit_id: str) -> Manifest:
+        found = await client.create(types.roles, body, namespace=place.namespace, audit_id=audit_id)
+        made.append(found)
+        return found
+
+    try:
+        require_held(request, place, form.name, form.rules)
+        await write(request, "create", types.roles, place, form.name, do)
+    except Escalation as error:
+        form.errors["template"] = _beyond(error)
+    except Conflict:
+        form.errors["name"] = _("There is a role of this name already.")
+    except ApiError as error:
+        form.errors["form"] = refusal(error)
+    else:
+        what = _("made role %(name)s") % {"name": form.name}
+        place_of = (place, form.name)
+        await remember(request, what, place_of, types.roles, before=None, after=made[0])
+    return form.is_right
+
+
+async def _save(
+    request: ConsoleRequest, found: Role, form: RoleForm, known: Mapping[str, Template]
+) -> bool:
+    """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
+    place, gvr = found.place, TYPES[found.place.level].roles
+    before = found.entry.original()
+    body = _changed(before, form)
+    saved: list[Manifest] = []
+
+    async def do(client: ObjectClient, audit_id: str) -> Manifest:
+        written_now = await client.replace(
+            gvr, body, namespace=place.namespace, name=found.name, audit_id=audit_id
+        )
+        saved.append(written_now)
+        return written_now
+
+    try:
+        if form.rules != found.rules:
+            require_held(request, place, found.name, form.rules)
+        await write(request, "update", gvr, place, found.name, do)
+    except Escalation as error:
+        form.errors["template"] = _beyond(error)
+    except Conflict:
+        form.errors["conflict"] = _("Somebody else changed this role since it was opened here.")
+    except ApiError as error:
+        form.errors["form"] = refusal(error)
+    else:
+        what = _("changed role %(name)s") % {"name": found.name}
+        if before["metadata"]["resourceVersion"] == form.version:
+            role = (place, found.name)
+            await remember(request, what, role, gvr, before=_kept(before), after=saved[0])
+    return form.is_right
+
+
+def _kept(before: Manifest) -> Manifest:
+    return {**clean(before), "rules": before.get("rules") or []}
+
+
+def _changed(before: Manifest, form: RoleForm) -> Manifest:
+    """The role as it was typed; what else is in it stays. The version is the one that was shown, so that
+    kube-apiserver refuses to overwrite another one."""
+    meta = before["metadata"]
+    annotations = {**(meta.get("annotations") or {}), **_annotations(form)}
+    return {
+        **before,
+        "metadata": {
+            **meta,
+            "uid": form.uid,
+            "resourceVersion": form.version,
+            "annotations": {name: text for name, text in annotations.items() if text},
+        },
+        "rules": written(form.rules),
+    }
+
+
+def _annotations(form: RoleForm) -> dict[str, str]:
+    return {
+        AGGREGATION: msgspec.json.encode(form.chosen).decode() if form.chosen else "",
+        ALIAS_ANNOTATION: form.alias,
+        DESCRIPTION_ANNOTATION: form.description,
+    }
+
+
+def _beyond(error: Escalation) -> str:
+    rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
+    left = len(error.beyond) - MOST
+    text = _("Nobody gives what they do not hold. These rights are beyond yours: %(rights)s.")
+    if left > 0:
+        rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
+    return text % {"rights": rights}
+
+
+def _page(
+    request: ConsoleRequest,
+    place: Place,
+    known: Mapping[str, Template],
+    form: RoleForm,
+    *,
+    role: Role | None = None,
+    prefix: str = "",
+) -> HttpResponse:
+    held = get_levels().held(access_of(request).identity, place, acting=False)
+    conflict = "conflict" in form.errors
+    theirs = _latest(role) if role is not None and conflict else None
+    if theirs is not None:
+        # Saving again is meant to replace what is there now.
+        meta = theirs.entry.original()["metadata"]
+        form.uid, form.version = meta["uid"], meta["resourceVersion"]
+    context: dict[str, Any] = {
+        "form": form,
+        "role": role,
+        "kind": KINDS[place.level],
+        "place": place,
+        "prefix": prefix,
+        "suffix": form.name.removeprefix(prefix),
+        "branches": tree(known, form.chosen, held),
+        "added": titles(form.added, known),
+        "means": sentences(form.rules),
+        "differences": _differences(theirs, form, known) if theirs is not None else (),
+        "back": role.url if role is not None else list_url(place),
+        "action": request.get_full_path(),
+        "here": reverse("access:roles"),
+    }
+    status = 409 if conflict else 200 if form.is_right else 400
+    return render(request, "access/roles/edit.html", context, status=status)
+
+
+def _latest(role: Role) -> Role | None:
+    entry = informer_of(TYPES[role.place.level].roles).store.get(
+        Key(role.place.namespace, role.name)
+    )
+    return Role(role.place, entry) if entry is not None else None
+
+
+def _differences(
+    theirs: Role, form: RoleForm, known: Mapping[str, Template]
+) -> Sequence[tuple[str, str]]:
+    """What the role is now, where that is not what was typed: what, and how it is there."""
+    now = _form_of(theirs, known)
+    found = [
+        (_("Only there: %(title)s"), [name for name in now.chosen if name not in form.chosen]),
+        (_("Only here: %(title)s"), [name for name in form.chosen if name not in now.chosen]),
+    ]
+    lines = [
+        ("", text % {"title": title}) for text, names in found for title in titles(names, known)
+    ]
+    for label, there, here in (
+        (_("Alias"), now.alias, form.alias),
+        (_("Description"), now.description, form.description),
+        (_("Further rules"), now.further.strip(), form.further.strip()),
+    ):
+        if there != here:
+            lines.append((label, there or _("nothing")))
+    return lines

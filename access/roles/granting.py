@@ -1,0 +1,250 @@
+"""Giving a role to somebody and taking it away, from the role's page."""
+
+import hashlib
+import re
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from access.page import page
+from access.roles.editing import MOST
+from access.roles.places import Role, find_role, informer_of, level_of, may
+from access.roles.showing import nothing, shown
+from access.roles.undoing import clean, remember
+from access.roles.writing import Escalation, Manifest, refusal, require_bindable, write
+from accounts.directory import users
+from console.kube.client import ObjectClient
+from console.kube.errors import ApiError, Conflict
+from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.runtime import get_runtime
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.text import visible
+from console.views.guard import access_of
+from rbac.authorizer import PLATFORM_ADMIN, is_usable
+from rbac.builtin import Origin
+from rbac.holders import Holding, holders
+from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.projection import RBAC
+from rbac.words import rule_text
+
+USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
+#: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+_LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?")
+
+
+@require_POST
+@page
+async def grant(
+    request: ConsoleRequest, level: str, name: str, namespace: str = ""
+) -> HttpResponse:
+    """`kind`: User or Group; `subject`: the name."""
+    access = access_of(request)
+    found = find_role(access, level_of(level), namespace, name)
+    if found is None:
+        return nothing(request, name)
+    bindings = TYPES[found.place.level].bindings
+    if not may(access, "create", bindings, found.place):
+        raise Denied("create", bindings, namespace)
+    kind, subject = request.POST.get("kind", ""), request.POST.get("subject", "").strip()
+    problem = _problem(request, found, kind, subject)
+    status = 400
+    if not problem:
+        try:
+            await _bind(request, found, kind, subject)
+            words = {"name": subject, "role": name}
+            messages.success(request, _("%(name)s has the role %(role)s now.") % words)
+            return HttpResponseRedirect(found.url)
+        except Escalation as error:
+            rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
+            text = _("Nobody gives what they do not hold. This role has more: %(rights)s.")
+            problem, status = text % {"rights": rights}, 403
+        except Conflict:
+            problem, status = _("%(name)s has this role already.") % {"name": subject}, 409
+        except ApiError as error:
+            problem, status = refusal(error), error.code
+    given = {"kind": kind, "subject": visible(subject)}
+    return await shown(request, found, error=problem, given=given, status=status)
+
+
+@require_POST
+@page
+async def revoke(
+    request: ConsoleRequest, level: str, name: str, namespace: str = ""
+) -> HttpResponse:
+    """`binding`, `where` (its namespace) and `subject`, as the page had them."""
+    access = access_of(request)
+    found = find_role(access, level_of(level), namespace, name)
+    if found is None:
+        return nothing(request, name)
+    bindings = TYPES[found.place.level].bindings
+    if not may(access, "list", bindings, found.place):
+        raise Denied("list", bindings, namespace)
+    wanted = tuple(request.POST.get(field, "") for field in ("where", "binding", "subject"))
+    all_of_them = list(holders(get_runtime(), found.place, name))
+    holding = next(
+        (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
+    )
+    if holding is None:
+        text = _("This is not so any more: look at the list below.")
+        return await shown(request, found, error=text, status=409)
+    problem = _irremovable(found, holding, all_of_them)
+    if problem:
+        return await shown(request, found, error=problem, status=409)
+    try:
+        await _unbind(request, found, holding)
+    except ApiError as error:
+        return await shown(request, found, error=refusal(error), status=error.code)
+    words = {"name": holding.name, "role": name}
+    messages.success(request, _("%(name)s has the role %(role)s no more.") % words)
+    return HttpResponseRedirect(found.url)
+
+
+def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> str:
+    if found.origin in (Origin.TEMPLATE, Origin.PROJECTED):
+        return _("This role is not for people. Give the one that it was made of.")
+    if kind not in ("User", "Group"):
+        return _("Choose a user or a group.")
+    try:
+        Identity("anybody", (subject,)) if kind == "Group" else Identity(subject)
+    except InvalidIdentity:
+        return _("This name is empty, or one of Kubernetes' own.")
+    # Whoever may not list users learns nothing of who there is.
+    if kind == "User" and access_of(request).can("list", USERS):
+        entry = users().store.get(Key("", subject))
+        if entry is None:
+            return _("There is no user %(name)s.") % {"name": visible(subject)}
+        if not is_usable(entry.projection):
+            return _("The user %(name)s is disabled.") % {"name": visible(subject)}
+    return ""
+
+
+async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -> None:
+    """Raises `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
+    place, types = found.place, TYPES[found.place.level]
+    if any(one.subject == f"{kind} {subject}" and one.source is None and not _elsewhere(one, place)
+           for one in holders(get_runtime(), place, found.name)):  # fmt: skip
+        raise Conflict(409, "already bound")
+    require_bindable(request, place, found.name, found.rules)
+    group = RBAC if place.level in NATIVE else types.roles.group
+    body: Manifest = {
+        "apiVersion": types.bindings.group_version,
+        "kind": types.binding_kind,
+        "metadata": {
+            "name": binding_name(kind, subject, found.name),
+            **({"namespace": place.namespace} if place.namespace else {}),
+            "labels": _labels(place, kind, subject),
+        },
+        "roleRef": {"apiGroup": group, "kind": types.role_kind, "name": found.name},
+        "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
+    }
+    made: list[Manifest] = []
+
+    async def do(client: ObjectClient, audit_id: str) -> Manifest:
+        one = await client.create(
+            types.bindings, body, namespace=place.namespace, audit_id=audit_id
+        )
+        made.append(one)
+        return one
+
+    await write(request, "create", types.bindings, place, body["metadata"]["name"], do)
+    what = _("gave %(role)s to %(name)s") % {"role": found.name, "name": subject}
+    await remember(request, what, (place, found.name), types.bindings, before=None, after=made[0])
+
+
+def _elsewhere(one: Holding, place: Place) -> bool:
+    """In one project, of a role of the cluster."""
+    return place.level is Level.CLUSTER and bool(one.namespace)
+
+
+def binding_name(kind: str, subject: str, role: str) -> str:
+    """KubeSphere's `<user>-<role>`; what is no name of an object is told apart by a hash."""
+    name = f"{subject}-{role}"
+    if kind == "User" and _NAME.fullmatch(name):
+        return name
+    stem = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")[:180] or "role"
+    digest = hashlib.sha256(f"{kind} {subject} {role}".encode()).hexdigest()[:8]
+    return f"{stem}-{digest}"
+
+
+def _labels(place: Place, kind: str, subject: str) -> dict[str, str]:
+    labels = {WORKSPACE_LABEL: place.workspace} if place.workspace else {}
+    if _LABEL.fullmatch(subject):
+        labels[USER_REF if kind == "User" else GROUP_REF] = subject
+    return labels
+
+
+def _irremovable(found: Role, holding: Holding, all_of_them: list[Holding]) -> str:
+    if holding.source is not None:
+        return _("The controllers made this of another role: take that one away.")
+    if found.place.level is not Level.GLOBAL or found.name != PLATFORM_ADMIN:
+        return ""
+    left = {one.name for one in all_of_them if one.kind == "User" and one != holding}
+    store = users().store
+    entries = (store.get(Key("", name)) for name in left)
+    if any(entry is not None and is_usable(entry.projection) for entry in entries):
+        return ""
+    return _("This is the last platform administrator. Give the role to somebody else first.")
+
+
+async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> None:
+    """Raises `Denied`, `ApiError`, `AuditUnavailable`."""
+    gvr: GVR = holding.gvr
+    place = found.place
+    if gvr == ROLE_BINDINGS and place.level is Level.CLUSTER:
+        place = Place(Level.PROJECT, "", holding.namespace)
+    entry = informer_of(gvr).store.get(Key(holding.namespace, holding.binding))
+    if entry is None:
+        return
+    before = entry.original()
+    others = [one for one in before.get("subjects") or [] if not _is(one, holding)]
+    meta = before["metadata"]
+    after: list[Manifest] = []
+
+    async def do(client: ObjectClient, audit_id: str) -> Manifest | None:
+        if others:
+            body = {**before, "subjects": others}
+            after.append(
+                await client.replace(
+                    gvr,
+                    body,
+                    namespace=holding.namespace,
+                    name=holding.binding,
+                    audit_id=audit_id,
+                )
+            )
+            return after[0]
+        await client.delete(
+            gvr,
+            namespace=holding.namespace,
+            name=holding.binding,
+            uid=meta["uid"],
+            resource_version=meta["resourceVersion"],
+            audit_id=audit_id,
+        )
+        return None
+
+    await write(request, "update" if others else "delete", gvr, place, holding.binding, do)
+    what = _("took %(role)s from %(name)s") % {"role": found.name, "name": holding.name}
+    await remember(
+        request,
+        what,
+        (found.place, found.name),
+        gvr,
+        before=clean(before),
+        after=after[0] if after else None,
+    )
+
+
+def _is(subject: Any, holding: Holding) -> bool:
+    if subject.get("kind") == "ServiceAccount":
+        name = f"{subject.get('namespace') or ''}/{subject.get('name')}"
+    else:
+        name = str(subject.get("name"))
+    return f"{subject.get('kind')} {name}" == holding.subject

@@ -1,0 +1,210 @@
+"""The roles of a level, with who holds them and where they come from."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+from django.views.decorators.http import require_safe
+
+from access.page import page
+from access.roles.places import Role, informer_of, may, may_natively
+from access.roles.undoing import offered
+from access.roles.words import ORIGINS
+from console.kube.indexes import indexes_of
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.nav import prepare_menu
+from console.ui.registry import kinds
+from console.ui.shell import running_informers, visible_namespaces
+from console.views.guard import access_of
+from rbac.builtin import Origin
+from rbac.holders import holders
+from rbac.levels import TYPES, Level, Place
+
+#: Roles on one page; the list of the kind has all of them.
+MOST = 300
+#: Made by nobody who looks at this page.
+HIDDEN = frozenset({Origin.KUBERNETES, Origin.PROJECTED, Origin.TEMPLATE})
+
+TITLES: dict[Level, str | Promise] = {
+    Level.GLOBAL: gettext_lazy("Platform"),
+    Level.WORKSPACE: gettext_lazy("Workspaces"),
+    Level.CLUSTER: gettext_lazy("Cluster"),
+    Level.PROJECT: gettext_lazy("Projects"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    title: str | Promise
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`held`: how many hold it, None where the viewer may not see that. `place`: workspace or project."""
+
+    name: str
+    alias: str
+    url: str
+    place: str
+    description: str
+    origin: str
+    held: int | None
+    created: datetime | None
+
+
+@require_safe
+@page
+async def roles(request: ConsoleRequest) -> HttpResponse:
+    """GET /access/roles?level=…; `namespace` narrows those of projects, `all` adds what nobody made."""
+    access = access_of(request)
+    tabs = [level for level in TITLES if _may_look(access, level)]
+    if not tabs:
+        raise Denied("list", TYPES[Level.GLOBAL].roles)
+    given = request.GET.get("level", tabs[0].value)
+    if given not in set(Level):
+        raise Http404
+    level = Level(given)
+    namespace = request.GET.get("namespace", "") if level is Level.PROJECT else ""
+    return await _shown(request, access, Place(level, "", namespace), tabs)
+
+
+@require_safe
+@page
+async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    """GET /workspaces/{workspace}/roles"""
+    access = access_of(request)
+    return await _shown(request, access, Place(Level.WORKSPACE, workspace), ())
+
+
+async def _shown(
+    request: ConsoleRequest, access: Access, place: Place, tabs: Sequence[Level]
+) -> HttpResponse:
+    everything = bool(request.GET.get("all"))
+    lines = sorted(_lines(access, place, everything), key=lambda line: (line.place, line.name))
+    content = (lines[:MOST], len(lines), place, get_language())
+    etag = f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:16]}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified()
+    await prepare_menu(get_runtime().informers())
+    kind = kinds.of(TYPES[place.level].roles)
+    context = {
+        "tabs": [_tab(level, place.level) for level in tabs],
+        "level": place.level.value,
+        "level_title": TITLES[place.level],
+        "place": place,
+        "lines": lines[:MOST],
+        "more": max(0, len(lines) - MOST),
+        "everything": everything,
+        "undo": await offered(request, place, ""),
+        "etag": etag,
+        "namespaces": visible_namespaces(access, running_informers()),
+        "new_url": _new_url(access, place),
+        "list_url": list_url(HOST_CLUSTER, kind.segment, place.namespace) if kind else "",
+    }
+    return render(request, "access/roles/list.html", context)
+
+
+def _tab(level: Level, current: Level) -> Tab:
+    return Tab(TITLES[level], f"{reverse('access:roles')}?level={level.value}", level is current)
+
+
+def _may_look(access: Access, level: Level) -> bool:
+    """True if the viewer may list some roles of a level."""
+    gvr = TYPES[level].roles
+    allowed = access.namespaces_where("list", gvr)
+    if allowed is None or (level is Level.PROJECT and allowed):
+        return True
+    if level is Level.PROJECT:
+        return False
+    if level is Level.WORKSPACE:
+        return any(True for _one in _readable(access, Place(level)))
+    return may(access, "list", gvr, Place(level))
+
+
+def _readable(access: Access, place: Place) -> Iterator[Entry[Any]]:
+    """Raises `NotArrived`."""
+    level, gvr = place.level, TYPES[place.level].roles
+    store = informer_of(gvr).store
+    if level is Level.PROJECT:
+        allowed = access.namespaces_where("list", gvr)
+        wanted = {place.namespace} if place.namespace else None
+        spaces = wanted if allowed is None else (allowed if wanted is None else wanted & allowed)
+        if spaces is not None:
+            if not spaces:
+                raise Denied("list", gvr, place.namespace)
+            index = indexes_of(store).by_namespace
+            yield from (entry for space in sorted(spaces) for entry in index.get(space))
+            return
+    elif level is Level.WORKSPACE and not may_natively(access, "list", gvr, place):
+        index = indexes_of(store).by_label
+        spaces = (
+            {place.workspace}
+            if place.workspace
+            else {e.projection.workspace for e in store.snapshot().entries.values()} - {""}
+        )
+        for space in sorted(spaces):
+            if may(access, "list", gvr, Place(level, space)):
+                yield from index.get(f"kubesphere.io/workspace={space}")
+            elif place.workspace:
+                raise Denied("list", gvr)
+        return
+    elif not may(access, "list", gvr, place):
+        raise Denied("list", gvr)
+    for entry in store.snapshot().entries.values():
+        if not place.workspace or entry.projection.workspace == place.workspace:
+            yield entry
+
+
+def _lines(access: Access, place: Place, everything: bool) -> Iterator[Line]:
+    for entry in _readable(access, place):
+        item = entry.projection
+        workspace = item.workspace if place.level is Level.WORKSPACE else ""
+        role = Role(Place(place.level, workspace, entry.key.namespace), entry)
+        origin = role.origin
+        if origin in HIDDEN and not everything:
+            continue
+        yield Line(
+            item.name,
+            item.alias,
+            role.url,
+            workspace or entry.key.namespace,
+            item.description,
+            str(ORIGINS[origin]),
+            _held(access, role),
+            item.created,
+        )
+
+
+def _held(access: Access, role: Role) -> int | None:
+    if not may(access, "list", TYPES[role.place.level].bindings, role.place):
+        return None
+    found = holders(get_runtime(), role.place, role.name)
+    return len({(one.subject, one.namespace) for one in found})
+
+
+def _new_url(access: Access, place: Place) -> str:
+    """ "" where the viewer may make none, or nobody knows yet where it would be."""
+    if place.level is Level.PROJECT and not place.namespace:
+        return ""
+    if place.level is Level.WORKSPACE and not place.workspace:
+        return ""
+    if not may(access, "create", TYPES[place.level].roles, place):
+        return ""
+    url = reverse("access:new_role", args=(place.level.value,))
+    if place.level is Level.WORKSPACE:
+        return f"{url}?workspace={place.workspace}"
+    return f"{url}?namespace={place.namespace}" if place.namespace else url

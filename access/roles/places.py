@@ -1,0 +1,127 @@
+"""Which role an address names, and what its viewer may do with it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404
+from django.urls import reverse
+
+from console.kube.gvr import GVR, Key
+from console.kube.informer import Informer
+from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from rbac.builtin import Origin, origin_of
+from rbac.current import get_levels
+from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.rules import Question, Rules, parse_rules
+
+
+class NotArrived(Exception):
+    """The first list of a type that is needed is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One that there is."""
+
+    place: Place
+    entry: Entry[Any]
+
+    @property
+    def name(self) -> str:
+        return self.entry.key.name
+
+    @property
+    def rules(self) -> Rules:
+        return parse_rules(self.entry.original().get("rules"))
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        return self.entry.original()["metadata"].get("annotations") or {}
+
+    @property
+    def origin(self) -> Origin:
+        role = self.entry.projection
+        return origin_of(
+            self.place.level,
+            role.name,
+            role.labels,
+            template=role.template,
+            workspace=role.workspace,
+        )
+
+    @property
+    def url(self) -> str:
+        return role_url(self.place, self.name)
+
+    def act_url(self, act: str) -> str:
+        return role_url(self.place, self.name, act)
+
+
+def role_url(place: Place, name: str, act: str = "") -> str:
+    given = (act,) if act else ()
+    if place.level is Level.PROJECT:
+        return reverse("access:project_role", args=(place.namespace, name, *given))
+    return reverse("access:role", args=(place.level.value, name, *given))
+
+
+def list_url(place: Place) -> str:
+    if place.level is Level.WORKSPACE and place.workspace:
+        return reverse("access:workspace_roles", args=(place.workspace,))
+    query = f"?level={place.level.value}"
+    query += f"&namespace={place.namespace}" if place.namespace else ""
+    return reverse("access:roles") + query
+
+
+def level_of(text: str) -> Level:
+    try:
+        return Level(text)
+    except ValueError:
+        raise Http404 from None
+
+
+def informer_of(gvr: GVR) -> Informer[Any]:
+    """Raises `NotArrived`, and Http404 where the cluster has no such type."""
+    try:
+        informer = get_runtime().informer(gvr)
+    except UnknownKind as error:
+        raise Http404 from error
+    if not informer.freshness.synced:
+        raise NotArrived
+    return informer
+
+
+def may(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+    """By Kubernetes, or for what it cannot decide by the roles of the platform and the workspace."""
+    return may_natively(access, verb, gvr, place, name) or may_by_role(
+        access, verb, gvr, place, name
+    )
+
+
+def may_natively(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+    return access.can(verb, gvr, namespace=place.namespace, name=name)
+
+
+def may_by_role(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+    if place.level in NATIVE or (place.level is Level.WORKSPACE and not place.workspace):
+        return False
+    asked = Question(verb, gvr.group, gvr.resource, name=name)
+    return get_levels().may(access.identity, asked, place)
+
+
+def find_role(access: Access, level: Level, namespace: str, name: str) -> Role | None:
+    """None if there is none, which only those learn who may list all of them. Raises `Denied`,
+    `NotArrived`."""
+    gvr = TYPES[level].roles
+    # Before the lookup, so that what is forbidden and what is missing are one answer.
+    natively = may_natively(access, "get", gvr, Place(level, namespace=namespace), name)
+    if not natively and level is not Level.WORKSPACE and level is not Level.GLOBAL:
+        raise Denied("get", gvr, namespace)
+    entry = informer_of(gvr).store.get(Key(namespace, name))
+    workspace = entry.projection.workspace if entry is not None and level is Level.WORKSPACE else ""
+    place = Place(level, workspace, namespace)
+    if not natively and not may_by_role(access, "get", gvr, place, name):
+        raise Denied("get", gvr, namespace)
+    return Role(place, entry) if entry is not None else None

@@ -1,0 +1,205 @@
+"""One role: the rules it means, who holds it, where it came from, and what it is in Kubernetes."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from access.page import page
+from access.roles.forms import further_text
+from access.roles.places import Role, find_role, level_of, list_url, may, role_url
+from access.roles.tree import titles
+from access.roles.undoing import offered
+from access.roles.words import KINDS, ORIGINS, SUBJECTS
+from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, Key
+from console.kube.runtime import UnknownKind, get_runtime
+from console.ui.access import Access
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER, detail_url
+from console.ui.nav import prepare_menu
+from console.ui.registry import kinds
+from console.ui.text import visible
+from console.views.errors import error_page
+from console.views.guard import access_of
+from rbac.authorizer import PLATFORM_ADMIN
+from rbac.builtin import Origin
+from rbac.holders import Holding, holders
+from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.names import GLOBAL_ROLE, WORKSPACE_ROLE, projected_name, source_of
+from rbac.projection import CLUSTER_ADMIN, leaves_out
+from rbac.templates import aggregated, templates_for
+from rbac.words import sentences
+
+#: Holders on one page.
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HolderLine:
+    """`where`: "" for all of the role's place. `removable`: the viewer may take it away."""
+
+    kind: str | Promise
+    name: str
+    url: str
+    where: str
+    binding: str
+    removable: bool
+    holding: Holding
+
+
+@require_safe
+@page
+async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
+    found = find_role(access_of(request), level_of(level), namespace, name)
+    if found is None:
+        return nothing(request, name)
+    return await shown(request, found)
+
+
+def nothing(request: ConsoleRequest, name: str) -> HttpResponse:
+    return error_page(request, 404, _("There is no role %(name)s.") % {"name": visible(name)})
+
+
+async def shown(
+    request: ConsoleRequest,
+    found: Role,
+    *,
+    error: str = "",
+    given: dict[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    access, bindings = access_of(request), TYPES[found.place.level].bindings
+    known = may(access, "list", bindings, found.place)
+    lines = list(_holders(access, found)) if known else []
+    rules = found.rules
+    undo = await offered(request, found.place, found.name)
+    content = (found.entry.resource_version, lines, error, undo, get_language())
+    etag = f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:16]}"'
+    if status == 200 and request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified()
+    await prepare_menu(get_runtime().informers())
+    origin = found.origin
+    names = aggregated(found.annotations)
+    item = found.entry.projection
+    context: dict[str, Any] = {
+        "role": found,
+        "kind": KINDS[found.place.level],
+        "alias": visible(item.alias),
+        "description": visible(item.description),
+        "facts": _facts(found, origin),
+        "templates": titles(names, templates_for(get_runtime(), found.place)),
+        "sentences": sentences(rules),
+        "yaml": further_text(rules),
+        "left_out": found.place.level is Level.GLOBAL
+        and found.name != PLATFORM_ADMIN
+        and leaves_out(rules),
+        "native": _native(access, found),
+        "holders": lines[:MOST] if known else None,
+        "more": max(0, len(lines) - MOST),
+        "may_grant": known
+        and origin not in (Origin.TEMPLATE, Origin.PROJECTED)
+        and may(access, "create", bindings, found.place),
+        "subjects": [("User", SUBJECTS["User"]), ("Group", SUBJECTS["Group"])],
+        "given": given or {},
+        "buttons": _buttons(access, found, origin),
+        "up_url": list_url(found.place),
+        "error": error,
+        "undo": undo,
+        "etag": etag,
+    }
+    return render(request, "access/roles/role.html", context, status=status)
+
+
+def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
+    item, place = found.entry.projection, found.place
+    facts = [
+        (_("Origin"), str(ORIGINS[origin])),
+        (_("Workspace"), place.workspace),
+        (_("Project"), place.namespace),
+        (_("Made by"), item.creator),
+        (_("Made at"), item.created.strftime("%Y-%m-%d %H:%M:%S UTC") if item.created else ""),
+    ]
+    return [(label, visible(text)) for label, text in facts if text]
+
+
+def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
+    for one in holders(get_runtime(), found.place, found.name):
+        place = Place(Level.PROJECT, "", one.namespace) if one.namespace else found.place
+        removable = one.source is None and (
+            may(access, "delete", one.gvr, place, one.binding)
+            and may(access, "update", one.gvr, place, one.binding)
+        )
+        is_bound_wider = one.namespace and found.place.level is Level.CLUSTER
+        if is_bound_wider and not may(access, "list", ROLE_BINDINGS, place):
+            continue
+        yield HolderLine(
+            SUBJECTS.get(one.kind, one.kind),
+            visible(one.name),
+            _subject_url(one),
+            one.namespace if is_bound_wider else "",
+            one.binding,
+            removable,
+            one,
+        )
+
+
+def _subject_url(one: Holding) -> str:
+    return reverse("access:rights", args=(one.name,)) if one.kind == "User" else ""
+
+
+def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
+    """What it is in Kubernetes: label, text, address or ""."""
+    level, name = found.place.level, found.name
+    if level in NATIVE:
+        source = source_of(name)
+        if source is None:
+            return [(_("In Kubernetes"), _("it is a role of Kubernetes' own"), "")]
+        known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
+        of = known.get(source.level)
+        url = role_url(Place(of), source.name) if of else ""
+        return [(_("Made of"), f"{source.level} {source.name}", url)]
+    if level is Level.GLOBAL and name == PLATFORM_ADMIN:
+        return [_object(access, CLUSTER_ROLES, CLUSTER_ADMIN)]
+    source_level = GLOBAL_ROLE if level is Level.GLOBAL else WORKSPACE_ROLE
+    line = _object(access, CLUSTER_ROLES, projected_name(source_level, name))
+    if level is Level.WORKSPACE:
+        where = _("bound in each project of the workspace")
+        return [line, (_("Counts"), where, "")]
+    return [line]
+
+
+def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
+    try:
+        there = get_runtime().informer(gvr).store.get(Key("", name)) is not None
+    except UnknownKind:
+        there = False
+    label = _("In Kubernetes")
+    if not there:
+        return label, _("nothing: it has no rules, or the controllers have not come to it"), ""
+    kind = kinds.of(gvr)
+    shown = kind is not None and access.can("get", gvr, name=name)
+    url = detail_url(HOST_CLUSTER, kind.segment, Key("", name)) if kind and shown else ""
+    return label, f"ClusterRole {name}", url
+
+
+def _buttons(access: Access, found: Role, origin: Origin) -> list[tuple[str, str]]:
+    gvr, place = TYPES[found.place.level].roles, found.place
+    buttons = []
+    if origin is Origin.OWN and may(access, "update", gvr, place, found.name):
+        buttons.append((_("Edit role"), found.act_url("edit")))
+    if may(access, "create", gvr, place) and origin is not Origin.PROJECTED:
+        url = reverse("access:new_role", args=(place.level.value,))
+        where = f"&workspace={place.workspace}" if place.workspace else ""
+        where += f"&namespace={place.namespace}" if place.namespace else ""
+        buttons.append((_("Copy role"), f"{url}?from={found.name}{where}"))
+    if origin is Origin.OWN and may(access, "delete", gvr, place, found.name):
+        buttons.append((_("Delete role"), found.act_url("delete")))
+    return buttons

@@ -1,0 +1,74 @@
+"""The permission tree: templates by module, as the form shows them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.utils.translation import gettext as _
+
+from rbac.catalogue import CATALOGUE, PREFIX, Template
+from rbac.covering import covers
+from rbac.rules import Rules
+from rbac.words import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """`needs`: names of other leaves that come with it; `held`: the viewer may give it."""
+
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    needed: str
+    sentences: tuple[str, ...]
+    ticked: bool
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    title: str
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def ticked(self) -> int:
+        return sum(leaf.ticked for leaf in self.leaves)
+
+
+def tree(known: Mapping[str, Template], chosen: Collection[str], held: Rules) -> tuple[Branch, ...]:
+    """Modules and templates in the order of `known`."""
+    modules: dict[str, list[Leaf]] = {}
+    for template in known.values():
+        leaf = Leaf(
+            template.name,
+            title_of(template),
+            template.needs,
+            ", ".join(title_of(known[name]) for name in template.needs if name in known),
+            tuple(sentences(template.rules)),
+            template.name in chosen,
+            covers(held, template.rules),
+        )
+        modules.setdefault(template.module, []).append(leaf)
+    return tuple(Branch(_(module), tuple(leaves)) for module, leaves in modules.items())
+
+
+def title_of(template: Template) -> str:
+    """Of ours in the reader's language; what others wrote stays as it is."""
+    if template.title not in _our_titles():
+        return template.title
+    verb, _space, what = template.title.partition(" ")
+    words = {"things": _(what)}
+    if verb == "view":
+        return _("View %(things)s") % words
+    if verb == "create":
+        return _("Create %(things)s") % words
+    return _("Manage %(things)s") % words
+
+
+def titles(names: Iterable[str], known: Mapping[str, Template]) -> list[str]:
+    return [title_of(known[name]) if name in known else name.removeprefix(PREFIX) for name in names]
+
+
+@lru_cache(1)
+def _our_titles() -> frozenset[str]:
+    return frozenset(template.title for template in CATALOGUE)

@@ -1,0 +1,157 @@
+"""Taking back what was just done to a role: offered for some minutes to whoever did it.
+
+It is a change like any other, with the rights of that moment; and only of what nobody changed since.
+"""
+
+from typing import Any
+
+import msgspec
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from access.page import page
+from access.roles.places import Role, informer_of, list_url, role_url
+from access.roles.writing import (
+    Escalation,
+    Manifest,
+    refusal,
+    require_bindable,
+    require_held,
+    write,
+)
+from accounts.time import now
+from console.kube.client import ObjectClient
+from console.kube.errors import ApiError
+from console.kube.gvr import GVR, Key
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+from rbac.levels import TYPES, Level, Place
+from rbac.rules import parse_rules
+
+UNDO = "undo_role"
+SECONDS = 600
+#: Bytes of a manifest that a session keeps.
+MAX_BODY = 64 * 1024
+
+
+async def remember(
+    request: ConsoleRequest,
+    text: str,
+    role: tuple[Place, str],
+    gvr: GVR,
+    *,
+    before: Manifest | None,
+    after: Manifest | None,
+) -> None:
+    """`before` and `after`: the object, None where there was none. `role`: on whose page it is shown."""
+    body = before or after or {}
+    if len(msgspec.json.encode(body)) > MAX_BODY:
+        await request.session.apop(UNDO, None)
+        return
+    await request.session.aset(
+        UNDO,
+        {
+            "text": text,
+            "place": [*role[0]],
+            "role": role[1],
+            "gvr": [gvr.group, gvr.version, gvr.resource],
+            "before": before,
+            "uid": after["metadata"]["uid"] if after else "",
+            "version": after["metadata"]["resourceVersion"] if after else "",
+            "name": body["metadata"]["name"],
+            "namespace": body["metadata"].get("namespace", ""),
+            "at": now().timestamp(),
+        },
+    )
+
+
+async def offered(request: ConsoleRequest, place: Place, role: str) -> str:
+    """What would be taken back, "" for nothing; of a list (`role` is "") whatever is gone."""
+    kept = await _kept(request)
+    if kept is None or kept["place"] != [*place]:
+        return ""
+    return str(kept["text"]) if role == kept["role"] or not role else ""
+
+
+async def _kept(request: ConsoleRequest) -> dict[str, Any] | None:
+    kept: dict[str, Any] | None = await request.session.aget(UNDO)
+    return kept if kept and now().timestamp() - kept["at"] < SECONDS else None
+
+
+@require_POST
+@page
+async def undo(request: ConsoleRequest) -> HttpResponse:
+    kept = await _kept(request)
+    if kept is None:
+        return error_page(request, 403, _("There is nothing to undo any more."))
+    level, workspace, namespace = kept["place"]
+    place = Place(Level(level), workspace, namespace)
+    try:
+        await _undo(request, kept, place)
+    except Escalation:
+        return error_page(request, 403, _("This would give rights that you do not hold."))
+    except ApiError as error:
+        messages.error(request, refusal(error))
+    else:
+        await request.session.apop(UNDO, None)
+        messages.success(request, _("Undone: %(text)s") % {"text": kept["text"]})
+    there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
+    return HttpResponseRedirect(role_url(place, kept["role"]) if there else list_url(place))
+
+
+async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: Place) -> None:
+    """Raises `Escalation`, `Denied`, `ApiError`."""
+    gvr = GVR(*kept["gvr"])
+    before, uid, version = kept["before"], kept["uid"], kept["version"]
+    where = place
+    if kept["namespace"] and place.level is not Level.PROJECT:
+        # A role of the cluster that was given in one project.
+        where = Place(Level.PROJECT, "", kept["namespace"])
+    if before is not None:
+        await _compare(request, kept, place, gvr)
+    verb = "delete" if before is None else "update" if uid else "create"
+
+    async def do(client: ObjectClient, audit_id: str) -> Manifest | None:
+        if before is None:
+            await client.delete(
+                gvr,
+                namespace=kept["namespace"],
+                name=kept["name"],
+                uid=uid,
+                resource_version=version,
+                audit_id=audit_id,
+            )
+            return None
+        meta = {**before["metadata"], "resourceVersion": version}
+        if not uid:
+            fresh = clean(before)
+            return await client.create(gvr, fresh, namespace=kept["namespace"], audit_id=audit_id)
+        return await client.replace(
+            gvr,
+            {**before, "metadata": {**meta, "uid": uid}},
+            namespace=kept["namespace"],
+            name=kept["name"],
+            audit_id=audit_id,
+        )
+
+    await write(request, verb, gvr, where, kept["name"], do)
+
+
+async def _compare(request: ConsoleRequest, kept: dict[str, Any], place: Place, gvr: GVR) -> None:
+    """Raises `Escalation`."""
+    if gvr == TYPES[place.level].roles:
+        rules = parse_rules(kept["before"].get("rules"))
+        require_held(request, place, kept["role"], rules)
+        return
+    entry = informer_of(TYPES[place.level].roles).store.get(Key(place.namespace, kept["role"]))
+    rules = Role(place, entry).rules if entry is not None else ()
+    require_bindable(request, place, kept["role"], rules)
+
+
+def clean(manifest: Manifest) -> Manifest:
+    """Without what the server adds."""
+    kept = ("name", "namespace", "labels", "annotations")
+    meta = {field: value for field, value in manifest["metadata"].items() if field in kept}
+    return {**manifest, "metadata": meta}

@@ -1,0 +1,104 @@
+"""Writing roles and bindings: as the user, or as the console where only we can decide.
+
+Promises: the right is decided before anything is written; nobody gives what they do not hold; a record is
+in the audit trail before the request leaves; the next page sees the result.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from access.roles.places import informer_of, may_by_role, may_natively
+from console.audit.trail import record, request_action
+from console.kube.arrival import arrives
+from console.kube.client import ObjectClient
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.gvr import GVR, Key
+from console.kube.runtime import get_runtime
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.text import visible
+from console.views.guard import access_of
+from rbac.authorizer import PLATFORM_ADMIN
+from rbac.covering import uncovered
+from rbac.current import get_levels
+from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.rules import Rule, Rules
+
+Manifest = dict[str, Any]
+Write = Callable[[ObjectClient, str], Awaitable[Manifest | None]]
+
+
+class Escalation(Exception):
+    """Somebody is about to give what they do not hold: `beyond`."""
+
+    def __init__(self, beyond: Rules) -> None:
+        self.beyond = beyond
+        super().__init__(f"{len(beyond)} rights beyond those of the giver")
+
+
+def require_held(request: ConsoleRequest, place: Place, name: str, rules: Iterable[Rule]) -> None:
+    """Raises `Escalation`. kube-apiserver compares native roles itself, and lets those through who may
+    `escalate`; here it is said before."""
+    access, gvr = access_of(request), TYPES[place.level].roles
+    if place.level in NATIVE and may_natively(access, "escalate", gvr, place, name):
+        return
+    beyond = uncovered(get_levels().held(access.identity, place), rules)
+    if beyond:
+        raise Escalation(beyond)
+
+
+def require_bindable(request: ConsoleRequest, place: Place, role: str, rules: Rules) -> None:
+    """The same for giving somebody a role."""
+    access, gvr = access_of(request), TYPES[place.level].roles
+    if place.level in NATIVE and may_natively(access, "bind", gvr, place, role):
+        return
+    require_held(request, place, role, rules)
+    if place.level is Level.GLOBAL and role == PLATFORM_ADMIN:
+        # Whoever holds the words of that role does not have its rights (ADR 8).
+        bindings = TYPES[place.level].bindings
+        if not may_natively(access, "create", bindings, place):
+            raise Denied("create", bindings)
+
+
+def client_for(
+    request: ConsoleRequest, verb: str, gvr: GVR, place: Place, name: str = ""
+) -> ObjectClient:
+    """Raises `Denied`."""
+    access = access_of(request)
+    if may_natively(access, verb, gvr, place, name):
+        return get_runtime().as_user(access.identity)
+    if may_by_role(access, verb, gvr, place, name):
+        return get_runtime().console
+    raise Denied(verb, gvr, place.namespace)
+
+
+async def write(
+    request: ConsoleRequest, verb: str, gvr: GVR, place: Place, name: str, do: Write
+) -> None:
+    """`do` gets the client and the audit id, and returns the object as it is now, None if it is gone.
+    Raises `Denied`, `ApiError`, `AuditUnavailable`."""
+    client = client_for(request, verb, gvr, place, name if verb != "create" else "")
+    action = request_action(request, verb, gvr, namespace=place.namespace, name=name)
+    async with record(action) as recording:
+        written = await do(client, recording.audit_id)
+    version = written["metadata"]["resourceVersion"] if written else ""
+    await arrives(informer_of(gvr), Key(place.namespace, name), version)
+
+
+def refusal(error: ApiError) -> str:
+    """What happened in plain words, then kube-apiserver's own sentence."""
+    return f"{_plain(error)} {visible(error.message)}"
+
+
+def _plain(error: ApiError) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return _("It is gone meanwhile.")
+    if isinstance(error, Conflict):
+        return _("Somebody else changed it in the meantime.")
+    if isinstance(error, Unavailable):
+        return _("The cluster did not answer, so it may or may not be done.")
+    return _("The cluster refused.")

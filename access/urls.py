@@ -1,0 +1,47 @@
+"""Addresses of roles and rights. Included at the root."""
+
+from django.http import Http404, HttpResponse
+from django.urls import path
+
+from access.rights.views import own_rights, rights
+from access.roles.deleting import delete
+from access.roles.editing import edit, new
+from access.roles.granting import grant, revoke
+from access.roles.listing import roles, workspace_roles
+from access.roles.showing import role
+from access.roles.undoing import undo
+from console.ui.http import ConsoleRequest
+
+app_name = "access"
+_ACTS = {"edit": edit, "delete": delete, "grant": grant, "revoke": revoke}
+
+
+async def act_on_role(
+    request: ConsoleRequest, level: str, name: str, act: str, namespace: str = ""
+) -> HttpResponse:
+    view = _ACTS.get(act)
+    if view is None:
+        raise Http404
+    return await view(request, level=level, name=name, namespace=namespace)
+
+
+_OF_PROJECT = {"level": "project"}
+
+urlpatterns = [
+    path("access/rights", own_rights, name="own_rights"),
+    path("access/rights/<str:name>", rights, name="rights"),
+    path("access/roles", roles, name="roles"),
+    path("access/roles/undo", undo, name="undo"),
+    path("access/roles/new/<str:level>", new, name="new_role"),
+    path("workspaces/<str:workspace>/roles", workspace_roles, name="workspace_roles"),
+    # Before the others, since these are found by their project, too.
+    path("access/roles/project/<str:namespace>/<str:name>", role, _OF_PROJECT, name="project_role"),
+    path(
+        "access/roles/project/<str:namespace>/<str:name>/<str:act>",
+        act_on_role,
+        _OF_PROJECT,
+        name="project_role",
+    ),
+    path("access/roles/<str:level>/<str:name>", role, name="role"),
+    path("access/roles/<str:level>/<str:name>/<str:act>", act_on_role, name="role"),
+]

@@ -1,0 +1,115 @@
+"""What somebody may not do: which right is missing, who could give it, and a request that can be sent.
+
+It depends on the viewer's rights and on what was asked alone, never on what exists.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from console.ui.access import Access, Explaining
+from console.ui.decisions import Denied
+from console.ui.kind import ResourceKind, Scope
+from console.ui.registry import kinds
+from console.ui.states import denied_text
+
+_RBAC = "rbac.authorization.k8s.io"
+_READS = ("get", "list", "watch")
+#: Stands in a request for the project that whoever asks has in mind.
+ANY_PROJECT = "PROJECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """`resource` as RBAC names it; `namespace`: "" where it is not about one."""
+
+    verb: str
+    resource: str
+    group: str
+    namespace: str
+    namespaced: bool
+
+    @property
+    def where(self) -> str:
+        if self.namespace:
+            return _("project %(name)s") % {"name": self.namespace}
+        return _("any project") if self.namespaced else _("the whole cluster")
+
+
+def denied_page(
+    request: HttpRequest, denied: Denied, kind: ResourceKind | None = None
+) -> HttpResponse:
+    """`kind`: whose page it is, if not that of what was refused."""
+    refused = kinds.of(denied.gvr)
+    shown = kind or refused
+    access: Access | None = getattr(request, "access", None)
+    who = access.identity.name if access is not None else ""
+    missing = Missing(
+        denied.verb,
+        denied.gvr.resource,
+        denied.gvr.group,
+        denied.namespace,
+        refused is not None and refused.scope is Scope.NAMESPACED,
+    )
+    nouns = refused.nouns if refused is not None else denied.gvr.qualified
+    context = {
+        "text": denied_text(denied, nouns),
+        "who": who,
+        "kind": shown.view if shown else None,
+        "missing": missing,
+        "granters": _granters(access, denied),
+        "wanted": request_text(who, missing, request.path),
+        "request_id": str(getattr(request, "request_id", "")),
+    }
+    return render(request, "console/denied.html", context, status=403)
+
+
+def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
+    if not isinstance(access, Explaining):
+        return ()
+    found = access.granters(denied.verb, denied.gvr, namespace=denied.namespace)
+    return [who.partition(" ")[2] for who in found]
+
+
+def request_text(who: str, missing: Missing, path: str) -> str:
+    """What an administrator needs: the right in words, and the objects that would give it."""
+    words = {
+        "who": who,
+        "verb": missing.verb,
+        "resource": missing.resource,
+        "group": f".{missing.group}" if missing.group else "",
+        "where": missing.where,
+        "path": path,
+    }
+    text = _("%(who)s needs the right to %(verb)s %(resource)s%(group)s in %(where)s (%(path)s).")
+    documents = yaml.safe_dump_all(_objects(who, missing), sort_keys=False, allow_unicode=True)
+    return f"# {text % words}\n{documents}"
+
+
+def _objects(who: str, missing: Missing) -> list[dict[str, Any]]:
+    inside = missing.namespaced or bool(missing.namespace)
+    kind = "Role" if inside else "ClusterRole"
+    meta = {"name": f"{who}-{missing.verb}-{missing.resource.replace('/', '-')}".lower()}
+    if inside:
+        meta["namespace"] = missing.namespace or ANY_PROJECT
+    verbs = list(_READS) if missing.verb in _READS else [missing.verb]
+    rule = {"apiGroups": [missing.group], "resources": [missing.resource], "verbs": verbs}
+    role: dict[str, Any] = {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": kind,
+        "metadata": dict(meta),
+        "rules": [rule],
+    }
+    binding: dict[str, Any] = {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": dict(meta),
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": meta["name"]},
+        "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": who}],
+    }
+    return [role, binding]

@@ -1,0 +1,74 @@
+"""Who holds a role: the bindings that give it, found by the role."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from console.kube.factory import UnknownKind
+from console.kube.gvr import GVR, ROLE_BINDINGS
+from console.kube.indexes import Index
+from console.kube.projections import GlobalRoleBinding
+from console.kube.runtime import Reads
+from console.kube.store import Entry, Store
+from rbac.levels import TYPES, Level, Place, subjects_of
+from rbac.names import Source, source_of
+
+
+class Holding(NamedTuple):
+    """One subject of one binding. `subject`: as `User ann`; `namespace`: the binding's own, "" for none;
+    `source`: what the binding was made of, if our controllers made it."""
+
+    gvr: GVR
+    namespace: str
+    binding: str
+    subject: str
+    source: Source | None
+
+    @property
+    def kind(self) -> str:
+        return self.subject.partition(" ")[0]
+
+    @property
+    def name(self) -> str:
+        return self.subject.partition(" ")[2]
+
+
+def holders(source: Reads, place: Place, role: str) -> Iterator[Holding]:
+    """In the order of their names. A ClusterRole may be given in single projects as well."""
+    types = TYPES[place.level]
+    found = list(_given(source, types.bindings, place, role))
+    if place.level is Level.CLUSTER:
+        found += _given(source, ROLE_BINDINGS, place, role)
+    yield from sorted(found, key=lambda one: (one.subject, one.namespace, one.binding))
+
+
+def _given(source: Reads, gvr: GVR, place: Place, role: str) -> Iterator[Holding]:
+    try:
+        store = source.informer(gvr).store
+    except UnknownKind:
+        return
+    index = _indexes.get(store) or _indexes.setdefault(store, Index(store, _roles_of))
+    kind = TYPES[place.level].role_kind
+    # KubeSphere's own bindings may not name the kind.
+    kinds = (kind,) if place.level in (Level.CLUSTER, Level.PROJECT) else (kind, "")
+    where = place.namespace if place.level is Level.PROJECT else ""
+    for one in kinds:
+        for entry in index.get((one, where, role)):
+            binding = entry.projection
+            if place.workspace and binding.workspace != place.workspace:
+                continue
+            for subject in subjects_of(binding):
+                yield Holding(gvr, entry.key.namespace, entry.key.name, subject, _made_of(entry))
+
+
+def _made_of(entry: Entry[Any]) -> Source | None:
+    return source_of(entry.key.name)
+
+
+def _roles_of(entry: Entry[Any]) -> Iterable[tuple[str, str, str]]:
+    binding = entry.projection
+    in_namespace = binding.role_kind == "Role" and not isinstance(binding, GlobalRoleBinding)
+    return ((binding.role_kind, entry.key.namespace if in_namespace else "", binding.role),)
+
+
+_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()

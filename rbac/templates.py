@@ -1,0 +1,127 @@
+"""The parts that roles are put together from: ours, and those of the cluster.
+
+In the cluster they are roles with the label `iam.kubesphere.io/role-template: "true"`, of a level by
+their kind: GlobalRoles, WorkspaceRoles of no workspace, ClusterRoles, and the Roles of a project. One of
+the cluster takes the place of ours of the same name, unless it has no rules (KubeSphere 3.4's cluster
+templates have none).
+
+A role keeps the names of its templates in `iam.kubesphere.io/aggregation-roles`; its rules are theirs at
+the moment when it is saved, not later.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from console.kube.factory import UnknownKind
+from console.kube.indexes import Index
+from console.kube.projections.roles import ALIAS_ANNOTATION, TEMPLATE_LABEL
+from console.kube.runtime import Reads
+from console.kube.store import Entry, Store
+from rbac.catalogue import CATALOGUE, Template
+from rbac.levels import TYPES, Place
+from rbac.rules import Rule, Rules, parse_rules
+
+AGGREGATION = "iam.kubesphere.io/aggregation-roles"
+DEPENDENCIES = "iam.kubesphere.io/dependencies"
+MODULE = "iam.kubesphere.io/module"
+#: Where one of the cluster is that does not say.
+OTHER = "Other"
+
+_indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()
+
+
+def templates_for(source: Reads, place: Place) -> Mapping[str, Template]:
+    """By name, in the order in which they are shown: module by module."""
+    found = {one.name: one for one in CATALOGUE if one.level is place.level}
+    for theirs in _of_cluster(source, place):
+        ours = found.get(theirs.name)
+        if ours is not None:
+            found[theirs.name] = theirs._replace(
+                title=ours.title,
+                module=ours.module,
+                rules=theirs.rules or ours.rules,
+                needs=theirs.needs or ours.needs,
+            )
+        elif theirs.rules:
+            found[theirs.name] = theirs
+    return found
+
+
+def with_needs(names: Iterable[str], known: Mapping[str, Template]) -> tuple[str, ...]:
+    """Those, and whatever they need, as far as it is known; in the order of `known`."""
+    left, taken = [name for name in names if name in known], set[str]()
+    while left:
+        name = left.pop()
+        if name not in taken:
+            taken.add(name)
+            left += [need for need in known[name].needs if need in known]
+    return tuple(name for name in known if name in taken)
+
+
+def rules_of(names: Iterable[str], known: Mapping[str, Template]) -> Rules:
+    """Each rule once."""
+    return tuple(dict.fromkeys(rule for name in names for rule in known[name].rules))
+
+
+def aggregated(annotations: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the templates that a role was put together from."""
+    return _names(annotations.get(AGGREGATION, ""))
+
+
+def further_rules(rules: Rules, names: Iterable[str], known: Mapping[str, Template]) -> Rules:
+    """Those of a role that none of its templates explains."""
+    explained = set(rules_of([name for name in names if name in known], known))
+    return tuple(rule for rule in rules if rule not in explained)
+
+
+def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
+    """Rules as objects have them."""
+    fields = (
+        ("apiGroups", "api_groups"),
+        ("resources", "resources"),
+        ("resourceNames", "resource_names"),
+        ("nonResourceURLs", "non_resource_urls"),
+        ("verbs", "verbs"),
+    )
+    return [
+        {name: list(value) for name, field in fields if (value := getattr(rule, field))}
+        for rule in rules
+    ]
+
+
+def _of_cluster(source: Reads, place: Place) -> Iterator[Template]:
+    try:
+        store = source.informer(TYPES[place.level].roles).store
+    except UnknownKind:
+        return
+    index = _indexes.get(store) or _indexes.setdefault(store, Index(store, _places))
+    for entry in index.get(place.namespace):
+        role = entry.original()
+        annotations = role["metadata"].get("annotations") or {}
+        yield Template(
+            place.level,
+            entry.key.name,
+            annotations.get(MODULE, "") or OTHER,
+            annotations.get(ALIAS_ANNOTATION, "") or entry.key.name,
+            parse_rules(role.get("rules")),
+            _names(annotations.get(DEPENDENCIES, "")),
+        )
+
+
+def _places(entry: Entry[Any]) -> tuple[str, ...]:
+    role = entry.projection
+    if role.labels.get(TEMPLATE_LABEL) != "true" or role.workspace:
+        return ()
+    return (entry.key.namespace,)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """A JSON list of names, as annotations have it; nothing else in it counts."""
+    try:
+        found = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return ()
+    names = found if isinstance(found, list) else []
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))

@@ -1,0 +1,93 @@
+"""Rules in plain words: "manage pods, services", and which right is meant by a question."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice, product
+
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import GVR
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+from rbac.catalogue import MANAGE, READ
+from rbac.rules import ALL, Rule, Rules
+
+#: Things that one sentence names; the YAML beside it has all.
+MOST = 12
+#: Of a rule that has thousands no more are looked at.
+MOST_LOOKED_AT = 200
+
+
+def rule_text(rule: Rule) -> str:
+    if rule.non_resource_urls:
+        words = {"verbs": ", ".join(rule.verbs), "paths": ", ".join(rule.non_resource_urls)}
+        if ALL in rule.verbs:
+            return _("request the paths %(paths)s") % words
+        return _("%(verbs)s the paths %(paths)s") % words
+    text = _done(rule.verbs, _things(rule.api_groups, rule.resources))
+    if rule.resource_names:
+        names = ", ".join(rule.resource_names[:MOST])
+        text = _("%(what)s, only: %(names)s") % {"what": text, "names": names}
+    return text
+
+
+def sentences(rules: Rules) -> list[str]:
+    """What they mean together: what may be done in the same way is one sentence."""
+    together: dict[frozenset[str], list[Rule]] = {}
+    single = []
+    for rule in rules:
+        if rule.resource_names or rule.non_resource_urls:
+            single.append(rule_text(rule))
+        elif rule.verbs and rule.api_groups and rule.resources:
+            together.setdefault(frozenset(rule.verbs), []).append(rule)
+    found = []
+    for same in together.values():
+        things = dict.fromkeys(
+            thing for rule in same for thing in _named(rule.api_groups, rule.resources)
+        )
+        found.append(_done(same[0].verbs, _listed(tuple(things))))
+    return [*found, *single]
+
+
+def resource_text(group: str, resource: str) -> str:
+    """`pods`, or what the console calls them."""
+    if resource == ALL:
+        if group == ALL:
+            return _("everything")
+        return _("everything of %(group)s") % {"group": group or "core"}
+    plural, slash, sub = resource.partition("/")
+    kind = _kinds().get((group, plural))
+    nouns = str(kind.nouns) if kind is not None else GVR(group, "", plural).qualified
+    return f"{nouns}/{sub}" if slash else nouns
+
+
+def _done(verbs: Iterable[str], things: str) -> str:
+    given, words = set(verbs), {"things": things}
+    if ALL in given:
+        return _("do everything with %(things)s") % words
+    if given >= set(MANAGE):
+        return _("manage %(things)s") % words
+    if given == set(READ):
+        return _("view %(things)s") % words
+    return _("%(verbs)s %(things)s") % {**words, "verbs": ", ".join(sorted(given))}
+
+
+def _things(groups: Iterable[str], resources: Iterable[str]) -> str:
+    return _listed(tuple(dict.fromkeys(_named(groups, resources))))
+
+
+def _named(groups: Iterable[str], resources: Iterable[str]) -> list[str]:
+    found = islice(product(groups, resources), MOST_LOOKED_AT)
+    return [resource_text(group, resource) for group, resource in found]
+
+
+def _listed(things: tuple[str, ...]) -> str:
+    text = ", ".join(things[:MOST])
+    left = len(things) - MOST
+    return _("%(things)s and %(left)s more") % {"things": text, "left": left} if left > 0 else text
+
+
+@lru_cache(1)
+def _kinds() -> dict[tuple[str, str], ResourceKind]:
+    """Those that are declared; they do not change."""
+    return {(kind.gvr.group, kind.gvr.resource): kind for kind in kinds}

@@ -1,0 +1,479 @@
+"""Roles: who sees them, who makes and changes them, and that nobody gives what they do not hold."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import (
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    ROLES,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+)
+from console.kube.runtime import StaticRuntime
+from tests.access.conftest import Browser
+from tests.rbac.objects import rule, workspace_role
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PLATFORM, SHOP = "/access/roles/global", "/access/roles/workspace"
+NEW_SHOP = "/access/roles/new/workspace?workspace=shop"
+VIEW, MANAGE = "role-template-view-projects", "role-template-manage-projects"
+
+
+async def signed_in(name: str) -> Browser:
+    found = Browser()
+    await found.login(name)
+    return found
+
+
+def text_of(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+def stored(runtime: StaticRuntime, gvr: Any, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = deepcopy(runtime.console.of(gvr)[name])
+    return found
+
+
+def writes(runtime: StaticRuntime) -> list[Any]:
+    return [call for call in runtime.console.calls if call[1] != "loginrecords"]
+
+
+# Who sees what.
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "code"),
+    [
+        ("admin", "/access/roles", 200),
+        ("admin", "/access/roles?level=cluster", 200),
+        ("admin", "/access/roles?level=project", 200),
+        ("admin", "/access/roles?level=nonsense", 404),
+        ("admin", f"{PLATFORM}/platform-admin", 200),
+        ("admin", f"{PLATFORM}/nothing", 404),
+        ("admin", "/access/roles/nonsense/x", 404),
+        ("admin", "/access/roles/project/web", 404),
+        ("admin", "/access/roles/project/web/operator", 200),
+        ("admin", f"{PLATFORM}/keeper/nonsense", 404),
+        ("carol", "/access/roles", 200),
+        ("carol", f"{PLATFORM}/keeper", 200),
+        ("carol", f"{SHOP}/shop-admin", 403),
+        ("alice", "/workspaces/shop/roles", 200),
+        ("alice", "/workspaces/other/roles", 403),
+        ("alice", "/workspaces/nothing/roles", 403),
+        ("alice", f"{SHOP}/shop-viewer", 200),
+        ("alice", f"{SHOP}/other-admin", 403),
+        ("alice", f"{SHOP}/nothing", 403),
+        ("alice", f"{PLATFORM}/platform-admin", 403),
+        ("alice", "/access/roles/project/web/operator", 200),
+        ("alice", "/access/roles/project/kube-system/operator", 403),
+        ("bob", f"{SHOP}/shop-admin", 200),
+        ("bob", NEW_SHOP, 403),
+        ("bob", f"{SHOP}/shop-inviter/edit", 403),
+        ("charlie", "/access/roles", 403),
+        ("charlie", "/workspaces/shop/roles", 403),
+        ("charlie", f"{SHOP}/shop-admin", 403),
+    ],
+)
+async def test_who_may_look(who: str, path: str, code: int) -> None:
+    assert (await (await signed_in(who)).get(path)).status_code == code
+
+
+async def test_what_is_forbidden_and_what_is_missing_are_one_answer() -> None:
+    bob = await signed_in("bob")
+    pages = []
+    for name in ("other-admin", "nothing-more"):
+        text = text_of(await bob.get(f"{SHOP}/{name}")).partition("<main")[2]
+        pages.append(text.replace(name, "NAME").partition("</details>")[0])
+    assert pages[0] == pages[1]
+    assert "You may not get workspace roles." in pages[0]
+
+
+async def test_the_list_has_what_people_make_and_the_rest_when_asked() -> None:
+    admin = await signed_in("admin")
+    text = text_of(await admin.get("/access/roles?level=cluster"))
+    assert "reader" in text and "system:node" not in text and "quarterdeck:" not in text
+    text = text_of(await admin.get("/access/roles?level=cluster&all=1"))
+    assert "system:node" in text and "quarterdeck:workspacerole:shop-admin" in text
+
+
+async def test_the_list_is_drawn_anew_when_something_has_changed(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    etag = text_of(await admin.get("/access/roles")).partition('data-etag="')[2].partition('">')[0]
+    etag = etag.replace("&quot;", '"')
+    assert (await admin.get("/access/roles", If_None_Match=etag)).status_code == 304
+    changed = stored(runtime, GLOBAL_ROLES, "keeper")
+    changed["metadata"]["annotations"] = {"kubesphere.io/description": "Keeps"}
+    runtime.console.put(GLOBAL_ROLES, changed)
+    assert (await admin.get("/access/roles", If_None_Match=etag)).status_code == 200
+
+
+async def test_a_role_says_what_it_means_and_who_holds_it() -> None:
+    alice = await signed_in("alice")
+    text = text_of(await alice.get(f"{SHOP}/shop-viewer"))
+    assert "View everything" in text
+    assert "quarterdeck:workspacerole:shop-viewer" in text
+    assert 'data-key="User bob"' in text
+    assert "Edit role" not in text, "it is built in"
+
+
+# Making one.
+
+
+async def make(browser: Browser, path: str = NEW_SHOP, **fields: Any) -> Any:
+    given = {"name": "dev", "template": [MANAGE], **fields}
+    return await browser.post(path, given)
+
+
+async def test_a_role_is_put_together_from_templates_and_what_they_need(
+    runtime: StaticRuntime,
+) -> None:
+    alice = await signed_in("alice")
+    answer = await make(alice, alias="Developers", description="Who develops")
+    assert (answer.status_code, answer["Location"]) == (302, f"{SHOP}/shop-dev")
+    made = stored(runtime, WORKSPACE_ROLES, "shop-dev")
+    notes = made["metadata"]["annotations"]
+    assert json.loads(notes["iam.kubesphere.io/aggregation-roles"]) == [VIEW, MANAGE]
+    assert notes["kubesphere.io/creator"] == "alice"
+    assert notes["kubesphere.io/alias-name"] == "Developers"
+    assert made["metadata"]["labels"] == {"kubesphere.io/workspace": "shop"}
+    verbs = {verb for one in made["rules"] for verb in one["verbs"]}
+    assert "delete" in verbs and not verbs & {"*", "escalate", "bind", "impersonate"}
+    # kube-apiserver could not decide, so the console did it, and says for whom.
+    assert ("alice", "create") not in runtime.notes  # type: ignore[attr-defined]
+    row = await AuditRecord.objects.filter(resource="workspaceroles").aget()
+    assert (row.actor, row.verb, row.name) == ("alice", "create", "shop-dev")
+
+
+async def test_an_administrator_writes_as_themselves(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    answer = await make(admin, "/access/roles/new/global", template=["role-template-view-users"])
+    assert answer.status_code == 302
+    assert ("admin", "create") in runtime.notes  # type: ignore[attr-defined]
+
+
+async def test_a_cluster_role_made_of_templates_has_rules(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    path = "/access/roles/new/cluster"
+    assert (await make(admin, path, template=["role-template-view-nodes"])).status_code == 302
+    rules = stored(runtime, CLUSTER_ROLES, "dev")["rules"]
+    assert {"nodes", "nodes/status"} <= set(rules[0]["resources"])
+
+
+async def test_the_preview_writes_nothing(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    answer = await make(alice, preview="1", name="", further="- verbs: [get]")
+    assert answer.status_code == 400 and "A rule needs verbs" in text_of(answer)
+    answer = await make(alice, preview="1", name="")
+    assert answer.status_code == 200
+    assert "Came along, because others need it:" in text_of(answer)
+    assert writes(runtime) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"name": ""}, "Use lower-case letters"),
+        ({"name": "Dev"}, "Use lower-case letters"),
+        ({"name": "../x"}, "Use lower-case letters"),
+        ({"name": "x" * 63}, "Use lower-case letters"),
+        ({"name": "viewer"}, "There is a role of this name already."),
+        ({"further": "nonsense"}, "This is no list of rules"),
+        ({"further": "- verbs: [get]\n  resource: [pods]"}, "This is no list of rules"),
+        ({"further": "- verbs: *x"}, "This is no list of rules"),
+        ({"further": "[" * 5000}, "This is no list of rules"),
+        ({"further": "- verbs: [get]"}, "A rule needs verbs"),
+        ({"further": "x" * 20_000}, "more than 16384 characters"),
+    ],
+)
+async def test_what_is_wrong_is_said_and_what_was_typed_stays(
+    runtime: StaticRuntime, fields: dict[str, str], text: str
+) -> None:
+    alice = await signed_in("alice")
+    answer = await make(alice, description="Kept as typed", **fields)
+    assert answer.status_code == 400
+    assert text in text_of(answer) and "Kept as typed" in text_of(answer)
+    assert f'value="{MANAGE}"' in text_of(answer)
+    assert [call for call in writes(runtime) if call[2] != "shop-viewer"] == []
+
+
+# Nobody gives what they do not hold (Z8).
+
+
+async def test_nobody_makes_a_role_beyond_their_own_rights(runtime: StaticRuntime) -> None:
+    carol = await signed_in("carol")
+    path = "/access/roles/new/global"
+    within = "- {verbs: [get], apiGroups: [''], resources: [nodes]}"
+    assert (await make(carol, path, template=[], further=within)).status_code == 302
+    made = stored(runtime, GLOBAL_ROLES, "dev")
+    assert made["rules"] == [{"verbs": ["get"], "apiGroups": [""], "resources": ["nodes"]}]
+    for number, further in enumerate(
+        (
+            "- {verbs: ['*'], apiGroups: ['*'], resources: ['*']}",
+            "- {verbs: [get], apiGroups: [''], resources: [nodes, secrets]}",
+            "- {verbs: [delete], apiGroups: [''], resources: [nodes]}",
+            "- {verbs: [get], nonResourceURLs: ['*']}",
+        )
+    ):
+        answer = await make(carol, path, name=f"grab-{number}", template=[], further=further)
+        assert answer.status_code == 400
+        assert "Nobody gives what they do not hold." in text_of(answer)
+        assert f"grab-{number}" not in runtime.console.of(GLOBAL_ROLES)
+
+
+async def test_nor_changes_one_to_more(runtime: StaticRuntime) -> None:
+    runtime.console.put(WORKSPACE_ROLES, workspace_role("shop-own", "shop", rule("get", "pods")))
+    runtime.console.put(
+        WORKSPACE_ROLE_BINDINGS,
+        {
+            **stored(runtime, WORKSPACE_ROLE_BINDINGS, "bob-shop-viewer"),
+            "roleRef": {"kind": "WorkspaceRole", "name": "shop-inviter"},
+        },
+    )
+    bob = await signed_in("bob")
+    page = f"{SHOP}/shop-own/edit"
+    version = stored(runtime, WORKSPACE_ROLES, "shop-own")["metadata"]["resourceVersion"]
+    more = "- {verbs: ['*'], apiGroups: ['*'], resources: ['*']}"
+    fields = {"uid": "uid-shop-own", "version": version, "further": more}
+    answer = await bob.post(page, fields)
+    assert answer.status_code == 400 and "beyond yours" in text_of(answer)
+    assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == [rule("get", "pods")]
+    answer = await bob.post(page, {**fields, "further": more.replace("['*']", "[get]", 1)})
+    assert answer.status_code == 302
+
+
+async def test_nor_gives_somebody_a_role_that_has_more(runtime: StaticRuntime) -> None:
+    carol = await signed_in("carol")
+    for role in ("platform-admin",):
+        answer = await carol.post(f"{PLATFORM}/{role}/grant", {"kind": "User", "subject": "carol"})
+        assert answer.status_code == 403
+        assert "This role has more" in text_of(answer)
+    assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == 2
+
+
+async def test_whoever_holds_the_words_of_the_administrator_is_none(runtime: StaticRuntime) -> None:
+    everything = stored(runtime, GLOBAL_ROLES, "keeper")
+    runtime.console.put(GLOBAL_ROLES, {**everything, "rules": [rule("*", "*", "*")]})
+    carol = await signed_in("carol")
+    path = f"{PLATFORM}/platform-admin/grant"
+    answer = await carol.post(path, {"kind": "User", "subject": "carol"})
+    assert answer.status_code == 403
+    assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == 2
+
+
+async def test_a_workspace_is_not_another_one(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    for path in (
+        "/access/roles/new/workspace?workspace=other",
+        "/access/roles/new/global",
+        "/access/roles/new/cluster",
+        f"{SHOP}/other-admin/edit",
+        f"{SHOP}/other-admin/delete",
+        f"{SHOP}/other-admin/grant",
+        f"{PLATFORM}/platform-admin/grant",
+    ):
+        answer = await alice.post(path, {"name": "x", "kind": "User", "subject": "alice"})
+        assert answer.status_code == 403, path
+    assert (await alice.post("/access/roles/new/workspace", {})).status_code == 404
+    assert writes(runtime) == []
+
+
+# Giving and taking.
+
+
+async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    page = f"{SHOP}/shop-viewer"
+    fields = {"kind": "User", "subject": "charlie"}
+    assert (await alice.post(f"{page}/grant", fields)).status_code == 302
+    made = stored(runtime, WORKSPACE_ROLE_BINDINGS, "charlie-shop-viewer")
+    assert made["roleRef"] == {
+        "apiGroup": "iam.kubesphere.io",
+        "kind": "WorkspaceRole",
+        "name": "shop-viewer",
+    }
+    assert made["metadata"]["labels"] == {
+        "kubesphere.io/workspace": "shop",
+        "iam.kubesphere.io/user-ref": "charlie",
+    }
+    assert (await alice.post(f"{page}/grant", fields)).status_code == 409
+    taken = {"where": "", "binding": "charlie-shop-viewer", "subject": "User charlie"}
+    assert (await alice.post(f"{page}/revoke", taken)).status_code == 302
+    assert "charlie-shop-viewer" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+    assert (await alice.post(f"{page}/revoke", taken)).status_code == 409
+    verbs = [row.verb async for row in AuditRecord.objects.filter(actor="alice").order_by("time")]
+    assert verbs[-2:] == ["create", "delete"]
+
+
+async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    both = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")
+    both["subjects"].append({"kind": "User", "name": "bob"})
+    runtime.console.put(GLOBAL_ROLE_BINDINGS, both)
+    taken = {"where": "", "binding": "carol-keeper", "subject": "User bob"}
+    assert (await admin.post(f"{PLATFORM}/keeper/revoke", taken)).status_code == 302
+    left = stored(runtime, GLOBAL_ROLE_BINDINGS, "carol-keeper")["subjects"]
+    assert [one["name"] for one in left] == ["carol"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "code"),
+    [
+        ("User", "", 400),
+        ("User", "system:anonymous", 400),
+        ("Group", "system:masters", 400),
+        ("Group", "system:authenticated", 400),
+        ("ServiceAccount", "default", 400),
+        ("User", "nobody-here", 400),
+        ("Group", "ops team/DE", 302),
+        ("User", "charlie", 302),
+    ],
+)
+async def test_to_whom(runtime: StaticRuntime, kind: str, subject: str, code: int) -> None:
+    admin = await signed_in("admin")
+    fields = {"kind": kind, "subject": subject}
+    answer = await admin.post(f"{PLATFORM}/platform-regular/grant", fields)
+    assert answer.status_code == code
+    assert len(runtime.console.of(GLOBAL_ROLE_BINDINGS)) == (3 if code == 302 else 2)
+
+
+async def test_the_last_administrator_stays(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    taken = {"where": "", "binding": "admins", "subject": "User admin"}
+    answer = await admin.post(f"{PLATFORM}/platform-admin/revoke", taken)
+    assert answer.status_code == 409 and "last platform administrator" in text_of(answer)
+    await admin.post(f"{PLATFORM}/platform-admin/grant", {"kind": "User", "subject": "bob"})
+    answer = await admin.post(f"{PLATFORM}/platform-admin/revoke", taken)
+    assert answer.status_code == 302
+
+
+# Changing, deleting, and taking back.
+
+
+@pytest.fixture
+def own(runtime: StaticRuntime) -> dict[str, Any]:
+    made = workspace_role("shop-own", "shop", rule("get", "pods"), annotations={"keep": "me"})
+    runtime.console.put(WORKSPACE_ROLES, made)
+    return stored(runtime, WORKSPACE_ROLES, "shop-own")
+
+
+def seen(role: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    meta = role["metadata"]
+    return {"uid": meta["uid"], "version": meta["resourceVersion"], **fields}
+
+
+async def test_an_edit_keeps_what_it_does_not_show(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    alice = await signed_in("alice")
+    page = text_of(await alice.get(f"{SHOP}/shop-own/edit"))
+    assert "resources:\n  - pods" in page, "rules of no template are shown as they are"
+    answer = await alice.post(f"{SHOP}/shop-own/edit", seen(own, template=[VIEW]))
+    assert answer.status_code == 302
+    saved = stored(runtime, WORKSPACE_ROLES, "shop-own")
+    assert saved["metadata"]["annotations"]["keep"] == "me"
+    assert rule("get", "pods") not in saved["rules"]
+
+
+async def test_of_two_editors_the_second_is_told_and_keeps_what_was_typed(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    alice, admin = await signed_in("alice"), await signed_in("admin")
+    page = f"{SHOP}/shop-own/edit"
+    assert (await admin.post(page, seen(own, template=[VIEW], alias="Theirs"))).status_code == 302
+    answer = await alice.post(page, seen(own, template=[MANAGE], alias="Mine"))
+    text = text_of(answer)
+    assert answer.status_code == 409
+    assert 'value="Mine"' in text, "what was typed stays"
+    assert "Theirs" in text, "what the other one wrote is shown"
+    assert "Only here: Manage projects" in text
+    assert (
+        stored(runtime, WORKSPACE_ROLES, "shop-own")["metadata"]["annotations"][
+            "kubesphere.io/alias-name"
+        ]
+        == "Theirs"
+    )
+    latest = stored(runtime, WORKSPACE_ROLES, "shop-own")
+    assert f'value="{latest["metadata"]["resourceVersion"]}"' in text
+    assert (await alice.post(page, seen(latest, template=[], alias="Mine"))).status_code == 302
+
+
+async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    for path in (
+        f"{PLATFORM}/platform-admin",
+        f"{SHOP}/shop-admin",
+        "/access/roles/cluster/cluster-admin",
+        "/access/roles/cluster/system:node",
+        "/access/roles/cluster/quarterdeck:workspacerole:shop-admin",
+        "/access/roles/project/web/operator",
+    ):
+        assert (await admin.post(f"{path}/edit", {})).status_code == 403, path
+        assert (await admin.post(f"{path}/delete", {})).status_code == 403, path
+    assert writes(runtime) == []
+
+
+async def test_a_role_that_somebody_holds_stays(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    alice = await signed_in("alice")
+    page = f"{SHOP}/shop-own"
+    await alice.post(f"{page}/grant", {"kind": "User", "subject": "charlie"})
+    answer = await alice.post(f"{page}/delete", {"uid": "uid-shop-own"})
+    assert answer.status_code == 409 and "charlie" in text_of(answer)
+    assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_a_deleted_role_comes_back(runtime: StaticRuntime, own: dict[str, Any]) -> None:
+    alice = await signed_in("alice")
+    page = f"{SHOP}/shop-own"
+    assert (await alice.post(f"{page}/delete", {"uid": "other"})).status_code == 409
+    assert (await alice.post(f"{page}/delete", {"uid": "uid-shop-own"})).status_code == 302
+    assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
+    assert "deleted role shop-own" in text_of(await alice.get("/workspaces/shop/roles"))
+    assert (await alice.post("/access/roles/undo"))["Location"] == page
+    assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == own["rules"]
+    assert (await alice.post("/access/roles/undo")).status_code == 403
+
+
+async def test_an_edit_is_taken_back_unless_somebody_changed_it_since(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    alice = await signed_in("alice")
+    page = f"{SHOP}/shop-own"
+    await alice.post(f"{page}/edit", seen(own, template=[VIEW]))
+    assert "changed role shop-own" in text_of(await alice.get(page))
+    await alice.post("/access/roles/undo")
+    assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == own["rules"]
+    now = stored(runtime, WORKSPACE_ROLES, "shop-own")
+    await alice.post(f"{page}/edit", seen(now, template=[VIEW]))
+    runtime.console.put(
+        WORKSPACE_ROLES, {**stored(runtime, WORKSPACE_ROLES, "shop-own"), "rules": []}
+    )
+    answer = await alice.post("/access/roles/undo")
+    assert answer.status_code == 302
+    assert stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"] == []
+
+
+async def test_forms_of_other_sites_are_refused(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    for path in (f"{PLATFORM}/keeper/grant", f"{PLATFORM}/keeper/revoke", "/access/roles/undo"):
+        answer = await admin.post(path, {}, Sec_Fetch_Site="cross-site")
+        assert answer.status_code == 403
+        assert (await admin.get(path)).status_code == 405
+    assert writes(runtime) == []
+
+
+async def test_a_project_role_is_written_as_the_user(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    path = "/access/roles/new/project?namespace=web"
+    answer = await make(alice, path, template=["role-template-view-app-workloads"])
+    assert (answer.status_code, answer["Location"]) == (302, "/access/roles/project/web/dev")
+    assert runtime.console.of(ROLES)["web/dev"]["metadata"]["namespace"] == "web"
+    assert ("alice", "create") in runtime.notes  # type: ignore[attr-defined]

@@ -1,0 +1,180 @@
+"""Viewing the console as somebody else: who may, what is shown, and that it changes nothing unseen."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts import asgi
+from accounts.viewing.state import LIFETIME
+from console.audit.models import AuditRecord
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+)
+from console.kube.runtime import StaticRuntime
+from tests.access.conftest import IAM, Browser
+from tests.access.test_roles import signed_in, text_of, writes
+from tests.accounts.conftest import ORIGIN
+from tests.rbac.fakes import MovableClock
+from tests.rbac.objects import native_binding, native_role, rule
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BEGIN, ALLOW, END = "/access/view-as/users/{}", "/access/view-as/changes", "/access/view-as/end"
+SHOP = "/access/roles/workspace"
+
+
+async def viewing(name: str) -> Browser:
+    admin = await signed_in("admin")
+    assert (await admin.post(BEGIN.format(name))).status_code == 302
+    return admin
+
+
+async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
+    admin = await viewing("bob")
+    text = text_of(await admin.get("/workspaces/shop/roles"))
+    assert "Viewing as <strong>bob</strong>" in text and "New role" not in text
+    assert (await admin.get("/clusters/host/nodes")).status_code == 403
+    assert (await admin.get("/access/accounts/users/alice")).status_code == 403
+    row = await AuditRecord.objects.aget(verb="impersonate")
+    assert (row.actor, row.as_user, row.name) == ("admin", "admin", "bob")
+
+
+async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) -> None:
+    admin = await viewing("alice")
+    page = f"{SHOP}/shop-viewer/grant"
+    given = {"kind": "User", "subject": "charlie"}
+    answer = await admin.post(page, given)
+    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert writes(runtime) == []
+    assert (await admin.get(ALLOW)).status_code == 200
+    assert (await admin.post(ALLOW)).status_code == 302
+    assert (await admin.post(page, given)).status_code == 302
+    assert "charlie-shop-viewer" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+    row = await AuditRecord.objects.aget(resource="workspacerolebindings")
+    assert (row.actor, row.as_user) == ("admin", "alice")
+
+
+async def test_every_form_of_the_console_is_read_only(runtime: StaticRuntime) -> None:
+    admin = await viewing("alice")
+    for path in (
+        "/clusters/host/projects/web/pods/x/delete",
+        "/bulk/host/pods/delete",
+        "/views",
+        "/access/accounts/users/bob/disable",
+        "/access/roles/new/workspace?workspace=shop",
+        f"{SHOP}/shop-viewer/revoke",
+    ):
+        answer = await admin.post(path, {"uid": "x", "keys": "web/x"})
+        assert answer.status_code == 403, path
+    assert writes(runtime) == []
+    assert (await admin.post("/settings/theme", {"theme": "dark"})).status_code != 403
+
+
+async def test_what_is_the_viewers_own_is_not_shown() -> None:
+    admin = await viewing("alice")
+    await admin.post(ALLOW)
+    for path in ("/account", "/oauth/authorize?client_id=x", "/password/confirm"):
+        assert (await admin.get(path)).status_code == 403, path
+    for path in ("/account/password", "/account/profile"):
+        assert (await admin.post(path, {"password": "x"})).status_code == 403, path
+
+
+async def test_it_ends_with_a_click() -> None:
+    admin = await viewing("bob")
+    assert (await admin.post(END))["Location"] == "/access/accounts/users/bob"
+    text = text_of(await admin.get("/access/accounts/users/bob"))
+    assert "Viewing as" not in text and "yourself again" in text
+    assert (await admin.get("/clusters/host/nodes")).status_code == 200
+
+
+async def test_it_ends_by_itself_and_no_change_becomes_ones_own(
+    runtime: StaticRuntime, clock: MovableClock
+) -> None:
+    admin = await viewing("alice")
+    await admin.post(ALLOW)
+    clock.move(seconds=(LIFETIME + timedelta(seconds=1)).total_seconds())
+    answer = await admin.post(f"{SHOP}/shop-viewer/grant", {"kind": "User", "subject": "charlie"})
+    assert answer.status_code == 403 and "has ended" in text_of(answer)
+    assert writes(runtime) == []
+    assert (await admin.get("/clusters/host/nodes")).status_code == 200
+
+
+async def test_who_may_not() -> None:
+    for who in ("alice", "bob", "carol", "charlie"):
+        browser = await signed_in(who)
+        for method in (browser.get, browser.post):
+            assert (await method(BEGIN.format("admin"))).status_code == 403
+            assert (await method(BEGIN.format("nobody"))).status_code == 403
+    admin = await signed_in("admin")
+    assert (await admin.post(BEGIN.format("admin"))).status_code == 403
+    assert (await admin.post(BEGIN.format("nobody"))).status_code == 404
+    assert (await admin.get(ALLOW)).status_code == 302
+    assert (await admin.post(END)).status_code == 302
+
+
+async def test_never_as_somebody_who_has_more(runtime: StaticRuntime) -> None:
+    acting = native_role("acting", rule("impersonate", "users"), rule("get list", "users", IAM))
+    runtime.console.put(CLUSTER_ROLES, acting)
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("acting", "acting", "User charlie"))
+    charlie = await signed_in("charlie")
+    answer = await charlie.post(BEGIN.format("alice"))
+    assert answer.status_code == 403
+    assert "has rights that you do not have: do everything with everything" in text_of(answer)
+    # The rights of bob are taken from him: now he has no more than charlie.
+    for binding in list(runtime.console.of(ROLE_BINDINGS).values()):
+        if "viewer" in binding["metadata"]["name"]:
+            runtime.informer(ROLE_BINDINGS).remove(binding)
+    mine = runtime.console.of(WORKSPACE_ROLE_BINDINGS)["bob-shop-viewer"]
+    assert (await charlie.post(BEGIN.format("bob"))).status_code == 403, "by the workspace's role"
+    runtime.informer(WORKSPACE_ROLE_BINDINGS).remove(mine)
+    assert (await charlie.post(BEGIN.format("bob"))).status_code == 302
+    assert "Viewing as <strong>bob" in text_of(await charlie.get("/dashboard"))
+
+
+async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None:
+    admin = await viewing("bob")
+    gone = runtime.console.of(USERS)["bob"]
+    runtime.informer(USERS).remove(gone)
+    text = text_of(await admin.get("/dashboard"))
+    assert "has ended" in text and "Viewing as" not in text
+    runtime.informer(USERS).apply({**gone, "metadata": {**gone["metadata"], "uid": "another"}})
+    assert "Viewing as" not in text_of(await admin.get("/dashboard"))
+
+
+async def test_never_more_than_one_level(runtime: StaticRuntime) -> None:
+    root = native_binding("alice-too", "cluster-admin", "User alice")
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, root)
+    admin = await viewing("alice")
+    await admin.post(ALLOW)
+    answer = await admin.post(BEGIN.format("bob"))
+    assert answer.status_code == 403 and "Stop that first." in text_of(answer)
+
+
+async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+
+    async def scope() -> dict[str, Any]:
+        found: dict[str, Any] = {}
+
+        async def application(given: dict[str, Any], _receive: Any, _send: Any) -> None:
+            found.update(given)
+
+        cookie = f"__Host-quarterdeck={admin.key}".encode()
+        headers = [(b"origin", ORIGIN.encode()), (b"cookie", cookie)]
+        await asgi.SessionAuthMiddleware(application)({"headers": headers}, None, None)
+        return found
+
+    own = await scope()
+    assert own["access"].identity.name == "admin" and await own["session_alive"]()
+    await admin.post(BEGIN.format("bob"))
+    assert not await own["session_alive"](), "what is open shows the rights of another one"
+    seen = await scope()
+    assert seen["account"] == "admin" and seen["access"].identity.name == "bob"
+    await admin.post(END)
+    assert not await seen["session_alive"]()
+    assert (await scope())["access"].identity.name == "admin"

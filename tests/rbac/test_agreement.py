@@ -1,0 +1,161 @@
+"""The console follows kube-apiserver: how soon after a change both agree, and what nobody may give.
+
+On a real control plane, with the controllers at work. `AGREE_WITHIN=1` demands that many seconds of each
+change; without it the times are printed and only that they come to agree is demanded, for a machine that
+does much else is late with everything.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+from console.kube.errors import Forbidden
+from console.kube.gvr import CLUSTER_ROLES
+from console.kube.identity import Identity
+from rbac.covering import covers
+from rbac.rules import Question, parse_rules
+from tests.controlplane.waiting import eventually
+from tests.rbac.chance import Chance
+from tests.rbac.objects import (
+    Manifest,
+    binding,
+    global_role,
+    native_binding,
+    native_role,
+    rule,
+    user,
+    workspace_binding,
+    workspace_role,
+)
+from tests.rbac.test_differential import World, world
+
+__all__ = ["world"]
+
+CHANGES = 100
+WITHIN = float(os.environ.get("AGREE_WITHIN", "15"))
+ESCALATIONS = 120
+_number = count()
+
+#: Makes a grant and says what it gives.
+Make = Callable[[str], tuple[list[Manifest], Question]]
+
+
+def _sign() -> tuple[Manifest, Question]:
+    """A right that nobody has yet."""
+    resource = f"things{next(_number)}"
+    return rule("get", resource, "example.com"), Question("get", "example.com", resource)
+
+
+def _of_cluster(name: str) -> tuple[list[Manifest], Question]:
+    sign, asked = _sign()
+    return [native_role(name, sign), native_binding(name, name, "User gus")], asked
+
+
+def _of_project(name: str) -> tuple[list[Manifest], Question]:
+    sign, asked = _sign()
+    place = {"namespace": "nobodys"}
+    bound = native_binding(name, name, "User gus", kind="Role", **place)
+    return [native_role(name, sign, **place), bound], asked._replace(**place)
+
+
+def _of_platform(name: str) -> tuple[list[Manifest], Question]:
+    sign, asked = _sign()
+    return [global_role(name, sign), binding(name, ("User", "gus"), role=name)], asked
+
+
+def _of_workspace(name: str) -> tuple[list[Manifest], Question]:
+    sign, asked = _sign()
+    role = workspace_role(f"acme-{name}", "acme", sign)
+    bound = workspace_binding(f"acme-{name}", "acme", f"acme-{name}", "User gus")
+    return [role, bound], asked._replace(namespace="acme-one")
+
+
+MAKERS: tuple[Make, ...] = (_of_cluster, _of_project, _of_platform, _of_workspace)
+
+
+def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], Any]]]:
+    """What is done, what it is about, and the answer afterwards: a grant comes and goes, by its binding
+    or by its role."""
+    for number in range(CHANGES // 2):
+        make = MAKERS[number % len(MAKERS)]
+        items, asked = make(f"soon-{number}")
+
+        def give(items: list[Manifest] = items) -> None:
+            for item in items:
+                world.create(item)
+
+        gone = items[number // len(MAKERS) % 2]
+        yield f"{make.__name__} given", asked, True, give
+        yield f"{make.__name__} taken", asked, False, lambda gone=gone: world.delete(gone)
+
+
+def it_agrees_soon_after_every_change(world: World) -> None:
+    world.create(user("gus"))
+    seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
+    eventually(lambda: world.authorizer.standing(Identity("gus")) is not None, f"gus may {seen}")
+    waited: list[tuple[float, str]] = []
+    for what, asked, allowed, do in _changes(world):
+        do()
+        begun = time.monotonic()
+
+        def agreed(asked: Question = asked, allowed: bool = allowed) -> bool:
+            return (
+                world.here("gus", (), asked) is allowed and world.there("gus", (), asked) is allowed
+            )
+
+        eventually(agreed, f"{what}: {asked}", timeout=WITHIN)
+        waited.append((time.monotonic() - begun, what))
+    waited.sort()
+    assert len(waited) == CHANGES
+    median, slowest = waited[len(waited) // 2][0], waited[-1]
+    print(  # noqa: T201
+        f"\n{CHANGES} changes: agreed after {median * 1e3:.0f} ms in the middle, "
+        f"{slowest[0] * 1e3:.0f} ms at most ({slowest[1]})"
+    )
+
+
+def it_refuses_to_give_exactly_what_kube_apiserver_refuses(world: World) -> None:
+    """`covers` against the server's own comparison: somebody with random rights makes a random role."""
+    chance = Chance(11)
+    answers = set()
+    for number in range(ESCALATIONS):
+        name = f"giver-{number}"
+        held = [_resources(chance) for _ in range(3)]
+        may_write = rule("create", "clusterroles", "rbac.authorization.k8s.io")
+        world.create(native_role(name, *held, may_write))
+        world.create(native_binding(name, name, f"User {name}"))
+        wanted = [chance.one(held) if chance.likely(0.6) else _resources(chance)]
+        if chance.likely(0.5):
+            wanted = [{**wanted[0], "verbs": wanted[0]["verbs"][:1]}]
+        here = covers(parse_rules([*held, may_write]), parse_rules(wanted))
+        eventually(lambda name=name: _may_create(world, name), f"{name} may make roles")
+        there = _created(world, name, wanted)
+        assert here is there, (held, wanted)
+        answers.add(here)
+    assert answers == {True, False}
+
+
+def _resources(chance: Chance) -> Manifest:
+    """A rule about resources that kube-apiserver takes in a role."""
+    while True:
+        found = chance.rule()
+        if found.get("resources") and "escalate" not in found["verbs"]:
+            return found
+
+
+def _may_create(world: World, name: str) -> bool:
+    asked = Question("create", CLUSTER_ROLES.group, CLUSTER_ROLES.resource)
+    return world.there(name, (), asked)
+
+
+def _created(world: World, name: str, wanted: list[Manifest]) -> bool:
+    body = native_role(f"made-by-{name}", *wanted)
+    body["metadata"] = {"name": body["metadata"]["name"]}
+    client = world.runtime.as_user(Identity(name))
+    try:
+        world.runtime.spawn(client.create(CLUSTER_ROLES, body)).result(20)
+    except Forbidden:
+        return False
+    return True
