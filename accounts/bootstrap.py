@@ -24,6 +24,7 @@ from console.kube.gvr import (
     GVR,
     NAMESPACES,
     USERS,
+    WORKSPACE_TEMPLATES,
 )
 from console.kube.projections.iam import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
@@ -48,6 +49,7 @@ _TYPES = {
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
     "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,
     "GlobalRole": GLOBAL_ROLES,
+    "WorkspaceTemplate": WORKSPACE_TEMPLATES,
     "ValidatingAdmissionPolicy": GVR(_ADMISSION, "v1", "validatingadmissionpolicies"),
     "ValidatingAdmissionPolicyBinding": GVR(_ADMISSION, "v1", "validatingadmissionpolicybindings"),
 }

@@ -82,6 +82,7 @@ INSTALLED_APPS = [
     "console.saved",
     "rbac",
     "accounts",
+    "workspaces",
 ]
 
 MIDDLEWARE = [
