@@ -26,6 +26,7 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     ROLES,
     USERS,
+    WORKSPACE_TEMPLATES,
 )
 from console.kube.projections.iam import decode_binding
 from rbac.authorizer import PLATFORM_ADMIN
@@ -52,6 +53,7 @@ _TYPES = {
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
     "CustomResourceDefinition": CUSTOM_RESOURCE_DEFINITIONS,
     "GlobalRole": GLOBAL_ROLES,
+    "WorkspaceTemplate": WORKSPACE_TEMPLATES,
     "ValidatingAdmissionPolicy": GVR(_ADMISSION, "v1", "validatingadmissionpolicies"),
     "ValidatingAdmissionPolicyBinding": GVR(_ADMISSION, "v1", "validatingadmissionpolicybindings"),
 }

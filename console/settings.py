@@ -94,6 +94,7 @@ INSTALLED_APPS = [
     "console.saved",
     "rbac",
     "accounts",
+    "workspaces",
 ]
 
 MIDDLEWARE = [

@@ -1,4 +1,4 @@
-"""Makes one native object what it should be: created, repaired, or removed."""
+"""Makes one object what it should be: created, repaired, or removed."""
 
 import logging
 from typing import Any
@@ -6,20 +6,19 @@ from typing import Any
 from console.kube.client import ConsoleClient
 from console.kube.errors import Conflict
 from console.kube.gvr import GVR
-from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
 
 log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
-_MEANING = ("rules", "aggregationRule", "roleRef", "subjects")
+_MEANING = ("rules", "aggregationRule", "roleRef", "subjects", "spec")
 
 
 async def settle(
     client: ConsoleClient,
     gvr: GVR,
-    entry: Entry[Role] | Entry[Binding] | None,
+    entry: Entry[Any] | None,
     wanted: Manifest | None,
 ) -> bool:
     """True if something had to be done. Raises `ApiError`, `Conflict` if `entry` is not the latest."""
@@ -40,7 +39,7 @@ def differs(found: Manifest, wanted: Manifest) -> bool:
     theirs, ours = found["metadata"], wanted["metadata"]
     return (
         not ours["labels"].items() <= (theirs.get("labels") or {}).items()
-        or theirs.get("ownerReferences") != ours["ownerReferences"]
+        or theirs.get("ownerReferences", []) != ours.get("ownerReferences", [])
         or any(found.get(field) != wanted.get(field) for field in _MEANING)
     )
 
@@ -62,7 +61,7 @@ async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Mani
     meta = {
         **found["metadata"],
         "labels": {**(found["metadata"].get("labels") or {}), **wanted["metadata"]["labels"]},
-        "ownerReferences": wanted["metadata"]["ownerReferences"],
+        "ownerReferences": wanted["metadata"].get("ownerReferences", []),
     }
     await client.replace(
         gvr, {**wanted, "metadata": meta}, namespace=meta.get("namespace", ""), name=meta["name"]

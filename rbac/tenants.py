@@ -1,8 +1,9 @@
 """Keeps native roles and bindings equal to WorkspaceRoles and WorkspaceRoleBindings.
 
 A project belongs to a workspace if its label says so and the Workspace of that name, by its uid, is its
-controlling owner: a label alone is written by whoever may change the project. A binding counts in its
-own workspace alone, with a role of the same.
+controlling owner: a label alone is written by whoever may change the project. While the project is being
+prepared nobody has rights there, so that nothing is in it before its quota. A binding counts in its own
+workspace alone, with a role of the same.
 """
 
 from collections.abc import Iterator
@@ -171,11 +172,12 @@ class TenantProjector:
         return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
 
     def _holds(self, role: Role, project: Namespace) -> bool:
-        """True if the project is the workspace's."""
+        """True if the project is the workspace's, and done."""
         name = role.workspace
         entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))
         return (
             entry is not None
+            and not project.preparing
             and project.workspace == name
             and project.owner == f"Workspace/{name}"
             and project.owner_uid == entry.projection.uid

@@ -169,3 +169,4 @@ LOGIN_RECORDS = GVR("iam.kubesphere.io", "v1alpha2", "loginrecords")
 WORKSPACES = GVR("tenant.kubesphere.io", "v1alpha1", "workspaces")
 
 WORKSPACE_TEMPLATES = GVR("tenant.kubesphere.io", "v1alpha2", "workspacetemplates")
+WORKSPACE_QUOTAS = GVR("quota.kubesphere.io", "v1alpha2", "resourcequotas")

@@ -25,6 +25,9 @@ from console.kube.status import Severity, Status
 from console.kube.store import Decode
 
 WORKSPACE_LABEL = "kubesphere.io/workspace"
+#: On a project that is being made: nobody has rights in it until its quota is there.
+PREPARING_ANNOTATION = "quarterdeck.io/preparing"
+ISOLATE_ANNOTATION = "kubesphere.io/network-isolate"
 _ALIAS, _CREATOR = "kubesphere.io/alias-name", "kubesphere.io/creator"
 
 #: Deletion does not go on by itself: something must be repaired.
@@ -38,12 +41,15 @@ _REMAINING = ("NamespaceFinalizersRemaining", "NamespaceContentRemaining")
 
 
 class Namespace(Projection, frozen=True, gc=False):
-    """`alias`: the name that people gave it; `creator`: the user who made it; both may be ""."""
+    """`alias`: the name that people gave it; `creator`: the user who made it; both may be "".
+    `preparing`: the console is not done making it. `isolated`: by its own annotation."""
 
     status: Status
     workspace: str
     alias: str
     creator: str
+    preparing: bool
+    isolated: bool
 
 
 class _Status(msgspec.Struct, gc=False):
@@ -63,6 +69,8 @@ def _project(value: _Namespace) -> Namespace:
         workspace=intern((meta.labels or {}).get(WORKSPACE_LABEL, "")),
         alias=annotation(meta, _ALIAS),
         creator=intern(annotation(meta, _CREATOR)),
+        preparing=bool(annotation(meta, PREPARING_ANNOTATION)),
+        isolated=annotation(meta, ISOLATE_ANNOTATION) == "enabled",
     )
 
 

@@ -15,6 +15,7 @@ from console.kube.gvr import (
     GROUPS,
     GVR,
     LOGIN_RECORDS,
+    WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
 )
@@ -54,6 +55,13 @@ class Workspace(Projection, frozen=True):
     alias: str
     description: str
     creator: str
+
+
+class WorkspaceQuota(Projection, frozen=True):
+    """What all projects of a workspace may use together. `hard`: resource and quantity."""
+
+    workspace: str
+    hard: dict[str, str]
 
 
 class Group(Projection, frozen=True):
@@ -121,6 +129,19 @@ class _Group(Object):
     metadata: _GroupMeta
 
 
+class _QuotaBody(msgspec.Struct, gc=False):
+    hard: dict[str, str] | None = None
+
+
+class _QuotaSpec(msgspec.Struct, gc=False):
+    selector: dict[str, str] | None = None
+    quota: _QuotaBody | None = None
+
+
+class _WorkspaceQuota(Object):
+    spec: _QuotaSpec | None = None
+
+
 class _GroupRef(msgspec.Struct, gc=False):
     name: str | None = None
 
@@ -173,6 +194,15 @@ def _made(meta: ObjectMeta, spec: _WorkspaceSpec | None, placement: _Placement) 
     )
 
 
+def _workspace_quota(item: _WorkspaceQuota) -> WorkspaceQuota:
+    spec = item.spec or _QuotaSpec()
+    return WorkspaceQuota(
+        **basics(item.metadata),
+        workspace=intern((spec.selector or {}).get(WORKSPACE_LABEL, "")),
+        hard=(spec.quota and spec.quota.hard) or {},
+    )
+
+
 def _group(item: _Group) -> Group:
     labels = item.metadata.labels or {}
     alias = annotation(item.metadata, ALIAS_ANNOTATION)
@@ -216,6 +246,7 @@ def _login_status(spec: _LoginSpec) -> Status:
 DECODERS: Mapping[GVR, Decode[Any]] = {
     WORKSPACES: decoder(_Workspace, _workspace),
     WORKSPACE_TEMPLATES: decoder(_WorkspaceTemplate, _workspace_template),
+    WORKSPACE_QUOTAS: decoder(_WorkspaceQuota, _workspace_quota),
     GROUPS: decoder(_Group, _group),
     GROUP_BINDINGS: decoder(_GroupBinding, _group_binding),
     LOGIN_RECORDS: decoder(_LoginRecord, _login_record),

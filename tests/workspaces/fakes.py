@@ -1,0 +1,258 @@
+"""The fakes of controllers with what workspaces need of a cluster besides: finalizers, the garbage
+collector, the namespace controller, and the controller that fills in quotas."""
+
+import copy
+from typing import Any, cast
+
+from console.kube.controller import Request
+from console.kube.errors import Conflict
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    LIMIT_RANGES,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_TEMPLATES,
+    Key,
+)
+from console.kube.informer import Informer
+from console.kube.runtime import Runtime, StaticRuntime
+from rbac.controllers import FACTORIES as PROJECTION
+from tests.rbac.fakes import FakeConsole, Manifest, MovableClock, place_of
+from workspaces.controllers import FACTORIES, SOURCES
+
+TYPES = tuple(
+    dict.fromkeys(
+        (
+            *SOURCES,
+            CLUSTER_ROLES,
+            GLOBAL_ROLES,
+            GLOBAL_ROLE_BINDINGS,
+            CLUSTER_ROLE_BINDINGS,
+            ROLE_BINDINGS,
+            GROUPS,
+            GROUP_BINDINGS,
+            LIMIT_RANGES,
+        )
+    )
+)
+#: Rounds after which a world that still changes will not settle.
+_ROUNDS = 40
+
+
+class Crash(BaseException):
+    """The process is killed."""
+
+
+class TenantConsole(FakeConsole):
+    """`crash_after`: writes until the process dies, right after the last one has been done."""
+
+    def __init__(self, informers: dict[GVR, Informer[Any]]) -> None:
+        super().__init__(informers)
+        self.status_subresource = True
+        self.crash_after: int | None = None
+        self.writes = 0
+
+    async def create(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
+        made = await super().create(gvr, body, **more)
+        self._wrote()
+        return made
+
+    async def patch(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
+        made = await super().patch(gvr, body, **more)
+        self._finish(gvr, made)
+        self._wrote()
+        return made
+
+    async def replace(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
+        kept = self.objects.get((gvr, place_of(body)), {})
+        if "status" in kept:
+            body = {**body, "status": kept["status"]}
+        meta = kept.get("metadata", {})
+        body = {**body, "metadata": {"uid": meta.get("uid"), **body["metadata"]}}
+        made = await super().replace(gvr, body, **more)
+        self._wrote()
+        return made
+
+    async def delete(self, gvr: GVR, *, namespace: str = "", name: str, **more: Any) -> Manifest:
+        found = self._found(gvr, str(Key(namespace, name)))
+        meta = found["metadata"]
+        if more.get("uid", meta["uid"]) != meta["uid"]:
+            raise Conflict(409, "precondition failed")
+        self.mark(gvr, found)
+        self._wrote()
+        return found
+
+    def mark(self, gvr: GVR, found: Manifest) -> None:
+        """Deleted, as far as its finalizers and what is in it allow."""
+        item = copy.deepcopy(found)
+        item["metadata"].setdefault("deletionTimestamp", "2026-03-01T12:00:00Z")
+        self._store(gvr, item)
+        self._finish(gvr, self.objects[gvr, place_of(item)])
+
+    def _finish(self, gvr: GVR, item: Manifest) -> None:
+        meta = item["metadata"]
+        if not meta.get("deletionTimestamp") or meta.get("finalizers"):
+            return
+        if gvr == NAMESPACES:
+            for kind, place in list(self.objects):
+                if place.startswith(f"{meta['name']}/"):
+                    self._gone(kind, place)
+        self._gone(gvr, place_of(item))
+
+    def _gone(self, gvr: GVR, place: str) -> None:
+        found = self.objects.pop((gvr, place))
+        if gvr in self.informers:
+            self.informers[gvr].remove(found)
+
+    def _wrote(self) -> None:
+        self.writes += 1
+        if self.crash_after is not None and self.writes >= self.crash_after:
+            self.crash_after = None
+            raise Crash
+
+    # What the cluster does by itself.
+
+    def collect_garbage(self) -> None:
+        there = {item["metadata"].get("uid") for item in self.objects.values()}
+        for (gvr, place), item in list(self.objects.items()):
+            owners = item["metadata"].get("ownerReferences") or []
+            orphaned = owners and not any(owner["uid"] in there for owner in owners)
+            if orphaned and (gvr, place) in self.objects:
+                self.mark(gvr, item)
+
+    def fill_quotas(self, used: dict[str, dict[str, str]] | None = None) -> None:
+        """`used`: by project; what it was where nothing is said."""
+        for place, item in self.of(RESOURCE_QUOTAS).items():
+            status = item.get("status") or {}
+            now = (used or {}).get(place.partition("/")[0]) or status.get("used") or {}
+            hard = item["spec"]["hard"]
+            filled = {name: now.get(name, "0") for name in hard}
+            self._store(RESOURCE_QUOTAS, {**item, "status": {"hard": hard, "used": filled}})
+
+
+class TenantRuntime(StaticRuntime):
+    def __init__(self, objects: dict[GVR, list[Manifest]]) -> None:
+        informers: dict[GVR, Informer[Any]] = {
+            gvr: Informer.preloaded(gvr, objects.get(gvr, [])) for gvr in TYPES
+        }
+        super().__init__(informers)
+        self.clock = MovableClock()
+        self.console: TenantConsole = TenantConsole(informers)
+
+
+def restarted(runtime: TenantRuntime) -> TenantRuntime:
+    """Another process, which knows what is in the cluster and nothing else."""
+    objects: dict[GVR, list[Manifest]] = {}
+    for (gvr, _place), item in runtime.console.objects.items():
+        objects.setdefault(gvr, []).append(item)
+    fresh = TenantRuntime(objects)
+    fresh.console.version = runtime.console.version
+    return fresh
+
+
+async def reconcile(runtime: TenantRuntime, *, projection: bool = True) -> None:
+    """One look of every reconciler at every object."""
+    made = [
+        factory(cast(Runtime, runtime))
+        for factory in (*FACTORIES, *(PROJECTION if projection else ()))
+    ]
+    for reconciler in made:
+        if reconciler.gvr not in TYPES:
+            continue
+        for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
+            try:
+                await reconciler.reconcile(Request(key.namespace, key.name))
+            except Conflict:
+                continue
+
+
+async def settle(runtime: TenantRuntime) -> TenantRuntime:
+    """Until nothing changes. After a crash another process goes on: returns the last one."""
+    for _ in range(_ROUNDS):
+        before = _state(runtime)
+        try:
+            await reconcile(runtime)
+        except Crash:
+            runtime = restarted(runtime)
+        runtime.console.collect_garbage()
+        runtime.console.fill_quotas()
+        if _state(runtime) == before:
+            return runtime
+    raise AssertionError("the world does not settle")
+
+
+def _state(runtime: TenantRuntime) -> dict[tuple[GVR, str], str]:
+    return {
+        place: item["metadata"]["resourceVersion"]
+        for place, item in runtime.console.objects.items()
+    }
+
+
+def meaning(runtime: TenantRuntime) -> dict[tuple[str, str], Manifest]:
+    """Everything that is there, but for versions and uids."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            left_out = ("uid", "resourceVersion")
+            return {k: plain(v) for k, v in value.items() if k not in left_out}
+        return [plain(one) for one in value] if isinstance(value, list) else value
+
+    return {
+        (gvr.qualified, place): plain(item)
+        for (gvr, place), item in runtime.console.objects.items()
+        if gvr.resource != "events"
+    }
+
+
+def template(name: str, manager: str = "", **spec: Any) -> Manifest:
+    inner = {**({"manager": manager} if manager else {}), **spec}
+    return {
+        "apiVersion": WORKSPACE_TEMPLATES.group_version,
+        "kind": "WorkspaceTemplate",
+        "metadata": {"name": name, "uid": f"uid-of-template-{name}", "resourceVersion": "10"},
+        "spec": {"template": {"spec": inner}},
+    }
+
+
+def new_project(name: str, workspace: str, creator: str = "alice") -> Manifest:
+    """As the console makes them."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": name,
+            "uid": f"uid-of-{name}",
+            "resourceVersion": "11",
+            "labels": {"kubesphere.io/workspace": workspace},
+            "annotations": {"kubesphere.io/creator": creator, "quarterdeck.io/preparing": "true"},
+            "ownerReferences": [
+                {
+                    "apiVersion": "tenant.kubesphere.io/v1alpha1",
+                    "kind": "Workspace",
+                    "name": workspace,
+                    "uid": f"uid-of-{workspace}",
+                    "controller": True,
+                }
+            ],
+        },
+    }
+
+
+def workspace_quota(name: str, **hard: str) -> Manifest:
+    return {
+        "apiVersion": WORKSPACE_QUOTAS.group_version,
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "uid": f"uid-of-quota-{name}", "resourceVersion": "12"},
+        "spec": {
+            "selector": {"kubesphere.io/workspace": name},
+            "quota": {"hard": {key.replace("_", "."): text for key, text in hard.items()}},
+        },
+    }

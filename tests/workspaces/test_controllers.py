@@ -1,0 +1,325 @@
+"""Workspaces and projects become what their templates and labels say, whatever happens on the way."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import (
+    CLUSTER_ROLES,
+    GVR,
+    LIMIT_RANGES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    ROLES,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from tests.workspaces.fakes import (
+    Manifest,
+    TenantRuntime,
+    meaning,
+    new_project,
+    reconcile,
+    settle,
+    template,
+    workspace_quota,
+)
+
+ADMIN = "quarterdeck:workspacerole:acme-admin"
+
+
+def acme(*projects: Manifest, **more: list[Manifest]) -> TenantRuntime:
+    return TenantRuntime(
+        {
+            WORKSPACE_TEMPLATES: [template("acme", "alice")],
+            NAMESPACES: [*projects],
+            WORKSPACE_QUOTAS: more.get("quotas", []),
+        }
+    )
+
+
+def change(runtime: TenantRuntime, gvr: GVR, name: str, **metadata: Any) -> None:
+    """Merges into the metadata; None removes."""
+    item = runtime.console.of(gvr)[name]
+    meta = dict(item["metadata"])
+    for field, value in metadata.items():
+        if isinstance(value, dict):
+            merged = {**meta.get(field, {}), **value}
+            meta[field] = {k: v for k, v in merged.items() if v is not None}
+        else:
+            meta[field] = value
+    runtime.console.put(gvr, {**item, "metadata": meta})
+
+
+def delete(runtime: TenantRuntime, gvr: GVR, name: str) -> None:
+    runtime.console.mark(gvr, runtime.console.of(gvr)[name])
+
+
+async def test_a_template_becomes_a_workspace_with_roles_and_a_manager() -> None:
+    runtime = await settle(acme())
+    assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {"manager": "alice"}
+    assert set(runtime.console.of(WORKSPACE_ROLES)) == {
+        "acme-admin",
+        "acme-viewer",
+        "acme-regular",
+        "acme-self-provisioner",
+    }
+    bound = runtime.console.of(WORKSPACE_ROLE_BINDINGS)["acme-admin"]
+    assert bound["roleRef"]["name"] == "acme-admin"
+    assert [subject["name"] for subject in bound["subjects"]] == ["alice"]
+    for gvr in (WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS):
+        for item in runtime.console.of(gvr).values():
+            assert item["metadata"]["labels"]["kubesphere.io/workspace"] == "acme"
+            assert item["metadata"]["ownerReferences"][0]["uid"] == "uid-of-acme"
+
+
+async def test_another_manager_takes_the_place_of_the_first() -> None:
+    runtime = await settle(acme())
+    runtime.console.put(WORKSPACE_TEMPLATES, {
+        **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
+        "spec": {"template": {"spec": {"manager": "bob", "networkIsolation": True}}},
+    })  # fmt: skip
+    runtime = await settle(runtime)
+    bound = runtime.console.of(WORKSPACE_ROLE_BINDINGS)["acme-admin"]
+    assert [subject["name"] for subject in bound["subjects"]] == ["bob"]
+    assert runtime.console.of(WORKSPACES)["acme"]["spec"] == {
+        "manager": "bob",
+        "networkIsolation": True,
+    }
+
+
+@pytest.mark.parametrize("manager", ["", "system:admin", " alice", "system:serviceaccount:a:b"])
+async def test_nobody_manages_for_a_name_that_is_no_persons(manager: str) -> None:
+    runtime = TenantRuntime({WORKSPACE_TEMPLATES: [template("acme", manager)]})
+    runtime = await settle(runtime)
+    assert runtime.console.of(WORKSPACE_ROLE_BINDINGS) == {}
+
+
+async def test_a_new_project_gets_all_that_a_project_has() -> None:
+    runtime = await settle(acme(new_project("shop", "acme", "bob")))
+    meta = runtime.console.of(NAMESPACES)["shop"]["metadata"]
+    assert "quarterdeck.io/preparing" not in meta["annotations"]
+    assert {"shop/admin", "shop/operator", "shop/viewer"} == set(runtime.console.of(ROLES))
+    assert runtime.console.of(LIMIT_RANGES)["shop/shop"]["spec"]["limits"][0]["type"] == "Container"
+    bindings = runtime.console.of(ROLE_BINDINGS)
+    assert bindings["shop/bob-admin"]["roleRef"]["name"] == "admin"
+    assert bindings[f"shop/{ADMIN}"]["subjects"][0]["name"] == "alice"
+
+
+async def test_nobody_has_rights_before_the_quota_is_there() -> None:
+    runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
+    for _ in range(20):
+        bound = set(runtime.console.of(ROLE_BINDINGS))
+        share = runtime.console.of(RESOURCE_QUOTAS).get("shop/quarterdeck-workspace")
+        assert not bound or share is not None
+        await reconcile(runtime)
+    assert bound
+
+
+async def test_the_creator_who_was_removed_stays_removed() -> None:
+    runtime = await settle(acme(new_project("shop", "acme", "bob")))
+    delete(runtime, ROLE_BINDINGS, "shop/bob-admin")
+    runtime = await settle(runtime)
+    assert "shop/bob-admin" not in runtime.console.of(ROLE_BINDINGS)
+
+
+async def test_a_namespace_moves_in_and_out_by_its_label() -> None:
+    runtime = await settle(acme())
+    plain: Manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "old"}}
+    plain["metadata"] |= {"uid": "uid-of-old", "labels": {"kubesphere.io/workspace": "acme"}}
+    runtime.console.put(NAMESPACES, plain)
+    runtime = await settle(runtime)
+    (owner,) = runtime.console.of(NAMESPACES)["old"]["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"]) == ("Workspace", "uid-of-acme")
+    assert f"old/{ADMIN}" in runtime.console.of(ROLE_BINDINGS)
+    change(runtime, NAMESPACES, "old", labels={"kubesphere.io/workspace": None})
+    runtime = await settle(runtime)
+    assert runtime.console.of(NAMESPACES)["old"]["metadata"]["ownerReferences"] == []
+    assert f"old/{ADMIN}" not in runtime.console.of(ROLE_BINDINGS)
+
+
+async def test_a_namespace_moves_from_one_workspace_to_another() -> None:
+    runtime = acme(new_project("shop", "acme"))
+    runtime.console.put(WORKSPACE_TEMPLATES, template("other", "bob"))
+    runtime = await settle(runtime)
+    change(runtime, NAMESPACES, "shop", labels={"kubesphere.io/workspace": "other"})
+    runtime = await settle(runtime)
+    (owner,) = runtime.console.of(NAMESPACES)["shop"]["metadata"]["ownerReferences"]
+    assert owner["name"] == "other"
+    bindings = runtime.console.of(ROLE_BINDINGS)
+    assert f"shop/{ADMIN}" not in bindings
+    assert "shop/quarterdeck:workspacerole:other-admin" in bindings
+
+
+async def test_roles_that_somebody_changed_are_repaired() -> None:
+    runtime = await settle(acme(new_project("shop", "acme")))
+    for gvr, name in ((ROLES, "shop/viewer"), (WORKSPACE_ROLES, "acme-viewer")):
+        runtime.console.put(gvr, {**runtime.console.of(gvr)[name], "rules": []})
+    delete(runtime, WORKSPACE_ROLES, "acme-regular")
+    runtime = await settle(runtime)
+    everything = runtime.console.of(ROLES)["shop/viewer"]["rules"]
+    assert everything == [
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+    ]
+    assert runtime.console.of(WORKSPACE_ROLES)["acme-viewer"]["rules"] == everything
+    assert "acme-regular" in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_isolation_of_a_workspace_and_of_a_project() -> None:
+    runtime = acme(new_project("shop", "acme"), new_project("web", "acme"))
+    isolated = template("acme", "alice", networkIsolation=True)
+    runtime.console.put(WORKSPACE_TEMPLATES, isolated)
+    runtime = await settle(runtime)
+    policy = runtime.console.of(NETWORK_POLICIES)["shop/quarterdeck-isolation"]
+    (peer,) = policy["spec"]["ingress"][0]["from"]
+    assert peer == {"namespaceSelector": {"matchLabels": {"kubesphere.io/workspace": "acme"}}}
+    change(runtime, NAMESPACES, "web", annotations={"kubesphere.io/network-isolate": "enabled"})
+    runtime = await settle(runtime)
+    policy = runtime.console.of(NETWORK_POLICIES)["web/quarterdeck-isolation"]
+    assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {}}]
+    delete(runtime, NETWORK_POLICIES, "shop/quarterdeck-isolation")
+    runtime = await settle(runtime)
+    assert "shop/quarterdeck-isolation" in runtime.console.of(NETWORK_POLICIES)
+    runtime.console.put(WORKSPACE_TEMPLATES, {
+        **runtime.console.of(WORKSPACE_TEMPLATES)["acme"],
+        "spec": {"template": {"spec": {"manager": "alice", "networkIsolation": False}}},
+    })  # fmt: skip
+    runtime = await settle(runtime)
+    assert set(runtime.console.of(NETWORK_POLICIES)) == {"web/quarterdeck-isolation"}
+
+
+async def test_a_deleted_workspace_takes_its_projects_along() -> None:
+    quotas = [workspace_quota("acme", pods="4")]
+    runtime = await settle(acme(new_project("shop", "acme"), quotas=quotas))
+    delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    runtime = await settle(runtime)
+    assert meaning(runtime) == {}
+
+
+async def test_projects_stay_if_that_is_asked_for() -> None:
+    runtime = await settle(acme(new_project("shop", "acme")))
+    finalizers = runtime.console.of(WORKSPACE_TEMPLATES)["acme"]["metadata"]["finalizers"]
+    keep = [*finalizers, "orphan.finalizers.kubesphere.io"]
+    change(runtime, WORKSPACE_TEMPLATES, "acme", finalizers=keep)
+    delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    runtime = await settle(runtime)
+    assert runtime.console.of(WORKSPACE_TEMPLATES) == runtime.console.of(WORKSPACES) == {}
+    meta = runtime.console.of(NAMESPACES)["shop"]["metadata"]
+    assert "kubesphere.io/workspace" not in meta["labels"]
+    assert set(runtime.console.of(ROLE_BINDINGS)) == {"shop/alice-admin"}
+    assert runtime.console.of(CLUSTER_ROLES) == {}
+
+
+@pytest.mark.parametrize("round_of", range(6))
+async def test_a_project_made_while_its_workspace_is_deleted_is_not_left_behind(
+    round_of: int,
+) -> None:
+    runtime = await settle(acme(new_project("shop", "acme")))
+    delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    for at in range(12):
+        if at == round_of:
+            runtime.console.put(NAMESPACES, new_project("late", "acme"))
+        await reconcile(runtime)
+        runtime.console.collect_garbage()
+    runtime = await settle(runtime)
+    assert meaning(runtime) == {}
+
+
+async def test_finalizers_that_kubesphere_left_hold_nothing_up() -> None:
+    runtime = await settle(acme(new_project("shop", "acme")))
+    change(runtime, WORKSPACES, "acme", finalizers=["finalizers.tenant.kubesphere.io"])
+    change(runtime, NAMESPACES, "shop", finalizers=["finalizers.kubesphere.io/namespaces"])
+    delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    runtime = await settle(runtime)
+    assert meaning(runtime) == {}
+
+
+async def test_the_clusters_own_namespaces_are_nobodys() -> None:
+    system: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "kube-system"},
+    }
+    system["metadata"] |= {"uid": "uid-of-kube-system", "resourceVersion": "3"}
+    runtime = TenantRuntime(
+        {WORKSPACE_TEMPLATES: [template("system-workspace", "admin")], NAMESPACES: [system]}
+    )
+    runtime = await settle(runtime)
+    meta = runtime.console.of(NAMESPACES)["kube-system"]["metadata"]
+    assert meta["labels"] == {"kubesphere.io/workspace": "system-workspace"}
+    assert "ownerReferences" not in meta
+    delete(runtime, WORKSPACE_TEMPLATES, "system-workspace")
+    runtime = await settle(runtime)
+    assert "kube-system" in runtime.console.of(NAMESPACES)
+
+
+async def test_a_second_look_writes_nothing() -> None:
+    runtime = await settle(
+        acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="9")])
+    )
+    writes = runtime.console.writes
+    await reconcile(runtime)
+    assert runtime.console.writes == writes
+
+
+@pytest.mark.parametrize("missing", [WORKSPACES, NAMESPACES, WORKSPACE_TEMPLATES, ROLES])
+async def test_nothing_is_done_before_all_is_known(missing: GVR) -> None:
+    runtime = acme(new_project("shop", "acme"))
+    runtime._informers[missing] = Informer(missing, DECODERS[missing])
+    await reconcile(runtime, projection=False)
+    assert runtime.console.calls == []
+
+
+def _worlds() -> dict[str, list[str]]:
+    """What is done one after another; the console is killed while it follows the last."""
+    return {
+        "workspace": [],
+        "projects": ["projects"],
+        "deleted": ["projects", "delete"],
+        "kept": ["projects", "keep", "delete"],
+        "out": ["projects", "out"],
+    }
+
+
+def _act(runtime: TenantRuntime, what: str) -> None:
+    if what == "projects":
+        for name in ("shop", "web"):
+            runtime.console.put(NAMESPACES, new_project(name, "acme"))
+    elif what == "delete":
+        delete(runtime, WORKSPACE_TEMPLATES, "acme")
+    elif what == "keep":
+        found = runtime.console.of(WORKSPACE_TEMPLATES)["acme"]["metadata"]["finalizers"]
+        keep = [*found, "orphan.finalizers.kubesphere.io"]
+        change(runtime, WORKSPACE_TEMPLATES, "acme", finalizers=keep)
+    else:
+        change(runtime, NAMESPACES, "shop", labels={"kubesphere.io/workspace": None})
+
+
+async def _lived(world: list[str], crash_after: int | None) -> tuple[TenantRuntime, int]:
+    """The end, and how many writes the last step took."""
+    runtime = acme(quotas=[workspace_quota("acme", pods="9", requests_cpu="2")])
+    isolated = template("acme", "alice", networkIsolation=True)
+    runtime.console.put(WORKSPACE_TEMPLATES, isolated)
+    for what in world:
+        runtime = await settle(runtime)
+        _act(runtime, what)
+    runtime.console.writes, runtime.console.crash_after = 0, crash_after
+    watched = runtime.console
+    runtime = await settle(runtime)
+    return runtime, watched.writes
+
+
+@pytest.mark.parametrize("world", _worlds())
+async def test_killed_after_any_write_it_ends_in_the_same_state(world: str) -> None:
+    whole, writes = await _lived(_worlds()[world], None)
+    assert writes > 3
+    for crash_after in range(1, writes + 1):
+        runtime, _writes = await _lived(_worlds()[world], crash_after)
+        assert meaning(runtime) == meaning(whole), f"killed after write {crash_after}"

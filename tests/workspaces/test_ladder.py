@@ -1,0 +1,146 @@
+"""Shares never exceed the quota together, on no way from one state to the next."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workspaces.ladder import Share, deal, quantity_text
+
+PODS, CPU = "pods", "requests.cpu"
+
+
+def shares(**numbers: tuple[int | None, int | None, int]) -> dict[str, Share]:
+    """By project: asked, enforced, used."""
+    return {
+        name: Share(
+            None if asked is None else Decimal(asked),
+            None if enforced is None else Decimal(enforced),
+            Decimal(used),
+        )
+        for name, (asked, enforced, used) in numbers.items()
+    }
+
+
+def whole(found: dict[str, Decimal]) -> dict[str, int]:
+    return {name: int(amount) for name, amount in found.items()}
+
+
+def test_new_projects_get_equal_parts() -> None:
+    new = shares(a=(None, None, 0), b=(None, None, 0))
+    assert whole(deal(PODS, Decimal(10), new)) == {"a": 5, "b": 5}
+
+
+def test_what_does_not_divide_is_given_too() -> None:
+    new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
+    assert whole(deal(PODS, Decimal(10), new)) == {"a": 4, "b": 3, "c": 3}
+
+
+def test_a_newcomer_waits_until_the_others_have_given_way() -> None:
+    now = shares(a=(10, 10, 2), b=(None, None, 0))
+    assert whole(deal(PODS, Decimal(10), now)) == {"a": 6, "b": 0}
+    unconfirmed = shares(a=(6, 10, 2), b=(0, 0, 0))
+    assert whole(deal(PODS, Decimal(10), unconfirmed)) == {"a": 6, "b": 0}
+    confirmed = shares(a=(6, 6, 2), b=(0, 0, 0))
+    assert whole(deal(PODS, Decimal(10), confirmed)) == {"a": 6, "b": 4}
+
+
+def test_who_used_it_before_the_share_was_cut_keeps_it() -> None:
+    now = shares(a=(6, 6, 9), b=(0, 0, 0))
+    found = whole(deal(PODS, Decimal(10), now))
+    assert found["b"] <= 1
+
+
+def test_who_has_climbed_the_step_gets_the_next() -> None:
+    now = shares(a=(5, 5, 5), b=(5, 5, 0))
+    assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 2}
+    later = shares(a=(5, 5, 5), b=(2, 2, 0))
+    assert whole(deal(PODS, Decimal(10), later)) == {"a": 8, "b": 2}
+
+
+def test_a_quota_of_the_projects_own_is_kept_for_it() -> None:
+    own = {
+        "a": Share(None, None, Decimal(0), Decimal(8)),
+        "b": Share(None, None, Decimal(0), None),
+    }
+    assert whole(deal(PODS, Decimal(10), own)) == {"a": 8, "b": 2}
+
+
+def test_more_is_promised_than_there_is() -> None:
+    own = {
+        name: Share(None, None, Decimal(used), Decimal(8)) for name, used in (("a", 4), ("b", 0))
+    }
+    found = deal(PODS, Decimal(10), own)
+    assert sum(found.values()) <= 10
+    assert found["a"] >= 4
+
+
+def test_a_quota_below_what_is_used_stops_everybody() -> None:
+    now = shares(a=(5, 5, 5), b=(5, 5, 3))
+    found = deal(PODS, Decimal(4), now)
+    assert sum(found.values()) <= 4
+    assert all(found[name] <= now[name].used for name in now)
+
+
+def test_cpu_is_dealt_in_thousandths_and_pods_are_not() -> None:
+    new = shares(a=(None, None, 0), b=(None, None, 0), c=(None, None, 0))
+    found = deal(CPU, Decimal(1), new)
+    assert [quantity_text(found[name]) for name in "abc"] == ["334m", "333m", "333m"]
+
+
+def test_a_share_that_is_good_enough_is_left_alone() -> None:
+    now = shares(a=(5, 5, 0), b=(5, 5, 0))
+    assert whole(deal(PODS, Decimal(10), now)) == {"a": 5, "b": 5}
+
+
+@pytest.mark.parametrize(("amount", "text"), [("2", "2"), ("1.5", "1500m"), ("1e3", "1000")])
+def test_quantities(amount: str, text: str) -> None:
+    assert quantity_text(Decimal(amount)) == text
+
+
+_ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(["use", "use", "use", "free", "confirm", "deal", "own", "total"]),
+        st.sampled_from("abcd"),
+        st.integers(0, 12),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(_ACTS)
+def test_no_order_of_events_lets_projects_use_more_than_the_quota(
+    acts: list[tuple[str, str, int]],
+) -> None:
+    """As kube-apiserver does: what is used grows only within what is enforced, which is what was asked
+    some time before."""
+    total = Decimal(20)
+    world = {name: Share(None, None) for name in "bcd"} | {"a": Share(total, total)}
+    for act, name, number in acts:
+        share = world[name]
+        if act == "use" and share.enforced is not None and share.used + number <= share.enforced:
+            world[name] = Share(share.asked, share.enforced, share.used + number, share.own)
+        elif act == "free":
+            used = max(Decimal(0), share.used - number)
+            world[name] = Share(share.asked, share.enforced, used, share.own)
+        elif act == "confirm":
+            world[name] = Share(share.asked, share.asked, share.used, share.own)
+        elif act == "own":
+            own = Decimal(number) if number else None
+            world[name] = Share(share.asked, share.enforced, share.used, own)
+        elif act == "deal":
+            found = deal(PODS, total, world)
+            assert sum(found.values()) <= total
+            world = {
+                one: Share(found[one], old.enforced, old.used, old.own)
+                for one, old in world.items()
+            }
+        assert sum(share.used for share in world.values()) <= total
+    for _ in range(6):
+        found = deal(PODS, total, world)
+        world = {
+            one: Share(found[one], found[one], old.used, old.own) for one, old in world.items()
+        }
+    assert found == deal(PODS, total, world), "it comes to rest"

@@ -1,0 +1,26 @@
+"""Quantities by resource, as quotas have them. Pure."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from console.kube.quantity import parse_quantity
+
+Amounts = dict[str, Decimal]
+
+
+def amounts_of(texts: Any) -> Amounts:
+    """What is no quantity is left out."""
+    if not isinstance(texts, dict):
+        return {}
+    parsed = {resource: parse_quantity(str(text)) for resource, text in texts.items()}
+    return {resource: amount for resource, amount in parsed.items() if amount is not None}
+
+
+def lowest(several: Iterable[Amounts]) -> Amounts:
+    """Of several quotas the lowest amount of each resource."""
+    found: Amounts = {}
+    for amounts in several:
+        for resource, amount in amounts.items():
+            found[resource] = min(amount, found.get(resource, amount))
+    return found

@@ -1,0 +1,80 @@
+"""The roles that every workspace and every project has, under KubeSphere's names."""
+
+from console.kube.gvr import WORKSPACE_ROLES
+from rbac.projection import IAM, RBAC, READS, TENANT
+from workspaces.names import MANAGED, Manifest, of_workspace
+
+ADMIN, VIEWER, REGULAR, SELF_PROVISIONER = "admin", "viewer", "regular", "self-provisioner"
+OPERATOR = "operator"
+
+_EVERYTHING: Manifest = {"apiGroups": ["*"], "resources": ["*"]}
+_MEMBERSHIP: list[Manifest] = [
+    {"apiGroups": [TENANT], "resources": ["workspaces"], "verbs": [*READS]},
+    {"apiGroups": [IAM], "resources": ["workspacemembers"], "verbs": [*READS]},
+]
+#: By what follows the workspace's name and a hyphen.
+WORKSPACE_RULES: dict[str, list[Manifest]] = {
+    ADMIN: [{**_EVERYTHING, "verbs": ["*"]}],
+    VIEWER: [{**_EVERYTHING, "verbs": [*READS]}],
+    REGULAR: _MEMBERSHIP,
+    SELF_PROVISIONER: [
+        *_MEMBERSHIP,
+        {"apiGroups": ["*"], "resources": ["namespaces", "devops"], "verbs": ["create"]},
+    ],
+}
+#: What runs in a project; quotas, limits and roles are for its administrators.
+_WORK = (
+    ("", "configmaps endpoints events persistentvolumeclaims pods pods/attach pods/eviction pods/exec"
+     " pods/log pods/portforward pods/proxy replicationcontrollers replicationcontrollers/scale"
+     " secrets services services/proxy"),
+    ("apps", "*"),
+    ("autoscaling", "*"),
+    ("batch", "*"),
+    ("networking.k8s.io", "ingresses networkpolicies"),
+    ("policy", "poddisruptionbudgets"),
+    ("app.k8s.io", "*"),
+    ("monitoring.coreos.com", "*"),
+    ("snapshot.storage.k8s.io", "volumesnapshots"),
+)  # fmt: skip
+PROJECT_RULES: dict[str, list[Manifest]] = {
+    ADMIN: [{**_EVERYTHING, "verbs": ["*"]}],
+    OPERATOR: [
+        {**_EVERYTHING, "verbs": [*READS]},
+        *(
+            {"apiGroups": [group], "resources": resources.split(), "verbs": ["*"]}
+            for group, resources in _WORK
+        ),
+    ],
+    VIEWER: [{**_EVERYTHING, "verbs": [*READS]}],
+}
+
+
+def workspace_role_name(workspace: str, role: str) -> str:
+    """Names of WorkspaceRoles are the whole cluster's."""
+    return f"{workspace}-{role}"
+
+
+def workspace_roles(workspace: str, uid: str) -> dict[str, Manifest]:
+    """By name."""
+    return {
+        (name := workspace_role_name(workspace, role)): {
+            "apiVersion": WORKSPACE_ROLES.group_version,
+            "kind": "WorkspaceRole",
+            "metadata": of_workspace(name, workspace, uid),
+            "rules": rules,
+        }
+        for role, rules in WORKSPACE_RULES.items()
+    }
+
+
+def project_roles(namespace: str) -> dict[str, Manifest]:
+    """By name."""
+    return {
+        role: {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "Role",
+            "metadata": {"name": role, "namespace": namespace, "labels": MANAGED},
+            "rules": rules,
+        }
+        for role, rules in PROJECT_RULES.items()
+    }

@@ -1,0 +1,131 @@
+"""Reconcilers of workspaces and projects: which change asks for which comparison.
+
+A change of anything that is derived leads to the same comparison as one of its source, so what somebody
+changes or deletes by hand is repaired. Everything is worked out from the cache; a write on what is no
+longer the latest is refused by kube-apiserver, and the next look starts anew.
+"""
+
+from collections.abc import Awaitable, Callable
+from weakref import WeakKeyDictionary
+
+from console.kube.controller import Factory, Request, Result
+from console.kube.gvr import (
+    GVR,
+    LIMIT_RANGES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    RESOURCE_QUOTAS,
+    ROLES,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.runtime import Runtime
+from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
+from workspaces.controllers.projects import ProjectSync
+from workspaces.controllers.shares import ShareSync
+from workspaces.controllers.workspaces import WorkspaceSync
+from workspaces.controllers.world import World
+from workspaces.names import ISOLATION
+
+Sync = Callable[["Tenancy", Request], Awaitable[Result]]
+
+#: Seconds until another look at a cache that has no list yet.
+UNSYNCED_RETRY = 1.0
+
+
+class Tenancy:
+    """The rules over one runtime, so that what they know is there once."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.world = World(runtime)
+        self.shares = ShareSync(self.world)
+        self.projects = ProjectSync(self.world, self.shares)
+        self.workspaces = WorkspaceSync(self.world, self.projects)
+
+
+_tenancies: "WeakKeyDictionary[Runtime, Tenancy]" = WeakKeyDictionary()
+
+
+class TenancyReconciler:
+    def __init__(self, runtime: Runtime, name: str, gvr: GVR, sync: Sync) -> None:
+        self.name, self.gvr, self._sync = name, gvr, sync
+        found = _tenancies.get(runtime)
+        if found is None:
+            found = _tenancies[runtime] = Tenancy(runtime)
+        self._tenancy = found
+
+    async def reconcile(self, request: Request) -> Result:
+        # An empty cache would read as "it is gone".
+        if not self._tenancy.world.known:
+            return Result(requeue_after=UNSYNCED_RETRY)
+        return await self._sync(self._tenancy, request)
+
+
+async def _workspace(tenancy: Tenancy, request: Request) -> Result:
+    result = await tenancy.workspaces.sync_template(request.name)
+    await tenancy.workspaces.sync(request.name)
+    await tenancy.projects.sync_all(request.name)
+    return result
+
+
+async def _builtin(tenancy: Tenancy, request: Request) -> Result:
+    """A role or a binding that may be one of those that every workspace has."""
+    for role in WORKSPACE_RULES:
+        workspace = request.name.removesuffix(f"-{role}")
+        if workspace != request.name:
+            await tenancy.workspaces.sync(workspace)
+    return Result()
+
+
+async def _share(tenancy: Tenancy, request: Request) -> Result:
+    await tenancy.shares.sync_project(request.namespace)
+    return Result()
+
+
+async def _quota(tenancy: Tenancy, request: Request) -> Result:
+    for workspace in tenancy.shares.workspaces_of(request.name):
+        await tenancy.shares.sync(workspace)
+    return Result()
+
+
+async def _policy(tenancy: Tenancy, request: Request) -> Result:
+    if request.name == ISOLATION:
+        await tenancy.projects.sync_isolation(request.namespace)
+    return Result()
+
+
+async def _role(tenancy: Tenancy, request: Request) -> Result:
+    if request.name in PROJECT_RULES:
+        await tenancy.projects.sync_roles(request.namespace)
+    return Result()
+
+
+async def _project(tenancy: Tenancy, request: Request) -> Result:
+    return await tenancy.projects.sync(request.name)
+
+
+_SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
+    ("workspacetemplate", WORKSPACE_TEMPLATES, lambda t, r: t.workspaces.sync_template(r.name)),
+    ("workspace", WORKSPACES, _workspace),
+    ("workspace-builtin-roles", WORKSPACE_ROLES, _builtin),
+    ("workspace-manager", WORKSPACE_ROLE_BINDINGS, _builtin),
+    ("namespace", NAMESPACES, _project),
+    ("project-builtin-roles", ROLES, _role),
+    ("workspace-quota", WORKSPACE_QUOTAS, _quota),
+    ("workspace-share", RESOURCE_QUOTAS, _share),
+    ("network-isolation", NETWORK_POLICIES, _policy),
+)
+
+
+def _factory(name: str, gvr: GVR, sync: Sync) -> Factory:
+    return lambda runtime: TenancyReconciler(runtime, name, gvr, sync)
+
+
+#: All of them.
+FACTORIES: tuple[Factory, ...] = tuple(_factory(*found) for found in _SYNCS)
+
+#: What they read.
+SOURCES: tuple[GVR, ...] = (*dict.fromkeys(gvr for _name, gvr, _sync in _SYNCS), LIMIT_RANGES)

@@ -1,0 +1,159 @@
+"""A namespace in a workspace: its owner, roles, first member, limits, isolation, and its way out."""
+
+from typing import Any
+
+from console.kube.controller import Result
+from console.kube.gvr import (
+    LIMIT_RANGES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    ROLES,
+)
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.projections.namespace import (
+    PREPARING_ANNOTATION,
+    WORKSPACE_LABEL,
+    Namespace,
+)
+from console.kube.projections.tenancy import Workspace
+from console.kube.store import Entry
+from rbac.recorder import NORMAL
+from workspaces.builtins import ADMIN, project_roles
+from workspaces.controllers.shares import ShareSync
+from workspaces.controllers.world import World, is_of
+from workspaces.names import (
+    ISOLATION,
+    NAMESPACE_LABEL,
+    OLD_FINALIZERS,
+    SHARE,
+    SYSTEM_NAMESPACES,
+    SYSTEM_WORKSPACE,
+    Manifest,
+    owner_of,
+)
+from workspaces.objects import isolation, limit_range, project_member
+
+
+class ProjectSync:
+    def __init__(self, world: World, shares: ShareSync) -> None:
+        self._world, self._shares = world, shares
+
+    async def sync_all(self, workspace: str) -> None:
+        for project in self._world.projects(workspace):
+            await self.sync(project.name)
+
+    async def sync(self, name: str) -> Result:
+        """Makes a namespace what its label says."""
+        entry = self._world.find(NAMESPACES, name)
+        if entry is None:
+            return Result()
+        project: Namespace = entry.projection
+        if project.deleted is not None:
+            await self._shares.sync_project(name)
+            await self._drop_finalizers(entry)
+        elif not project.workspace and name in SYSTEM_NAMESPACES:
+            if self._world.workspace(SYSTEM_WORKSPACE) is not None:
+                labels = {WORKSPACE_LABEL: SYSTEM_WORKSPACE}
+                await self._world.patch(NAMESPACES, entry, {"labels": labels})
+        elif not project.workspace:
+            await self._leave(entry)
+        elif project.workspace == SYSTEM_WORKSPACE:
+            return Result()
+        elif (workspace := self._world.workspace(project.workspace)) is not None:
+            await self._join(entry, workspace)
+        return Result()
+
+    async def release(self, entry: Entry[Namespace]) -> None:
+        """Takes a project out of its workspace; what is in it stays."""
+        owners = _owners_but_workspaces(entry)
+        labels = {WORKSPACE_LABEL: None}
+        await self._world.patch(NAMESPACES, entry, {"labels": labels, "ownerReferences": owners})
+
+    async def sync_roles(self, name: str) -> None:
+        """The roles that every project of a workspace has, as they should be."""
+        entry = self._world.find(NAMESPACES, name)
+        if entry is None or entry.projection.deleted is not None:
+            return
+        workspace = self._world.workspace(entry.projection.workspace)
+        if workspace is not None and is_of(entry.projection, workspace):
+            for role, wanted in project_roles(name).items():
+                await self._world.settle(ROLES, role, wanted, namespace=name)
+
+    async def sync_isolation(self, name: str) -> None:
+        """The policy that keeps others' traffic out, where the workspace or the project wants it."""
+        entry = self._world.find(NAMESPACES, name)
+        if entry is None or entry.projection.deleted is not None:
+            return
+        project: Namespace = entry.projection
+        workspace = self._world.workspace(project.workspace)
+        wanted = None
+        if (
+            workspace is not None
+            and is_of(project, workspace)
+            and (project.isolated or workspace.isolated)
+        ):
+            wanted = isolation(project, workspace.uid, by_itself=project.isolated)
+        await self._world.settle(NETWORK_POLICIES, ISOLATION, wanted, namespace=name)
+
+    async def _join(self, entry: Entry[Namespace], workspace: Workspace) -> None:
+        project = entry.projection
+        name = project.name
+        # Before anybody has rights there: those come with the owner, and with the end of preparing.
+        await self._shares.sync(workspace.name)
+        if not is_of(project, workspace):
+            await self._own(entry, workspace)
+            return
+        await self.sync_roles(name)
+        await self.sync_isolation(name)
+        if project.preparing:
+            await self._prepare(project)
+            await self._world.patch(
+                NAMESPACES, entry, {"annotations": {PREPARING_ANNOTATION: None}}
+            )
+            message = f"The project is ready in the workspace {workspace.name}"
+            await self._world.recorder.record(entry.original(), NORMAL, "Synced", message)
+
+    async def _own(self, entry: Entry[Namespace], workspace: Workspace) -> None:
+        """Its change brings the namespace back here."""
+        owners = [*_owners_but_workspaces(entry), owner_of(workspace.name, workspace.uid)]
+        metadata: Manifest = {
+            "ownerReferences": owners,
+            "labels": {NAMESPACE_LABEL: entry.key.name},
+        }
+        await self._world.patch(NAMESPACES, entry, metadata)
+
+    async def _prepare(self, project: Namespace) -> None:
+        """What its people may change later."""
+        name = project.name
+        if not self._world.within(LIMIT_RANGES, name):
+            await self._world.settle(LIMIT_RANGES, name, limit_range(name), namespace=name)
+        try:
+            creator = Identity(project.creator).name
+        except InvalidIdentity:
+            return
+        wanted = project_member(name, ADMIN, creator)
+        bound = wanted["metadata"]["name"]
+        await self._world.settle(ROLE_BINDINGS, bound, wanted, namespace=name)
+
+    async def _leave(self, entry: Entry[Namespace]) -> None:
+        """What a workspace had given it goes; an owner that its label does not name any more, too."""
+        name = entry.key.name
+        if entry.projection.owner.startswith("Workspace/"):
+            await self._world.patch(
+                NAMESPACES, entry, {"ownerReferences": _owners_but_workspaces(entry)}
+            )
+        for gvr, ours in ((RESOURCE_QUOTAS, SHARE), (NETWORK_POLICIES, ISOLATION)):
+            await self._world.settle(gvr, ours, None, namespace=name)
+
+    async def _drop_finalizers(self, entry: Entry[Namespace]) -> None:
+        finalizers = entry.original()["metadata"].get("finalizers") or []
+        kept = [one for one in finalizers if one not in OLD_FINALIZERS]
+        if kept != finalizers:
+            await self._world.patch(NAMESPACES, entry, {"finalizers": kept})
+
+
+def _owners_but_workspaces(entry: Entry[Any]) -> list[Manifest]:
+    owners: list[Manifest] = entry.original()["metadata"].get("ownerReferences") or []
+    return [owner for owner in owners if owner.get("kind") != "Workspace"]

@@ -1,0 +1,180 @@
+"""Keeps each project's share of its workspace's quota, and says in the quota what is used."""
+
+import asyncio
+from typing import Any
+from weakref import WeakValueDictionary
+
+from console.kube.errors import Conflict, NotFound
+from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
+from console.kube.projections.namespace import Namespace
+from console.kube.projections.tenancy import Workspace
+from console.kube.store import Entry, older
+from workspaces.amounts import Amounts, amounts_of, lowest
+from workspaces.controllers.world import World
+from workspaces.ladder import ZERO, Share, deal, quantity_text
+from workspaces.names import MANAGED, SHARE, Manifest, owner_of
+
+
+class ShareSync:
+    """One workspace is looked at by one at a time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        # What was written and may not have come back: nothing is given twice.
+        self._written: dict[str, Manifest] = {}
+        self._was_in: dict[str, str] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def workspaces_of(self, quota: str) -> set[str]:
+        """Those that a workspace quota is, or was, about."""
+        entry = self._world.find(WORKSPACE_QUOTAS, quota)
+        return {quota} | ({entry.projection.workspace} if entry is not None else set())
+
+    async def sync_project(self, name: str) -> None:
+        """All projects of the workspace that this one is, or was, in."""
+        entry = self._world.find(NAMESPACES, name)
+        now = entry.projection.workspace if entry is not None else ""
+        before = self._was_in.pop(name, "")
+        if now:
+            self._was_in[name] = now
+        for workspace in sorted({before, now} - {""}):
+            await self.sync(workspace)
+
+    async def sync(self, name: str) -> None:
+        """Deals the quota of a workspace out to its projects, as far as can be done now."""
+        lock = self._locks.setdefault(name, asyncio.Lock())
+        async with lock:
+            workspace = self._world.workspace(name)
+            if workspace is None:
+                return
+            projects = self._world.projects(name)
+            for project in projects:
+                self._was_in[project.name] = name
+            hard = workspace_hard(self._world, name)
+            shares = {project.name: self._share(project.name) for project in projects}
+            await self._deal(workspace, projects, hard, shares)
+            await self._report(name, hard, shares)
+
+    async def _deal(
+        self,
+        workspace: Workspace,
+        projects: list[Namespace],
+        hard: Amounts,
+        shares: dict[str, Manifest | None],
+    ) -> None:
+        wanted: dict[str, Amounts] = {project.name: {} for project in projects}
+        for resource, total in hard.items():
+            found = {name: self._part(name, resource, shares[name]) for name in wanted}
+            for name, amount in deal(resource, total, found).items():
+                wanted[name][resource] = amount
+        for name, amounts in wanted.items():
+            await self._write(workspace, name, shares[name], amounts)
+
+    def _share(self, project: str) -> Manifest | None:
+        """The project's share as it was last seen or written."""
+        entry = self._world.find(RESOURCE_QUOTAS, SHARE, project)
+        found = entry.original() if entry is not None else None
+        written = self._written.get(project)
+        if written is not None and older(
+            self._world.version(RESOURCE_QUOTAS), written["metadata"]["resourceVersion"]
+        ):
+            return written
+        self._written.pop(project, None)
+        return found
+
+    def _part(self, project: str, resource: str, share: Manifest | None) -> Share:
+        own = [
+            amount
+            for entry in self._world.within(RESOURCE_QUOTAS, project)
+            if entry.key.name != SHARE
+            and (amount := _amounts(entry.original(), "spec", "hard").get(resource)) is not None
+        ]
+        return Share(
+            asked=_amounts(share, "spec", "hard").get(resource),
+            enforced=_amounts(share, "status", "hard").get(resource),
+            used=_amounts(share, "status", "used").get(resource, ZERO),
+            own=min(own, default=None),
+        )
+
+    async def _write(
+        self, workspace: Workspace, project: str, share: Manifest | None, amounts: Amounts
+    ) -> None:
+        if amounts == _amounts(share, "spec", "hard"):
+            return
+        client = self._world.client
+        if share is not None and not amounts:
+            await self._world.settle(RESOURCE_QUOTAS, SHARE, None, namespace=project)
+            self._written.pop(project, None)
+            return
+        body = share_manifest(workspace, project, amounts)
+        try:
+            if share is None:
+                made = await client.create(RESOURCE_QUOTAS, body, namespace=project)
+            else:
+                version = share["metadata"]["resourceVersion"]
+                body["metadata"]["resourceVersion"] = version
+                made = await client.replace(RESOURCE_QUOTAS, body, namespace=project, name=SHARE)
+        except (Conflict, NotFound):
+            # What was written may be gone, and what is there is not known yet.
+            self._written.pop(project, None)
+            raise
+        self._written[project] = made
+
+    async def _report(self, name: str, hard: Amounts, shares: dict[str, Manifest | None]) -> None:
+        """KubeSphere's status: in all, and by project."""
+        entry = next(iter(self._world.belongings(WORKSPACE_QUOTAS, name)), None)
+        if entry is None or entry.projection.deleted is not None:
+            return
+        used = {
+            project: {
+                resource: _amounts(share, "status", "used").get(resource, ZERO) for resource in hard
+            }
+            for project, share in sorted(shares.items())
+        }
+        limits = _texts(hard)
+        total = {resource: sum((one[resource] for one in used.values()), ZERO) for resource in hard}
+        status = {
+            "total": {"hard": limits, "used": _texts(total)},
+            "namespaces": [
+                {"namespace": project, "hard": limits, "used": _texts(amounts)}
+                for project, amounts in used.items()
+            ],
+        }
+        if (entry.original().get("status") or {}) != status:
+            await self._patch_status(entry, status)
+
+    async def _patch_status(self, entry: Entry[Any], status: Manifest) -> None:
+        body = {"metadata": {"resourceVersion": entry.resource_version}, "status": status}
+        name = entry.key.name
+        await self._world.client.patch(WORKSPACE_QUOTAS, body, name=name, subresource="status")
+
+
+def workspace_hard(world: World, workspace: str) -> Amounts:
+    """Of several quotas the lowest counts."""
+    return lowest(
+        amounts_of(entry.projection.hard)
+        for entry in world.belongings(WORKSPACE_QUOTAS, workspace)
+        if entry.projection.deleted is None
+    )
+
+
+def _amounts(share: Manifest | None, part: str, field: str) -> Amounts:
+    return amounts_of(((share or {}).get(part) or {}).get(field))
+
+
+def share_manifest(workspace: Workspace, project: str, amounts: Amounts) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {
+            "name": SHARE,
+            "namespace": project,
+            "labels": MANAGED,
+            "ownerReferences": [owner_of(workspace.name, workspace.uid)],
+        },
+        "spec": {"hard": _texts(amounts)},
+    }
+
+
+def _texts(amounts: Amounts) -> dict[str, str]:
+    return {resource: quantity_text(amount) for resource, amount in sorted(amounts.items())}

@@ -1,0 +1,149 @@
+"""WorkspaceTemplate to Workspace, its roles, whoever manages it, and its end."""
+
+from typing import Any
+
+from console.kube.controller import Result
+from console.kube.errors import NotFound
+from console.kube.gvr import (
+    NAMESPACES,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.identity import Identity, InvalidIdentity
+from console.kube.projections.tenancy import Workspace
+from console.kube.store import Entry
+from rbac.recorder import NORMAL
+from workspaces.builtins import workspace_roles
+from workspaces.controllers.projects import ProjectSync
+from workspaces.controllers.world import BELONGINGS, World
+from workspaces.names import (
+    KEEP_FINALIZER,
+    OLD_FINALIZERS,
+    SYSTEM_WORKSPACE,
+    TEMPLATE_FINALIZER,
+    Manifest,
+)
+from workspaces.objects import manager_name, workspace_member, workspace_of
+
+#: Seconds until another look at what others have to take away first.
+_LOOK_AGAIN = 1.0
+
+
+class WorkspaceSync:
+    def __init__(self, world: World, projects: ProjectSync) -> None:
+        self._world, self._projects = world, projects
+
+    async def sync_template(self, name: str) -> Result:
+        """Makes the Workspace what its template says. One without a template is left alone."""
+        entry = self._world.find(WORKSPACE_TEMPLATES, name)
+        if entry is None:
+            return Result()
+        template = entry.original()
+        finalizers = template["metadata"].get("finalizers") or []
+        if entry.projection.deleted is not None:
+            return (
+                await self._end(entry, finalizers) if TEMPLATE_FINALIZER in finalizers else Result()
+            )
+        if TEMPLATE_FINALIZER not in finalizers:
+            await self._world.patch(
+                WORKSPACE_TEMPLATES, entry, {"finalizers": [*finalizers, TEMPLATE_FINALIZER]}
+            )
+        await self._make(template)
+        return Result()
+
+    async def _make(self, template: Manifest) -> None:
+        wanted = workspace_of(template)
+        name = template["metadata"]["name"]
+        found = self._world.find(WORKSPACES, name)
+        if found is None:
+            await self._world.client.create(WORKSPACES, wanted)
+            message = f"The workspace {name} was made"
+            await self._world.recorder.record(template, NORMAL, "Synced", message)
+        elif found.projection.deleted is None and (patch := _difference(found.original(), wanted)):
+            patch.setdefault("metadata", {})["resourceVersion"] = found.resource_version
+            await self._world.client.patch(WORKSPACES, patch, name=name)
+
+    async def sync(self, name: str) -> None:
+        """The roles of the workspace, and its manager's."""
+        entry = self._world.find(WORKSPACES, name)
+        if entry is None:
+            return
+        workspace: Workspace = entry.projection
+        if workspace.deleted is not None:
+            await self.drop_finalizers(entry)
+            return
+        for role, wanted in workspace_roles(name, workspace.uid).items():
+            await self._world.settle(WORKSPACE_ROLES, role, wanted)
+        role = manager_name(name)
+        manager = _manager(workspace)
+        bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None
+        await self._world.settle(WORKSPACE_ROLE_BINDINGS, role, bound)
+
+    async def drop_finalizers(self, entry: Entry[Any]) -> None:
+        """Those that a controller of KubeSphere would take away."""
+        finalizers = entry.original()["metadata"].get("finalizers") or []
+        kept = [name for name in finalizers if name not in OLD_FINALIZERS]
+        if kept != finalizers:
+            await self._world.patch(WORKSPACES, entry, {"finalizers": kept})
+
+    async def _end(self, entry: Entry[Any], finalizers: list[str]) -> Result:
+        """Takes the workspace away with all that is its own; its projects are its dependents, which the
+        cluster's garbage collector deletes, unless they are to stay."""
+        name = entry.key.name
+        keep = KEEP_FINALIZER in finalizers or name == SYSTEM_WORKSPACE
+        if keep and await self._release_projects(name):
+            return Result(requeue_after=_LOOK_AGAIN)
+        for gvr in BELONGINGS:
+            for found in self._world.belongings(gvr, name):
+                await self._delete(gvr, found)
+        workspace = self._world.find(WORKSPACES, name)
+        if workspace is not None:
+            if workspace.projection.deleted is None:
+                await self._delete(WORKSPACES, workspace)
+            return Result(requeue_after=_LOOK_AGAIN)
+        ours = {TEMPLATE_FINALIZER, KEEP_FINALIZER}
+        kept = [one for one in finalizers if one not in ours]
+        await self._world.patch(WORKSPACE_TEMPLATES, entry, {"finalizers": kept})
+        return Result()
+
+    async def _release_projects(self, name: str) -> bool:
+        """True if there were any."""
+        projects = self._world.projects(name)
+        for project in projects:
+            found = self._world.find(NAMESPACES, project.name)
+            if found is not None:
+                await self._projects.release(found)
+        return bool(projects)
+
+    async def _delete(self, gvr: Any, entry: Entry[Any]) -> None:
+        if entry.projection.deleted is not None:
+            return
+        try:
+            await self._world.client.delete(gvr, name=entry.key.name, uid=entry.projection.uid)
+        except NotFound:
+            return
+
+
+def _manager(workspace: Workspace) -> str:
+    """ "" for one who can be nobody."""
+    try:
+        return Identity(workspace.manager).name
+    except InvalidIdentity:
+        return ""
+
+
+def _difference(found: Manifest, wanted: Manifest) -> Manifest:
+    """The merge patch that makes `found` hold what is wanted. What else is there stays, but for the
+    spec, which is the template's alone."""
+    patch: Manifest = {}
+    for field in ("labels", "annotations"):
+        have = found["metadata"].get(field) or {}
+        lacks = {k: v for k, v in wanted["metadata"][field].items() if have.get(k) != v}
+        if lacks:
+            patch.setdefault("metadata", {})[field] = lacks
+    have = found.get("spec") or {}
+    if have != wanted["spec"]:
+        patch["spec"] = {**dict.fromkeys(have), **wanted["spec"]}
+    return patch

@@ -1,0 +1,127 @@
+"""How a workspace's quota is dealt out to its projects. Pure.
+
+Every project has a ResourceQuota of the console's, which kube-apiserver enforces: its share. Each share
+is what the project uses, and a step of what is free above that. When a project has nearly climbed its
+step, all are dealt out anew.
+
+Promises:
+- The shares never exceed the quota together, not while they change either: what one project is to get
+  must have been taken from the others before, and kube-apiserver must have said so (`Share.held`).
+- What a project may use by its own quota is kept for it, as long as there is enough.
+- If more is used than the quota allows, nobody gets anything until it is less.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+
+ZERO = Decimal(0)
+#: What Kubernetes counts in parts: everything else is whole bytes, or pieces.
+_MILLI = Decimal("0.001")
+#: A project whose room is less than this part of what it could be gets more.
+_LOW = Decimal("0.9")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One project's part of one resource. `asked`: what its share says, None if it says nothing yet;
+    `enforced` and `used`: what kube-apiserver said last; `own`: its own quota, if it has one."""
+
+    asked: Decimal | None
+    enforced: Decimal | None
+    used: Decimal = ZERO
+    own: Decimal | None = None
+
+    @property
+    def held(self) -> Decimal:
+        """More than that the project cannot come to use."""
+        return max(self.asked or ZERO, self.enforced or ZERO, self.used)
+
+
+Shares = Mapping[str, Share]
+
+
+def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
+    """What every project's share should say now, by project. To be asked again when any of them has
+    changed, until nothing is to be done."""
+    goals = _goals(resource, total, shares)
+    if not _is_due(total, shares, goals):
+        return {name: share.asked or ZERO for name, share in shares.items()}
+    free = total - sum((share.held for share in shares.values()), ZERO)
+    found = {}
+    for name in sorted(shares):
+        share, goal = shares[name], goals[name]
+        # Down at once; up by no more than what is nobody's.
+        step = max(ZERO, min(goal - share.held, free))
+        found[name] = min(goal, share.held + step)
+        free -= step
+    return found
+
+
+def _is_due(total: Decimal, shares: Shares, goals: Mapping[str, Decimal]) -> bool:
+    """Shares are left alone while each is good enough: they would change with every pod otherwise."""
+    asked = [share.asked for share in shares.values()]
+    if None in asked or sum((one or ZERO for one in asked), ZERO) > total:
+        return True
+    return any(_is_low(shares[name], goals[name]) for name in shares)
+
+
+def _is_low(share: Share, goal: Decimal) -> bool:
+    asked = share.asked or ZERO
+    if share.own is not None:
+        return asked != goal
+    return asked < goal and asked - share.used < (goal - share.used) * _LOW
+
+
+def _goals(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
+    """The shares once everybody has followed."""
+    used = sum((share.used for share in shares.values()), ZERO)
+    if used > total:
+        return {name: _part(resource, share.used * total / used) for name, share in shares.items()}
+    kept = {name: max(share.used, share.own or ZERO) for name, share in shares.items()}
+    wanted = sum(kept.values(), ZERO)
+    if wanted > total:
+        ratio = (total - used) / (wanted - used)
+        return {
+            name: share.used + _part(resource, (kept[name] - share.used) * ratio)
+            for name, share in shares.items()
+        }
+    return _with_rest(resource, total - wanted, kept, shares)
+
+
+def _with_rest(
+    resource: str, rest: Decimal, kept: dict[str, Decimal], shares: Shares
+) -> dict[str, Decimal]:
+    """What nobody has asked for goes to those without a quota of their own, in equal parts."""
+    open_ended = sorted(name for name, share in shares.items() if share.own is None)
+    if not open_ended:
+        return kept
+    part = _part(resource, rest / len(open_ended))
+    goals = {name: kept[name] + part if name in open_ended else kept[name] for name in kept}
+    left, unit = rest - part * len(open_ended), _unit(resource)
+    for name in open_ended:
+        if left < unit:
+            break
+        goals[name] += unit
+        left -= unit
+    return goals
+
+
+def _part(resource: str, amount: Decimal) -> Decimal:
+    unit = _unit(resource)
+    return (amount / unit).to_integral_value(rounding=ROUND_FLOOR) * unit
+
+
+def _unit(resource: str) -> Decimal:
+    return (
+        _MILLI
+        if resource.removeprefix("requests.").removeprefix("limits.") == "cpu"
+        else Decimal(1)
+    )
+
+
+def quantity_text(amount: Decimal) -> str:
+    """As Kubernetes writes it: whole, or in thousandths."""
+    if amount == amount.to_integral_value():
+        return str(int(amount))
+    return f"{int((amount * 1000).to_integral_value(rounding=ROUND_FLOOR))}m"

@@ -1,0 +1,108 @@
+"""What a workspace and its projects are made of, as manifests."""
+
+from typing import Any
+
+from console.kube.gvr import WORKSPACE_ROLE_BINDINGS, WORKSPACES
+from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
+from console.kube.projections.roles import (
+    ALIAS_ANNOTATION,
+    CREATOR_ANNOTATION,
+    DESCRIPTION_ANNOTATION,
+)
+from console.kube.projections.tenancy import USER_LABEL
+from rbac.projection import IAM, RBAC
+from workspaces.builtins import ADMIN, workspace_role_name
+from workspaces.names import ISOLATION, MANAGED, Manifest, of_workspace, owner_of
+
+_FOR_PEOPLE = (ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION, CREATOR_ANNOTATION)
+#: For containers that say nothing, as KubeSphere's console suggests them. With a quota on limits a
+#: container without any would be refused.
+DEFAULT_LIMITS: Manifest = {
+    "type": "Container",
+    "default": {"cpu": "500m", "memory": "500Mi"},
+    "defaultRequest": {"cpu": "10m", "memory": "10Mi"},
+}
+
+
+def workspace_of(template: dict[str, Any]) -> Manifest:
+    """The Workspace that a WorkspaceTemplate asks for."""
+    meta, inner = template["metadata"], (template.get("spec") or {}).get("template") or {}
+    labels = (inner.get("metadata") or {}).get("labels") or {}
+    notes = meta.get("annotations") or {}
+    spec = {k: v for k, v in (inner.get("spec") or {}).items() if v is not None}
+    return {
+        "apiVersion": WORKSPACES.group_version,
+        "kind": "Workspace",
+        "metadata": {
+            "name": meta["name"],
+            "labels": {**labels, **MANAGED},
+            "annotations": {name: notes[name] for name in _FOR_PEOPLE if name in notes},
+        },
+        "spec": spec,
+    }
+
+
+def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: str = "") -> Manifest:
+    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name."""
+    return {
+        "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
+        "kind": "WorkspaceRoleBinding",
+        "metadata": of_workspace(name or f"{user}-{role}", workspace, uid, **{USER_LABEL: user}),
+        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
+        "subjects": [person(user)],
+    }
+
+
+def manager_name(workspace: str) -> str:
+    """Of the WorkspaceRoleBinding of whoever manages the workspace."""
+    return workspace_role_name(workspace, ADMIN)
+
+
+def project_member(namespace: str, role: str, user: str) -> Manifest:
+    """The RoleBinding of one user to one of a project's own Roles."""
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": {
+            "name": f"{user}-{role}",
+            "namespace": namespace,
+            "labels": {**MANAGED, USER_LABEL: user},
+        },
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": role},
+        "subjects": [person(user)],
+    }
+
+
+def person(user: str) -> Manifest:
+    return {"apiGroup": RBAC, "kind": "User", "name": user}
+
+
+def limit_range(namespace: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": namespace, "namespace": namespace},
+        "spec": {"limits": [DEFAULT_LIMITS]},
+    }
+
+
+def isolation(project: Namespace, uid: str, *, by_itself: bool) -> Manifest:
+    """Lets traffic in from the same workspace alone, or from the same project."""
+    peer: Manifest = {"podSelector": {}}
+    if not by_itself:
+        peer = {"namespaceSelector": {"matchLabels": {WORKSPACE_LABEL: project.workspace}}}
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {
+            "name": ISOLATION,
+            "namespace": project.name,
+            "labels": MANAGED,
+            "ownerReferences": [owner_of(project.workspace, uid)],
+        },
+        "spec": {
+            "podSelector": {},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": [peer]}],
+        },
+    }
