@@ -47,7 +47,8 @@ from tests.views.test_lists import text_of
 
 #: What the request itself and the clock put into a page.
 _OWN = re.compile(
-    r"""(name="csrfmiddlewaretoken" value|"x-csrftoken":|hx-headers|data-now|overview" data-poll="10" data-etag)=?\s*("[^"]*"|'[^']*')"""
+    r"""(name="csrfmiddlewaretoken" value|"x-csrftoken":|hx-headers|data-now"""
+    r"""|overview" data-poll="10" data-etag)=?\s*("[^"]*"|'[^']*')"""
 )
 _AGES = re.compile(r"(<time [^>]*>)[^<]*")
 #: No object was made at so exact a moment.
