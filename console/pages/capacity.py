@@ -7,12 +7,10 @@ from django.conf import settings
 
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.metricslist import Used
-from console.kube.projections.node import Node
 from console.kube.prometheus import Prometheus
 from console.kube.reservations import Held, reservations_of
-from console.kube.store import Store
 from console.kube.usage import TOTAL, History, Reading
-from console.pages.sight import Sight
+from console.pages.sight import Seen, Sight
 from console.ui.amounts import seconds_text
 from console.ui.decisions import Readable
 from console.ui.gauges import HOUR, Room, gauges, node_room, plots
@@ -43,7 +41,7 @@ async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
     """
     held = await _held(sight)
     nodes = sight.get(NODES)
-    room = room_of(nodes.informer.store) if nodes is not None else Room()
+    room = room_of(nodes) if nodes is not None else Room()
     if held is None and nodes is None:
         return None
     measured = _measured(sight)
@@ -69,10 +67,10 @@ def _spans(chosen: int) -> tuple[Span, ...]:
     )
 
 
-def room_of(store: Store[Node]) -> Room:
-    """What all nodes together offer. Nodes are few, and their amounts are read once each."""
+def room_of(nodes: Seen) -> Room:
+    """What the nodes that the viewer may list offer together. Their amounts are read once each."""
     cpu = memory = pods = Decimal(0)
-    for entry in store.snapshot().entries.values():
+    for entry in nodes.entries:
         room = node_room(entry.projection)
         cpu += room.cpu or 0
         memory += room.memory or 0

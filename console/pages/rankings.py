@@ -74,7 +74,7 @@ async def nodes(sight: Sight) -> Ranking | None:
         share = node_room(node).share_of(here.get(name, NONE))
         return (node.status.severity.rank, -share, name)
 
-    entries = seen.informer.store.snapshot().entries.values()
+    entries = seen.entries
     first = nsmallest(MOST, entries, key=rank)
     rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in first)
     url = list_url(HOST_CLUSTER, seen.kind.segment)

@@ -11,6 +11,7 @@ from typing import Any
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.informer import Freshness, Informer
 from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind, Scope
@@ -30,6 +31,12 @@ class Seen:
     informer: Informer[Any]
     readable: Readable
     wanted: tuple[str, ...]
+
+    @property
+    def entries(self) -> list[Entry[Any]]:
+        """All objects that the viewer may list, wherever they are. For kinds of which there are few."""
+        found = self.informer.store.snapshot().entries.values()
+        return [entry for entry in found if self.readable.sees(entry.key)]
 
 
 @dataclass(frozen=True)

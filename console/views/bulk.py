@@ -5,6 +5,7 @@ of the same name. The answer is written while the deletions are made, one line f
 whoever leaves the page ends what has not begun.
 """
 
+import secrets
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -46,8 +47,8 @@ UNTYPED = 10
 PRECIOUS = frozenset(
     {NAMESPACES, CUSTOM_RESOURCE_DEFINITIONS, PERSISTENT_VOLUMES, NODES, WORKSPACES}
 )
-#: Where the results go in the page around them.
-_GAP = "⟨results⟩"
+#: Where the results go in the page around them. No name in it can be this.
+_GAP = f"results-{secrets.token_hex(16)}"
 
 
 @require_POST

@@ -7,6 +7,7 @@ objects, in the states that people look for. The rest is the same for all kinds 
 import re
 from collections.abc import Coroutine, Iterator, Sequence
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,13 @@ def fixture_file(kind: ResourceKind) -> Path:
 
 def fixture_of(kind: ResourceKind) -> list[Obj]:
     """The objects as kube-apiserver would send them: texts for times."""
-    text = fixture_file(kind).read_text()
-    return [_versioned(obj) for obj in yaml.load_all(text, _Loader) if obj]  # noqa: S506
+    return deepcopy(_parsed(fixture_file(kind)))
+
+
+@cache
+def _parsed(path: Path) -> list[Obj]:
+    found = yaml.load_all(path.read_text(), _Loader)  # noqa: S506
+    return [_versioned(obj) for obj in found if obj]
 
 
 def objects_of(kind: ResourceKind) -> list[Obj]:

@@ -1,0 +1,27 @@
+"""An answer is for whoever asked, and for nobody after them."""
+
+import pytest
+
+from console.kube.runtime import set_runtime
+from tests.leaks.test_noninterference import PART
+from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+FOUND = f"/search?q={PART}"
+
+
+@pytest.mark.parametrize(
+    "url", ["/dashboard", "/clusters/host", "/clusters/host/pods", "/clusters/host/nodes", FOUND]
+)
+async def test_what_one_has_is_not_what_another_would_get(
+    clusters: Clusters, client_as: ClientAs, url: str
+) -> None:
+    """A browser that two people use sends the first one's ETag."""
+    set_runtime(clusters.runtime(True))
+    first = await client_as(ADMIN).get(url)
+    etag = first.get("ETag", '"none"')
+    assert CANARY in await text_of(first)
+    second = await client_as(BOB, **{"If-None-Match": etag}).get(url)
+    assert second.status_code != 304
+    assert CANARY not in await text_of(second)

@@ -1,0 +1,67 @@
+"""A request to kube-apiserver is made as the person who asked, and as nobody else."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from console.kube.client import Credentials, Transport, UserClient
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+from console.kube.runtime import set_runtime
+from devcluster.server import DevCluster
+from tests.ui.support import admin, make_runtime
+from tests.views import cast
+from tests.views.conftest import ClientAs
+from tests.views.test_bulk import FakeClient
+from tests.views.test_lists import text_of
+
+SELF = GVR("authentication.k8s.io", "v1", "selfsubjectreviews")
+#: Ways to name somebody else: by case, underscore, repetition, and by asking that ours be dropped.
+CLAIMS = (
+    {"Impersonate-User": "eve"},
+    {"impersonate-user": "system:admin", "Impersonate-Group": "system:masters"},
+    {"Impersonate_User": "eve"},
+    {"Impersonate-User": ""},
+    {"Impersonate-Uid": "1", "Impersonate-Extra-Scopes": "all"},
+    {"X-Remote-User": "eve", "X-Remote-Group": "system:masters"},
+    {"Connection": "Impersonate-User, Authorization"},
+    {"X-Forwarded-User": "eve", "Remote-User": "eve"},
+    {"Forwarded": "for=127.0.0.1;by=eve", "Via": "Impersonate-User"},
+)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("claims", CLAIMS)
+async def test_no_header_names_somebody_else(
+    claims: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cast, "CAST", {"admin": admin})
+    cluster = FakeClient()
+    set_runtime(make_runtime(user_client=cluster.as_user))
+    client = ClientAs()("admin", **claims)
+    given = {"targets": "uid-shop-web-1 shop/web-1", "typed": "1"}
+    response = await client.post("/bulk/host/pods/delete", given)
+    assert response.status_code == 200
+    await text_of(response)
+    assert cluster.calls == [("admin", "shop/web-1", "uid-shop-web-1")]
+
+
+async def test_connections_are_shared_and_persons_are_not(tmp_path: Path) -> None:
+    with DevCluster(tmp_path) as cluster:
+        transport = Transport(Credentials("admin", str(cluster.kubeconfig)))
+        people = [
+            UserClient(transport, Identity(f"person-{n}", (f"group-{n}",))) for n in range(50)
+        ]
+
+        async def ask(client: UserClient) -> None:
+            for _turn in range(20):
+                found = (await client.create(SELF, {"kind": "SelfSubjectReview"}))["status"]
+                assert found["userInfo"]["username"] == client.identity.name
+                own = set(client.identity.groups)
+                assert {group for group in found["userInfo"]["groups"] if group[0] == "g"} == own
+
+        try:
+            await asyncio.gather(*(ask(client) for client in people))
+        finally:
+            await transport.close()

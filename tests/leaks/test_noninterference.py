@@ -1,0 +1,259 @@
+"""Whatever somebody may not see makes no difference to what they see: not a name, not a number.
+
+Every surface is asked twice, of a cluster with the secrets and of one without; the answers must be the
+same, byte by byte. That covers names, totals, facets, counts of the menu, search, "used by", maps,
+overviews, events, errors and the difference between what is missing and what is forbidden. A kind that
+is registered is covered, and so is a page without parameters.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
+from os.path import commonprefix
+from typing import Any
+
+import pytest
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+
+from console.kube.gvr import Key
+from console.kube.identity import Identity
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.live.screens import get_screens
+from console.ui.kind import ResourceKind
+from console.ui.links import action_url, detail_url, list_url
+from console.ui.panels.standard import tabs_of
+from console.ui.places import find_list
+from console.ui.registry import kinds
+from console.ui.table import rows
+from console.ui.text import dom_id
+from rbac.middleware import access_of
+from tests.leaks.world import (
+    ADMIN,
+    BOB,
+    CANARY,
+    CHARLIE,
+    SECRET_PROJECT,
+    Clusters,
+    named,
+    only,
+    secret,
+    visible,
+)
+from tests.live.conftest import Browser
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+#: What the request itself and the clock put into a page.
+_OWN = re.compile(
+    r"""(name="csrfmiddlewaretoken" value|"x-csrftoken":|hx-headers|data-now"""
+    r"""|overview" data-poll="10" data-etag)=?\s*("[^"]*"|'[^']*')"""
+)
+_AGES = re.compile(r"(<time [^>]*>)[^<]*")
+#: No object was made at so exact a moment.
+_NOW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{6}")
+#: Finds what is secret by a part of its name, so that the question itself does not contain it.
+PART = CANARY[:6]
+TOUCH = "touched"
+_versions = count(1000)
+
+
+def key_of(obj: dict[str, Any]) -> Key:
+    return Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+
+
+def pages_of(kind: ResourceKind) -> Iterator[str]:
+    listed = list_url("host", kind.segment)
+    yield listed
+    for query in ("limit=500", f"q={PART}", "status=error", f"namespace={SECRET_PROJECT}"):
+        yield f"{listed}?{query}"
+    for form in ("json", "csv", "tsv"):
+        yield f"{listed}?format={form}"
+    yield from (f"{listed}?sort={column}&format=json" for column in list(kind.sortable)[-2:])
+    for obj in (visible(kind), secret(kind)):
+        key = key_of(obj)
+        for number, tab in enumerate(tabs_of(kind)):
+            yield detail_url("host", kind.segment, key, tab.id if number else "")
+        yield detail_url("host", kind.segment, key) + "?format=json"
+        yield detail_url("host", kind.segment, key) + "?format=yaml"
+        yield action_url("delete", "host", kind.segment, key)
+
+
+def pages_of_all() -> Iterator[str]:
+    """Those that are about no kind: whatever has an address without parameters, and the overviews."""
+    for name in names_of(get_resolver().url_patterns):
+        for given in ({}, {"cluster": "host"}):
+            try:
+                yield reverse(name, kwargs=given)
+            except NoReverseMatch:
+                continue
+    yield from overviews()
+
+
+def overviews() -> Iterator[str]:
+    yield reverse("dashboard")
+    yield reverse("cluster_overview", args=("host",))
+    for project in ("shop", SECRET_PROJECT):
+        yield reverse("project_overview", kwargs={"cluster": "host", "namespace": project})
+    yield f"/search?q={PART}"
+    yield f"/search?q={PART}&format=json"
+    yield f"/palette?q={PART}"
+
+
+def names_of(patterns: Iterable[URLPattern | URLResolver], space: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = ":".join(part for part in (space, pattern.namespace) if part)
+            yield from names_of(pattern.url_patterns, inner)
+        elif pattern.name:
+            yield f"{space}:{pattern.name}" if space else pattern.name
+
+
+async def answers(client_as: ClientAs, who: str, urls: Iterable[str]) -> dict[str, tuple[int, str]]:
+    found = {}
+    client = client_as(who)
+    for url in urls:
+        response = await client.get(url)
+        text = settled(await text_of(response))
+        found[url] = (response.status_code, text + str(response.get("Location")))
+    return found
+
+
+def settled(text: str) -> str:
+    return _NOW.sub("", _AGES.sub(r"\1", _OWN.sub("", text)))
+
+
+async def compare(
+    clusters: Clusters, client_as: ClientAs, who: str, urls: list[str], **but: Any
+) -> None:
+    found = []
+    for secrets in (False, True):
+        set_runtime(clusters.runtime(secrets, **but))
+        found.append(await answers(client_as, who, urls))
+    without, within = found
+    for url, answer in without.items():
+        assert answer[0] < 500, url
+        assert within[url] == answer, f"{who}: {url}\n{difference(answer[1], within[url][1])}"
+
+
+def difference(without: str, within: str) -> str:
+    """Where the second begins to tell more."""
+    at = len(commonprefix([without, within]))
+    return f"without: …{without[max(0, at - 200) : at + 300]}\nwith: …{within[at : at + 300]}"
+
+
+async def test_a_kind_tells_no_more_than_one_may_know(
+    clusters: Clusters, client_as: ClientAs, kind: ResourceKind
+) -> None:
+    urls = list(pages_of(kind))
+    for who in (CHARLIE, BOB):
+        await compare(clusters, client_as, who, urls)
+    await compare(clusters, client_as, named(kind), [*urls, *overviews()])
+
+
+async def test_who_may_see_a_kind_learns_nothing_of_others(
+    clusters: Clusters, client_as: ClientAs, kind: ResourceKind
+) -> None:
+    """Not by its relations either."""
+    urls = [*pages_of(kind), *overviews()]
+    await compare(clusters, client_as, only(kind), urls, but=kind.gvr)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_pages_about_more_than_one_kind_tell_no_more(
+    clusters: Clusters, client_as: ClientAs
+) -> None:
+    urls = list(pages_of_all())
+    assert len(urls) > 12
+    for who in (CHARLIE, BOB):
+        await compare(clusters, client_as, who, urls)
+
+
+async def test_whoever_may_see_the_secrets_does(
+    clusters: Clusters, client_as: ClientAs, kind: ResourceKind
+) -> None:
+    """Else the tests above would prove nothing."""
+    set_runtime(clusters.runtime(True))
+    listed = list_url("host", kind.segment) + "?limit=500"
+    for who in (ADMIN, only(kind)):
+        assert CANARY in await text_of(await client_as(who).get(listed)), who
+    shown = await text_of(await client_as(ADMIN).get(f"/search?q={PART}"))
+    assert kind.private or f'data-resource="{kind.segment}"' in shown
+    for who in (BOB, named(kind)):
+        response = await client_as(who).get(detail_url("host", kind.segment, key_of(visible(kind))))
+        expected = 200 if who != BOB or key_of(visible(kind)).namespace == "shop" else 403
+        assert response.status_code in (expected, 200), who
+
+
+async def test_several_at_once_tell_no_more(
+    clusters: Clusters, client_as: ClientAs, kind: ResourceKind
+) -> None:
+    """What is asked before a deletion names what is there."""
+    keys = [str(key_of(obj)) for obj in (visible(kind), secret(kind))]
+    keys.append(keys[-1] + "-that-is-not-there")
+    url = reverse("bulk_delete", args=("host", kind.segment))
+    for who in (CHARLIE, BOB, named(kind)):
+        found = []
+        for secrets in (False, True):
+            set_runtime(clusters.runtime(secrets))
+            for given in ({"keys": "\n".join(keys)}, {"keys": keys[1]}, {"all": "1"}):
+                response = await client_as(who).post(url, given)
+                found.append((response.status_code, settled(await text_of(response))))
+        assert found[: len(found) // 2] == found[len(found) // 2 :], who
+
+
+async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) -> None:
+    """While what is secret changes, and what is not."""
+    if kind.private:
+        pytest.skip("read as each viewer, and shared with nobody")
+    for who, but in ((BOB, None), (named(kind), None), (only(kind), kind.gvr)):
+        shown = visible(kind)
+        if who == BOB and key_of(shown).namespace != "shop":
+            continue
+        for url in (
+            list_url("host", kind.segment) + "?limit=500",
+            detail_url("host", kind.segment, key_of(shown)),
+        ):
+            found = []
+            for secrets in (False, True):
+                runtime = clusters.runtime(secrets, but, anew=kind)
+                set_runtime(runtime)
+                found.append(await told(runtime, who, kind, url))
+            assert found[0] == found[1], f"{who}: {url}\n{difference(*map(str, found))}"
+
+
+async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -> list[str]:
+    """Each frame until that of a change of the visible object."""
+    access = access_of(Identity(who))
+    assert access is not None
+    browser = Browser(access)  # type: ignore[arg-type]
+    assert await browser.connect()
+    informer = runtime.informer(kind.gvr)
+    place = find_list(url)
+    if place is not None:
+        await browser.return_with(rows(place.spec, access, informer))
+    else:
+        await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))
+    found = [await browser.html()]
+    if place is None:
+        found.append(await browser.html())
+        assert 'id="detail-head"' in found[-1]
+    for other in kinds:
+        if not other.private and runtime.informer(other.gvr).store.get(key_of(secret(other))):
+            runtime.informer(other.gvr).apply(touched(secret(other)))
+    # Every list shows at least that it is another object of this name.
+    informer.apply(touched(visible(kind), uid=TOUCH))
+    awaited = TOUCH if place is None else f'id="{dom_id(kind.segment, str(key_of(visible(kind))))}"'
+    while awaited not in found[-1]:
+        found.append(await browser.frame())
+    await browser.leave()
+    # The next one shall not find what this one has worked out.
+    while len(get_screens()):
+        await asyncio.sleep(0.01)
+    return [settled(frame) for frame in found]
+
+
+def touched(obj: dict[str, Any], **more: str) -> dict[str, Any]:
+    meta = {**obj["metadata"], "resourceVersion": str(next(_versions)), "labels": {TOUCH: ""}}
+    return {**obj, "metadata": {**meta, **more}}

@@ -1,0 +1,167 @@
+"""Two clusters that differ by what some people may not know of, and those people.
+
+The second has, of every kind that is registered, an object that is a secret: in a project that is one,
+owned by and naming what can be seen, so that whatever follows a relation or counts comes to it.
+"""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    EVENTS,
+    GVR,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    USERS,
+)
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from console.ui.kind import ResourceKind, Scope
+from console.ui.registry import kinds
+from tests.kinds.world import LiveLists, Obj, fixture_of, informer_of
+from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
+
+ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
+#: In every name, place and text of what is secret.
+CANARY = "canary-7f3"
+SECRET_PROJECT = f"{CANARY}-project"
+Informers = Mapping[GVR, Informer[Any]]
+
+
+def only(kind: ResourceKind) -> str:
+    """Who may list all objects of this kind, and nothing else."""
+    return f"only-{kind.segment}"
+
+
+def named(kind: ResourceKind) -> str:
+    """Who may read one object of this kind, by its name, and nothing else."""
+    return f"named-{kind.segment}"
+
+
+def visible(kind: ResourceKind) -> Obj:
+    """An object of this kind that everybody with any right may see."""
+    return next(
+        obj
+        for obj in fixture_of(kind)
+        if kind.scope is Scope.CLUSTER or obj["metadata"]["namespace"] == "shop"
+    )
+
+
+def secret(kind: ResourceKind) -> Obj:
+    """The visible one's twin. It uses what that uses, and is said to be owned by it."""
+    found = deepcopy(visible(kind))
+    like = visible(kind)["metadata"]
+    meta = found["metadata"] | {
+        "name": f"{CANARY}-{kind.segment}",
+        "uid": f"{CANARY}-{kind.segment}",
+        "resourceVersion": "1",
+        "annotations": {CANARY: CANARY},
+    }
+    if kind.scope is Scope.NAMESPACED:
+        meta["namespace"] = SECRET_PROJECT
+    if kind.gvr == NAMESPACES:
+        meta |= {"name": SECRET_PROJECT}
+    meta["ownerReferences"] = [
+        {"kind": kind.api_kind, "name": like["name"], "uid": like["uid"], "controller": True}
+    ]
+    return {**found, "metadata": meta}
+
+
+def report(kind: ResourceKind) -> Obj:
+    """An event in the secret project, about the visible object."""
+    about = visible(kind)["metadata"]
+    return {
+        "metadata": {
+            "name": f"{CANARY}-{kind.segment}-event",
+            "namespace": SECRET_PROJECT,
+            "uid": f"{CANARY}-{kind.segment}-event",
+            "resourceVersion": "1",
+        },
+        "involvedObject": {
+            "kind": kind.api_kind,
+            "name": about["name"],
+            "namespace": about.get("namespace", ""),
+            "uid": about["uid"],
+        },
+        "type": "Warning",
+        "reason": CANARY,
+        "message": CANARY,
+        "lastTimestamp": "2026-11-20T10:00:00Z",
+    }
+
+
+def _rights() -> dict[GVR, list[Obj]]:
+    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in kinds for who in (only, named))]
+    read = "get list watch"
+    roles = [admin_role(), native_role("leak-shop-viewer", rule(read, "*", "*"))]
+    bindings, within = (
+        admins(ADMIN),
+        [native_binding("leak-bob", "leak-shop-viewer", f"User {BOB}", namespace="shop")],
+    )
+    for kind in kinds:
+        type_ = (kind.gvr.resource, kind.gvr.group or "core")
+        one = visible(kind)["metadata"]
+        roles += [
+            native_role(only(kind), rule(read, *type_)),
+            native_role(named(kind), rule(read, *type_, names=one["name"])),
+        ]
+        bindings.append(native_binding(only(kind), only(kind), f"User {only(kind)}"))
+        subject = (named(kind), named(kind), f"User {named(kind)}")
+        if kind.scope is Scope.NAMESPACED:
+            within.append(native_binding(*subject, namespace="shop"))
+        else:
+            bindings.append(native_binding(*subject))
+    return {
+        USERS: [user(name) for name in people],
+        CLUSTER_ROLES: roles,
+        CLUSTER_ROLE_BINDINGS: bindings,
+        ROLE_BINDINGS: within,
+        NAMESPACES: [project("shop"), project("team-a"), project("team-b")],
+    }
+
+
+def _objects(kind: ResourceKind, rights: Mapping[GVR, list[Obj]]) -> Iterator[Obj]:
+    seen = set()
+    for obj in (*rights.get(kind.gvr, ()), *fixture_of(kind)):
+        key = (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        if key not in seen:
+            seen.add(key)
+            yield obj
+
+
+class Clusters:
+    """`without` and `within` the secrets; kept for all tests, so nobody may change but what is secret."""
+
+    def __init__(self) -> None:
+        self._rights = _rights()
+        self.without = {kind.gvr: self._informer(kind, False) for kind in kinds}
+        self.within = {kind.gvr: self._informer(kind, True) for kind in kinds}
+
+    def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
+        found = list(_objects(kind, self._rights))
+        if secrets:
+            found.append(secret(kind))
+            found += [report(one) for one in kinds if kind.gvr == EVENTS]
+        return informer_of(kind, found)
+
+    def runtime(
+        self, secrets: bool, but: GVR | None = None, anew: ResourceKind | None = None
+    ) -> StaticRuntime:
+        """`but`: the type of whose secrets there are those that a viewer may see, in both clusters; and
+        of the project that they are in, which their names tell. `anew`: the kind whose objects the
+        caller changes."""
+        held = dict(self.within if secrets else self.without)
+        if but is not None:
+            held |= {gvr: self.within[gvr] for gvr in (but, NAMESPACES)}
+        if anew is not None:
+            held[anew.gvr] = self._informer(anew, secrets or anew.gvr == but)
+        lists = {gvr: LiveLists(held.pop(gvr)) for gvr in list(held) if _is_private(gvr)}
+        return StaticRuntime(held, live_lists=lambda gvr, who, spaces: lists[gvr](gvr, who, spaces))
+
+
+def _is_private(gvr: GVR) -> bool:
+    kind = kinds.of(gvr)
+    return kind is not None and kind.private
