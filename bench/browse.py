@@ -6,6 +6,7 @@ slowest view, so none hides behind the others.
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -141,16 +142,17 @@ class _Browsing:
 
 
 async def _ready(session: aiohttp.ClientSession) -> None:
-    """A search is a use of every kind: waits until none of them is still being listed."""
-    async with asyncio.timeout(_READY_SECONDS):
-        while True:
-            async with session.get("/search?q=e&format=json") as response:
-                found = json.loads(await response.read())
-            if not found["loading"] and any(
-                g["resource"] == _segment(BACKUPS) for g in found["groups"]
-            ):
-                return
-            await asyncio.sleep(_LOOK)
+    """A search is a use of every kind: waits until none of them is still being listed. Raises OSError if
+    that takes too long."""
+    deadline = time.monotonic() + _READY_SECONDS
+    while True:
+        async with session.get("/search?q=e&format=json") as response:
+            found = json.loads(await response.read())
+        if not found["loading"]:
+            return
+        if time.monotonic() > deadline:
+            raise OSError(f"the console is still listing {', '.join(found['loading'])}")
+        await asyncio.sleep(_LOOK)
 
 
 def _groups(pods: int) -> Mapping[str, Mapping[str, _View]]:

@@ -55,8 +55,9 @@ class LiveView:
         self._spec = spec
         self._lang = lang
         self.informer = informer
+        metrics = METRICS.get(spec.kind.gvr) if spec.kind.measured else None
         self.others: Mapping[GVR, Heard] = (
-            {METRICS[spec.kind.gvr]: usage} if usage is not None and spec.kind.measured else {}
+            {metrics: usage} if usage is not None and metrics is not None else {}
         )
         self.reshaped = False
         # What the browsers have: None until the first list has come.

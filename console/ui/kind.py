@@ -143,12 +143,13 @@ class ResourceKind:
 
     @cached_property
     def every_column(self) -> tuple[Column, ...]:
-        """With the measured ones in their places."""
-        return tuple(
-            column
-            for plain in self.columns
-            for column in (plain, *(one for one in self.measured if one.after == plain.id))
-        )
+        """With the measured ones in their places, which is the end where that is not told."""
+        found: list[Column] = []
+        rest = list(self.measured)
+        for column in self.columns:
+            found += [column, *(one for one in rest if one.after == column.id)]
+            rest = [one for one in rest if one.after != column.id]
+        return (*found, *rest)
 
     @cached_property
     def shown_actions(self) -> Mapping[str, Action]:

@@ -73,7 +73,7 @@ class Meter:
 
 def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
     """None for kinds whose usage nobody measures. Decided anew at each call."""
-    if not kind.measured:
+    if not kind.measured or kind.gvr not in METRICS:
         return None
     try:
         usage = get_runtime().usage

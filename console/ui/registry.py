@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from console.kube.gvr import GVR
 from console.ui.actions import Action
-from console.ui.columns import Column, NameColumn, StatusColumn
+from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.customs import CustomKinds
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
@@ -94,7 +94,8 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
     if not wrong:
         if cls.nav.group not in NAV_GROUPS:
             yield f"the menu has no group {cls.nav.group!r}"
-        yield from _column_problems(cls.columns)
+        yield from _strangers("measured", cls.measured, UsageColumn)
+        yield from _column_problems([*cls.columns, *cls.measured])
         yield from _filter_problems(cls)
         yield from _strangers("actions", cls.actions, Action)
         names = [action.name for action in cls.actions if isinstance(action, Action)]

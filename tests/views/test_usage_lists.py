@@ -1,5 +1,6 @@
 """What pods and nodes use, as columns of their lists: where it is measured, and for whoever may know."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -52,7 +53,7 @@ def cells(html: str, column: str) -> dict[str, str]:
 
 async def names(client_as: ClientAs, url: str) -> list[str]:
     response = await client_as("admin").get(url)
-    return [item["name"] for item in response.json()["items"]]
+    return [item["name"] for item in json.loads(await text_of(response))["items"]]
 
 
 async def it_shows_what_pods_and_nodes_use(client_as: ClientAs, runtime: StaticRuntime) -> None:
@@ -103,7 +104,8 @@ async def it_exports_what_the_page_shows(client_as: ClientAs, runtime: StaticRun
     row = dict(zip(header.split(","), first.split(","), strict=True))
     assert (row["name"], row["cpu_used"], row["memory_used"]) == ("web-1", "600m", "1024Mi")
     response = await client_as("admin").get(f"{PODS_URL}?format=json&columns=name,memory_used")
-    by_name = {item["name"]: item for item in response.json()["items"]}
+    items = json.loads(await text_of(response))["items"]
+    by_name = {item["name"]: item for item in items}
     assert by_name["api-1"]["memory_used"] == "64Mi"
     assert by_name["plain"]["memory_used"] is None
     assert "cpu_used" not in by_name["api-1"]

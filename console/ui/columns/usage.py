@@ -37,7 +37,7 @@ class UsageColumn(Column):
     """
 
     amount: Literal["cpu", "memory"]
-    after: str
+    after: str = ""
     whole: Callable[[Any], str] = lambda item: ""
     align: Align = "end"
     used: UsedBy = _nobody_knows
