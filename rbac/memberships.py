@@ -46,6 +46,15 @@ def groups_of(source: Reads, user: str) -> tuple[str, ...]:
     return tuple(sorted({name for one in found for name in _granted(groups, one.projection)}))
 
 
+def are_known(source: Reads) -> bool:
+    """True if who is in which group is known as of now: for whatever is made of it and lasts."""
+    try:
+        found = [source.informer(gvr).freshness for gvr in SOURCES]
+    except UnknownKind:
+        return False
+    return all(one.synced and one.stale_since is None for one in found)
+
+
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
     """The GroupBindings of a store that name the user."""
     index = _by_user.get(store)

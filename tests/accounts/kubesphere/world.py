@@ -45,7 +45,7 @@ class Replica:
 
     @property
     def leads(self) -> bool:
-        return "quarterdeck_controllers_leading 1" in self.metrics()
+        return "\nquarterdeck_controllers_leading 1\n" in self.metrics()
 
     def metrics(self) -> str:
         try:
