@@ -1,6 +1,7 @@
 """KubeSphere's users, roles and workspaces stay what they are and are shown, and their people sign in."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -132,13 +133,15 @@ PAGES = {
 }
 
 
+def listed(visitor: Visitor, path: str) -> list[Manifest]:
+    return list(visitor.json(f"{path}?format=json&limit=200")["items"])
+
+
 def test_every_page_of_these_kinds_shows_them(world: World) -> None:
     admin = world.visitor("admin")
     for resource, name in PAGES.items():
         path = f"/clusters/host/{resource}"
-        items = eventually(
-            lambda path=path: admin.json(f"{path}?format=json&limit=200")["items"], path
-        )
+        items = eventually(partial(listed, admin, path), path)
         assert name in ("", *(item["name"] for item in items)), (resource, items)
         place = name or items[0]["name"]
         status, text = admin.get(f"{path}/{place}")
