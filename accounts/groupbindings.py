@@ -15,7 +15,7 @@ from console.kube.projections import User
 from console.kube.projections.tenancy import GroupBinding
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from rbac.memberships import groups_of
+from rbac.memberships import are_known, groups_of
 from rbac.recorder import NORMAL, WARNING, Recorder
 
 FINALIZER = "finalizers.kubesphere.io/groupsbindings"
@@ -46,7 +46,7 @@ class GroupBindingReconciler:
             return Result(requeue_after=LOOK_AGAIN)
         if groups is None or users is None:
             return Result()
-        if any(one.freshness.stale_since for one in (groups, users, self._bindings)):
+        if not are_known(self._runtime):
             # Nobody counts as a member while nobody can say.
             return Result(requeue_after=LOOK_AGAIN)
         binding = entry.original()

@@ -51,6 +51,15 @@ def identity_of(source: Reads, user: str) -> Identity:
     return Identity(user, groups_of(source, user))
 
 
+def are_known(source: Reads) -> bool:
+    """True if who is in which group is known as of now: for whatever is made of it and lasts."""
+    try:
+        found = [source.informer(gvr).freshness for gvr in SOURCES]
+    except UnknownKind:
+        return False
+    return all(one.synced and one.stale_since is None for one in found)
+
+
 def bindings_of(store: Store[GroupBinding], user: str) -> tuple[Entry[GroupBinding], ...]:
     """The GroupBindings of a store that name the user."""
     index = _by_user.get(store)

@@ -11,7 +11,7 @@ from typing import Any
 
 from accounts.kubeconfigs.certificates import asks_for, is_for
 from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
-from accounts.kubeconfigs.kubeconfig import SIGNER, identity_of
+from accounts.kubeconfigs.kubeconfig import LOOK_AGAIN, SIGNER, identity_of
 from console.kube.controller import Request, Result
 from console.kube.errors import NotFound
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, USERS, Key
@@ -21,12 +21,11 @@ from console.kube.projections import User
 from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.memberships import are_known
 from rbac.recorder import NORMAL, WARNING, Recorder
 
 Manifest = dict[str, Any]
 
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
 _APPROVED = {
     "type": "Approved",
     "status": "True",
@@ -55,8 +54,8 @@ class CSRReconciler:
         )
         if entry is None or not OURS.items() <= entry.projection.labels.items():
             return Result()
-        if not self._users.freshness.synced:
-            return Result(requeue_after=UNSYNCED_RETRY)
+        if not (self._users.freshness.synced and are_known(self._runtime)):
+            return Result(requeue_after=LOOK_AGAIN)
         name = entry.projection.labels.get(USERNAME_LABEL, "")
         user: Entry[User] | None = self._users.store.get(Key("", name)) if name else None
         identity = identity_of(self._runtime, user.projection) if user else None

@@ -23,13 +23,15 @@ from console.kube.projections import User
 from console.kube.runtime import Reads, Runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
-from rbac.memberships import groups_of
+from rbac.memberships import are_known, groups_of
 
 Manifest = dict[str, Any]
 
 #: On a user who asked for a kubeconfig: "true".
 ASKED_ANNOTATION = "quarterdeck.io/kubeconfig"
 SIGNER = "kubernetes.io/kube-apiserver-client"
+#: Seconds until another look at a cache that does not know the groups.
+LOOK_AGAIN = 1.0
 #: Seconds until a request that was not answered is made again, should it be gone.
 ASK_AGAIN = 60.0
 
@@ -51,6 +53,8 @@ class KubeconfigReconciler:
             return Result()
         if ASKED_ANNOTATION not in entry.projection.annotations:
             return Result()
+        if not are_known(self._runtime):
+            return Result(requeue_after=LOOK_AGAIN)
         identity = identity_of(self._runtime, entry.projection)
         if identity is None:
             await self._keeper.forget(request.name)

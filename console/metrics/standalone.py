@@ -45,7 +45,7 @@ class Standalone:
         return web.json_response({"status": "ok", "leading": self._leading()})
 
     def _leads(self) -> Family:
-        text = "1 while this replica holds the lease."
+        text = "Whether this replica holds the lease."
         return Family("quarterdeck_controllers_leading", "gauge", text).add(self._leading())
 
 

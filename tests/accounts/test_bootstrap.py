@@ -53,6 +53,8 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "workspacerolebindings.iam.kubesphere.io",
         "workspaces.tenant.kubesphere.io",
         "loginrecords.iam.kubesphere.io",
+        "groups.iam.kubesphere.io",
+        "groupbindings.iam.kubesphere.io",
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
     service_accounts = GVR("", "v1", "serviceaccounts")
@@ -168,15 +170,36 @@ def test_the_console_has_its_named_uses() -> None:
         },
         {
             "apiGroups": ["iam.kubesphere.io"],
-            "resources": ["globalrolebindings", "groupbindings", "workspacerolebindings"],
-            "verbs": ["delete"],
+            "resources": ["groupbindings", "groups"],
+            "verbs": ["delete", "patch"],
+        },
+        {
+            "apiGroups": ["iam.kubesphere.io"],
+            "resources": ["globalrolebindings", "workspacerolebindings"],
+            "verbs": ["delete", "patch"],
         },
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
-            "resources": ["rolebindings"],
-            "verbs": ["delete"],
+            "resources": ["clusterrolebindings", "rolebindings"],
+            "verbs": ["patch"],
         },
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
+        {
+            "apiGroups": ["certificates.k8s.io"],
+            "resources": ["certificatesigningrequests"],
+            "verbs": ["create", "delete", "get"],
+        },
+        {
+            "apiGroups": ["certificates.k8s.io"],
+            "resources": ["certificatesigningrequests/approval"],
+            "verbs": ["patch"],
+        },
+        {
+            "apiGroups": ["certificates.k8s.io"],
+            "resources": ["signers"],
+            "resourceNames": ["kubernetes.io/kube-apiserver-client"],
+            "verbs": ["approve"],
+        },
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
             "resources": ["clusterrolebindings", "rolebindings"],
@@ -187,7 +210,29 @@ def test_the_console_has_its_named_uses() -> None:
             "resources": ["clusterroles"],
             "verbs": ["bind", "create", "delete", "escalate", "get", "update"],
         },
+        {
+            "apiGroups": ["rbac.authorization.k8s.io"],
+            "resources": ["roles"],
+            "verbs": ["bind"],
+        },
     ]
+
+
+def test_the_console_reads_secrets_in_one_namespace_that_has_nothing_else() -> None:
+    roles = by_name("identities.yaml", "Role")
+    places = {name: role["metadata"]["namespace"] for name, role in roles.items()}
+    secrets = [
+        name
+        for name, role in roles.items()
+        if any("secrets" in rule["resources"] for rule in role["rules"])
+    ]
+    assert [places[name] for name in secrets] == ["quarterdeck-kubeconfigs"]
+    bindings = by_name("identities.yaml", "RoleBinding")
+    assert bindings.keys() == roles.keys()
+    for name, binding in bindings.items():
+        assert binding["roleRef"]["name"] == name
+        assert binding["metadata"]["namespace"] == places[name]
+        assert [one["name"] for one in binding["subjects"]] == ["quarterdeck-console"]
 
 
 def test_each_identity_is_bound_to_its_own_role_alone() -> None:

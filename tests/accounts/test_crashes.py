@@ -2,7 +2,7 @@
 
 import base64
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from accounts.controllers import FINALIZER, UserReconciler
 from accounts.farewell import FarewellReconciler
@@ -20,6 +20,7 @@ from accounts.kubeconfigs.kubeconfig import (
 )
 from accounts.kubeconfigs.lifetimes import renew_before
 from accounts.protection.retention import LoginRecordReconciler
+from console.kube.client import ObjectClient
 from console.kube.gvr import (
     CERTIFICATE_SIGNING_REQUESTS,
     CLUSTER_ROLE_BINDINGS,
@@ -235,7 +236,7 @@ async def test_a_crash_on_the_way_to_a_certificate_leaves_one_and_no_request(
 async def test_the_certificate_has_the_name_and_the_groups(tmp_path: Any) -> None:
     runtime = asking()
     await settle(runtime, FACTORIES, Signer(tmp_path))
-    kept = await Keeper(runtime.console).find("alice")
+    kept = await keeper_of(runtime).find("alice")
     assert is_for(kept.certificate, kept.key, Identity("alice", ("team",)))
     assert not kept.pending
     assert runtime.console.of(CERTIFICATE_SIGNING_REQUESTS) == {}
@@ -245,7 +246,7 @@ async def test_it_is_renewed_before_it_ends(tmp_path: Any) -> None:
     runtime = asking()
     signer = Signer(tmp_path)
     await settle(runtime, FACTORIES, signer)
-    keeper = Keeper(runtime.console)
+    keeper = keeper_of(runtime)
     first = await keeper.find("alice")
     signer.more = timedelta(days=30)
     runtime.clock.time = expires(first.certificate) - renew_before()
@@ -259,7 +260,7 @@ async def test_it_is_made_anew_when_groups_change(tmp_path: Any) -> None:
     runtime = asking()
     signer = Signer(tmp_path)
     await settle(runtime, FACTORIES, signer)
-    keeper = Keeper(runtime.console)
+    keeper = keeper_of(runtime)
     first = await keeper.find("alice")
     runtime.console.put(GROUP_BINDINGS, members("one", "team", workspace="acme"))
     await settle(runtime, FACTORIES, signer)
@@ -278,6 +279,10 @@ async def test_a_request_of_somebody_else_is_not_approved(tmp_path: Any) -> None
     await runtime.console.create(CERTIFICATE_SIGNING_REQUESTS, forged)
     await settle(runtime, (CSRReconciler,), lambda _: None)
     assert set(runtime.console.of(CERTIFICATE_SIGNING_REQUESTS)) == {name}
+
+
+def keeper_of(runtime: FakeRuntime) -> Keeper:
+    return Keeper(cast(ObjectClient, runtime.console))
 
 
 async def test_a_disabled_user_has_none(tmp_path: Any) -> None:

@@ -45,7 +45,7 @@ class Replica:
 
     @property
     def leads(self) -> bool:
-        return "quarterdeck_controllers_leading 1" in self.metrics()
+        return "\nquarterdeck_controllers_leading 1\n" in self.metrics()
 
     def metrics(self) -> str:
         try:
@@ -149,6 +149,10 @@ class World:
         self.replicas.append(replica)
         return replica
 
+    def end_controllers(self) -> None:
+        for replica in self.replicas:
+            replica.end()
+
     def leader(self) -> Replica:
         found = eventually(
             lambda: [one for one in self.replicas if one.process.poll() is None and one.leads],
@@ -184,7 +188,7 @@ def world(
         _install(found)
         for command in (("migrate", "--verbosity", "0"), ("collectstatic", "--no-input")):
             found.manage(*command)
-        stack.callback(lambda: [one.end() for one in found.replicas])
+        stack.callback(found.end_controllers)
         found.start_controllers()
         found.start_controllers()
         stack.callback(_serve(found, port))
