@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from console.kube.client import ConsoleClient
-from console.kube.errors import Conflict
+from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 
@@ -70,10 +70,14 @@ async def _repair(client: ConsoleClient, gvr: GVR, found: Manifest, wanted: Mani
 
 async def _delete(client: ConsoleClient, gvr: GVR, found: Manifest) -> None:
     meta = found["metadata"]
-    await client.delete(
-        gvr,
-        namespace=meta.get("namespace", ""),
-        name=meta["name"],
-        uid=meta["uid"],
-        resource_version=meta["resourceVersion"],
-    )
+    try:
+        await client.delete(
+            gvr,
+            namespace=meta.get("namespace", ""),
+            name=meta["name"],
+            uid=meta["uid"],
+            resource_version=meta["resourceVersion"],
+        )
+    except NotFound:
+        # Another reconciler was first, or whoever owns it took it along.
+        log.debug("%s %s is gone already", gvr.resource, meta["name"])

@@ -1,10 +1,12 @@
 """Roles: who sees them, who makes and changes them, and that nobody gives what they do not hold."""
 
+import asyncio
 import json
 from copy import deepcopy
 from typing import Any
 
 import pytest
+import yaml
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
@@ -402,6 +404,32 @@ async def test_of_two_editors_the_second_is_told_and_keeps_what_was_typed(
     latest = stored(runtime, WORKSPACE_ROLES, "shop-own")
     assert f'value="{latest["metadata"]["resourceVersion"]}"' in text
     assert (await alice.post(page, seen(latest, template=[], alias="Mine"))).status_code == 302
+
+
+async def test_ten_editors_at_once_lose_nothing(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    """Each adds a rule to what they see, and begins again when told that somebody was first."""
+    page, told = f"{SHOP}/shop-own/edit", []
+    editors = [await signed_in(("alice", "admin")[number % 2]) for number in range(10)]
+
+    async def add(number: int, editor: Browser) -> None:
+        seen_now = own
+        while True:
+            rules = [*seen_now["rules"], rule("get", f"things{number}")]
+            fields = seen(seen_now, further=yaml.safe_dump(rules))
+            answer = await editor.post(page, fields)
+            if answer.status_code == 302:
+                return
+            assert answer.status_code == 409
+            assert f"things{number}" in text_of(answer), "what was typed stays"
+            told.append(number)
+            seen_now = stored(runtime, WORKSPACE_ROLES, "shop-own")
+
+    await asyncio.gather(*(add(number, editor) for number, editor in enumerate(editors)))
+    saved = stored(runtime, WORKSPACE_ROLES, "shop-own")["rules"]
+    assert {one["resources"][0] for one in saved} == {"pods", *(f"things{n}" for n in range(10))}
+    assert len(told) >= 9
 
 
 async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> None:

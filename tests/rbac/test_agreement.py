@@ -8,6 +8,7 @@ does much else is late with everything.
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -88,7 +89,7 @@ def _changes(world: World) -> Iterator[tuple[str, Question, bool, Callable[[], A
 
         gone = items[number // len(MAKERS) % 2]
         yield f"{make.__name__} given", asked, True, give
-        yield f"{make.__name__} taken", asked, False, lambda gone=gone: world.delete(gone)
+        yield f"{make.__name__} taken", asked, False, partial(world.delete, gone)
 
 
 def it_agrees_soon_after_every_change(world: World) -> None:
@@ -130,7 +131,7 @@ def it_refuses_to_give_exactly_what_kube_apiserver_refuses(world: World) -> None
         if chance.likely(0.5):
             wanted = [{**wanted[0], "verbs": wanted[0]["verbs"][:1]}]
         here = covers(parse_rules([*held, may_write]), parse_rules(wanted))
-        eventually(lambda name=name: _may_create(world, name), f"{name} may make roles")
+        eventually(partial(_may_create, world, name), f"{name} may make roles")
         there = _created(world, name, wanted)
         assert here is there, (held, wanted)
         answers.add(here)

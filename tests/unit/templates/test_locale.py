@@ -56,7 +56,7 @@ def test_every_string_of_the_code_is_in_it(tmp_path: Path) -> None:
     if shutil.which("xgettext") is None:
         left_out("strings that were never translated", "xgettext is missing (Debian's gettext)")
         pytest.skip("xgettext is missing")
-    for package in ("console", "accounts", "rbac", "templates"):
+    for package in ("console", "access", "accounts", "rbac", "templates"):
         shutil.copytree(ROOT / package, tmp_path / package)
     (tmp_path / "locale" / "zh_Hans" / "LC_MESSAGES").mkdir(parents=True)
     command = [sys.executable, "-m", "django", "makemessages", "--all", "--no-location"]

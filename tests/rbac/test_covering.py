@@ -1,0 +1,78 @@
+"""What is within the rights that somebody holds. Against kube-apiserver: test_agreement.py."""
+
+import pytest
+
+from rbac.covering import MOST, covers, uncovered
+from rbac.rules import Rule
+
+PODS = Rule(("get", "list"), ("",), ("pods",))
+CASES = [
+    # held, wanted, is it covered
+    ((PODS,), PODS, True),
+    ((), PODS, False),
+    ((), Rule(), True),
+    ((Rule(("*",), ("*",), ("*",)),), PODS, True),
+    ((Rule(("*",), ("*",), ("*",)),), Rule(("get",), non_resource_urls=("/x",)), False),
+    ((PODS,), Rule(("*",), ("",), ("pods",)), False),
+    ((PODS,), Rule(("get",), ("*",), ("pods",)), False),
+    ((PODS,), Rule(("get",), ("",), ("*",)), False),
+    ((PODS,), Rule(("get",), ("",), ("pods/log",)), False),
+    ((Rule(("get",), ("",), ("*/log",)),), Rule(("get",), ("",), ("pods/log",)), True),
+    ((Rule(("get",), ("",), ("*/log",)),), Rule(("get",), ("",), ("pods/exec",)), False),
+    # Two rules together hold what neither does alone, right by right.
+    (
+        (Rule(("get",), ("",), ("pods",)), Rule(("list",), ("",), ("pods",))),
+        PODS,
+        True,
+    ),
+    (
+        (Rule(("get",), ("",), ("pods",)), Rule(("list",), ("apps",), ("pods",))),
+        PODS,
+        False,
+    ),
+    # Names.
+    ((Rule(("get",), ("",), ("pods",), ("a",)),), Rule(("get",), ("",), ("pods",)), False),
+    ((Rule(("get",), ("",), ("pods",)),), Rule(("get",), ("",), ("pods",), ("a",)), True),
+    (
+        (Rule(("get",), ("",), ("pods",), ("a", "b")),),
+        Rule(("get",), ("",), ("pods",), ("b",)),
+        True,
+    ),
+    (
+        (Rule(("get",), ("",), ("pods",), ("a",)),),
+        Rule(("get",), ("",), ("pods",), ("a", "b")),
+        False,
+    ),
+    # Paths.
+    (
+        (Rule(("get",), non_resource_urls=("/logs/*",)),),
+        Rule(("get",), non_resource_urls=("/logs/a",)),
+        True,
+    ),
+    (
+        (Rule(("get",), non_resource_urls=("/logs/*",)),),
+        Rule(("get",), non_resource_urls=("*",)),
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("held", "wanted", "covered"), CASES, ids=range(len(CASES)))
+def it_compares_right_by_right(held: tuple[Rule, ...], wanted: Rule, covered: bool) -> None:
+    assert covers(held, [wanted]) is covered
+
+
+def it_names_what_is_missing() -> None:
+    wanted = Rule(("get", "delete"), ("",), ("pods", "secrets"))
+    assert set(uncovered((PODS,), [wanted])) == {
+        Rule(("delete",), ("",), ("pods",)),
+        Rule(("get",), ("",), ("secrets",)),
+        Rule(("delete",), ("",), ("secrets",)),
+    }
+
+
+def it_does_not_hold_what_is_too_large_to_compare() -> None:
+    many = tuple(f"r{number}" for number in range(MOST))
+    wanted = Rule(("get", "list"), ("",), many)
+    assert uncovered((Rule(("get",), ("",), many), Rule(("list",), ("",), many)), [wanted])
+    assert covers((Rule(("get", "list"), ("",), many),), [wanted])

@@ -1,0 +1,91 @@
+"""Templates: ours, those of the cluster, and what roles are put together from."""
+
+import json
+from typing import Any
+
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from rbac.catalogue import CATALOGUE, READ
+from rbac.levels import Level, Place
+from rbac.rules import parse_rules
+from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs, written
+from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
+
+VIEW, MANAGE = "role-template-view-nodes", "role-template-manage-nodes"
+CLUSTER = Place(Level.CLUSTER)
+
+
+def world(**given: list[Manifest]) -> StaticRuntime:
+    types = {"roles": ROLES, "cluster": CLUSTER_ROLES, "platform": GLOBAL_ROLES}
+    types["workspace"] = WORKSPACE_ROLES
+    return StaticRuntime(
+        {gvr: Informer.preloaded(gvr, given.get(name, [])) for name, gvr in types.items()}
+    )
+
+
+def template(role: Manifest, label: str = "true", **notes: Any) -> Manifest:
+    role["metadata"].setdefault("labels", {})["iam.kubesphere.io/role-template"] = label
+    role["metadata"]["annotations"] = {f"iam.kubesphere.io/{k}": v for k, v in notes.items()}
+    return role
+
+
+def it_has_real_rules_at_every_level_and_none_that_gives_everything() -> None:
+    assert {one.level for one in CATALOGUE} == set(Level)
+    names = [(one.level, one.name) for one in CATALOGUE]
+    assert len(names) == len(set(names))
+    for one in CATALOGUE:
+        assert one.rules, one.name
+        known = templates_for(world(), Place(one.level))
+        assert set(one.needs) <= set(known), one.name
+        for found in one.rules:
+            # `*` as a verb would be `escalate`, `bind` and `impersonate`, too.
+            assert "*" not in found.verbs and "" not in found.resources, one.name
+        if "-view-" in one.name:
+            assert {verb for found in one.rules for verb in found.verbs} == set(READ), one.name
+
+
+def it_takes_those_of_the_cluster_in_place_of_ours() -> None:
+    theirs = template(native_role(VIEW, rule("get", "nodes")))
+    empty = template(native_role(MANAGE))
+    further = template(
+        native_role("ours-only", rule("get", "x")), module="Mine", dependencies=json.dumps([VIEW])
+    )
+    known = templates_for(world(cluster=[theirs, empty, further]), CLUSTER)
+    assert known[VIEW].rules == parse_rules([rule("get", "nodes")])
+    assert known[MANAGE].rules, "KubeSphere's have none"
+    assert (known["ours-only"].module, known["ours-only"].needs) == ("Mine", (VIEW,))
+
+
+def it_offers_neither_hidden_ones_nor_those_of_others() -> None:
+    hidden = template(global_role("role-template-x", rule("get", "x")), "false")
+    owned = template(workspace_role("role-template-y", "shop", rule("get", "y")))
+    there = template(native_role("role-template-z", rule("get", "z"), namespace="web"))
+    found = world(platform=[hidden], workspace=[owned], roles=[there])
+    assert "role-template-x" not in templates_for(found, Place(Level.GLOBAL))
+    assert "role-template-y" not in templates_for(found, Place(Level.WORKSPACE, "shop"))
+    assert "role-template-z" in templates_for(found, Place(Level.PROJECT, "", "web"))
+    assert "role-template-z" not in templates_for(found, Place(Level.PROJECT, "", "other"))
+
+
+def it_brings_what_is_needed_even_in_a_circle() -> None:
+    one = template(native_role("one", rule("get", "a")), dependencies='["two", "nobody"]')
+    two = template(native_role("two", rule("get", "b")), dependencies='["one"]')
+    known = templates_for(world(cluster=[one, two]), CLUSTER)
+    assert with_needs(["one"], known) == ("one", "two")
+    assert with_needs([MANAGE, "nonsense"], known) == (VIEW, MANAGE)
+
+
+def it_tells_rules_of_templates_from_others() -> None:
+    known = templates_for(world(), CLUSTER)
+    own = parse_rules([rule("get", "gizmos", "example.com")])
+    rules = rules_of((VIEW, MANAGE), known) + own
+    assert further_rules(rules, (VIEW, MANAGE, "gone"), known) == own
+    assert parse_rules(written(rules)) == rules
+
+
+def it_reads_annotations_that_anybody_may_have_written() -> None:
+    for text in ("", "x", "{}", "[[]]", "[1, null]", "[" * 100_000, '"a"'):
+        assert aggregated({"iam.kubesphere.io/aggregation-roles": text}) == ()
+    names = aggregated({"iam.kubesphere.io/aggregation-roles": '["a", "b", "a"]'})
+    assert names == ("a", "b")
