@@ -7,6 +7,7 @@ from accounts.administration.show import from_list
 urlpatterns = [
     path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("accounts.urls")),
+    path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
 ]
