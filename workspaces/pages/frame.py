@@ -17,9 +17,8 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from accounts.forms import Form
-from accounts.refusals import refusal
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
@@ -217,5 +216,17 @@ async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
     except Refused as refused:
         form.error = str(refused)
     except ApiError as error:
-        form.error = refusal(error)
+        form.error = f"{_plain(error)} {visible(error.message)}"
     return form.is_right
+
+
+def _plain(error: ApiError) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return _("It is already gone.")
+    if isinstance(error, Conflict):
+        return _("Somebody else changed it in the meantime. Load the page again.")
+    if isinstance(error, Unavailable):
+        return _("The cluster did not answer, so it may or may not be done.")
+    return _("The cluster refused.")

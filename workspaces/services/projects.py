@@ -36,6 +36,9 @@ def check_name(name: str) -> None:
         raise Refused(_("Use lower-case letters, digits and -, at most 63 characters."))
     if name.startswith(_RESERVED):
         raise Refused(_("Names that begin with kube- are Kubernetes' own."))
+    if name == "new":
+        # The last part of an address of ours.
+        raise Refused(_("Choose another name: the console needs this one."))
 
 
 async def create(

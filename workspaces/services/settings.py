@@ -70,6 +70,7 @@ async def edit(
     entry = template_of(doer.workspace)
     if entry is None or entry.projection.deleted is not None:
         raise Refused(_("This workspace has no template, so it has no settings."))
+    _check_seen(version)
     if manager != entry.projection.manager:
         _check_manager(manager)
         rules = rules_of_role(doer.workspace, workspace_role_name(doer.workspace, ADMIN))
@@ -127,6 +128,7 @@ async def delete(doer: Doer, uid: str, *, keep: bool) -> None:
         raise Denied("delete", WORKSPACE_TEMPLATES)
     if doer.workspace == SYSTEM_WORKSPACE:
         raise Refused(_("The workspace of the cluster's own projects stays."))
+    _check_seen(uid)
     name = doer.workspace
     client = get_runtime().as_user(doer.access.identity)
     action = request_action(doer.request, "delete", WORKSPACE_TEMPLATES, name=name)
@@ -139,6 +141,12 @@ async def delete(doer: Doer, uid: str, *, keep: bool) -> None:
             body = {"metadata": {"resourceVersion": version, "finalizers": sorted(finalizers)}}
             await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
         await client.delete(WORKSPACE_TEMPLATES, name=name, uid=uid, audit_id=recording.audit_id)
+
+
+def _check_seen(version: str) -> None:
+    """Nothing is changed that nobody has looked at. Raises `Refused`."""
+    if not version:
+        raise Refused(_("The form is not complete. Load the page again."))
 
 
 def _check_manager(manager: str) -> None:
