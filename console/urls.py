@@ -8,6 +8,7 @@ urlpatterns = [
     path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("accounts.urls")),
     path("", include("access.urls")),
+    path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
 ]

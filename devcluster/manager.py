@@ -16,6 +16,7 @@ from devcluster.controllers.jobs import CronJobController, JobController
 from devcluster.controllers.kubelet import Kubelet
 from devcluster.controllers.namespaces import NamespaceController
 from devcluster.controllers.nodes import NodeController, PodCleaner
+from devcluster.controllers.quotas import QuotaController
 from devcluster.controllers.replicasets import ReplicaSetController
 from devcluster.controllers.scheduling import Scheduler
 from devcluster.controllers.serviceaccounts import NamespaceContentController
@@ -61,6 +62,7 @@ class ControllerManager:
             Scheduler(objects, recorder),
             self.kubelet,
             VolumeController(objects),
+            QuotaController(objects),
             EndpointController(objects),
             NodeController(objects),
             PodCleaner(objects),

@@ -188,6 +188,10 @@ def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavIt
     """What the menu has besides kinds."""
     if group == "access":
         return list(_access_pages(access, current))
+    if group == "tenancy":
+        url = _address("workspace_list")
+        here = current.startswith("workspace_")
+        return [NavItem(gettext_lazy("My workspaces"), url, here, None, None)]
     if group != "cluster" or not may_list_everything(access):
         return []
     url = _address("cache", cluster)

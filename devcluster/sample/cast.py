@@ -23,6 +23,7 @@ WORKSPACES = {
 }
 #: Workspace, role, who has it.
 MEMBERS = (("shop", "admin", "alice"), ("shop", "viewer", "bob"))
+QUOTAS = {"shop": {"pods": "160", "requests.cpu": "60", "requests.memory": "120Gi"}}
 
 _EVERYTHING = {"apiGroups": ["*"], "resources": ["*"]}
 _READ = ["get", "list", "watch"]
@@ -70,6 +71,12 @@ def roles() -> Iterator[Obj]:
     for workspace in WORKSPACES:
         for role, rules in _ROLES.items():
             yield _of_workspace(workspace, "WorkspaceRole", f"{workspace}-{role}", rules=rules)
+
+
+def quotas() -> Iterator[Obj]:
+    for workspace, hard in QUOTAS.items():
+        spec = {"selector": {WORKSPACE_LABEL: workspace}, "quota": {"hard": hard}}
+        yield _object("quota.kubesphere.io/v1alpha2", "ResourceQuota", workspace, spec=spec)
 
 
 def bindings() -> Iterator[Obj]:

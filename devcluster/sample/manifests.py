@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.objects import Obj
+from devcluster.sample.cast import WORKSPACES
 from devcluster.sample.catalog import Workload, catalog
 
 COLLECTIONS = {
@@ -12,6 +13,7 @@ COLLECTIONS = {
     "DaemonSet": "daemonsets.apps",
     "CronJob": "cronjobs.batch",
 }
+_WORKSPACE_OF = {project: home for home, projects in WORKSPACES.items() for project in projects}
 
 #: Whose images need a Secret of each project.
 REGISTRY = "registry.shop.example"
@@ -19,15 +21,15 @@ REGISTRY = "registry.shop.example"
 
 def namespaces() -> Iterator[Obj]:
     for name, home in catalog().namespaces.items():
-        labels = {"team": home.team, "kubesphere.io/workspace": home.team}
+        labels = {"team": home.team, "kubesphere.io/workspace": _WORKSPACE_OF[name]}
         yield {"metadata": {"name": name, "labels": labels}}
 
 
 def workspaces() -> dict[str, str]:
-    """Names and what they are for, one for each team."""
+    """Names and what they are for."""
     return {
-        team: f"The projects of the team {team}"
-        for team in sorted({home.team for home in catalog().namespaces.values()})
+        "platform": "What every team builds on: pipelines, data, monitoring",
+        "shop": "The shop, from the storefront to the parcel",
     }
 
 

@@ -129,4 +129,4 @@ def it_belongs_to_several_workspaces(world_api: Api) -> None:
         label["kubesphere.io/workspace"] for label in labels if "kubesphere.io/workspace" in label
     }
     assert found == set(workspaces())
-    assert len(found) > 4
+    assert len(found) > 1

@@ -26,6 +26,7 @@ _accounts: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("access.urls")),
+    path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
     path("", include((_accounts, "accounts"))),

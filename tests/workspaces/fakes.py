@@ -60,31 +60,57 @@ class TenantConsole(FakeConsole):
         self.crash_after: int | None = None
         self.writes = 0
 
-    async def create(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
-        made = await super().create(gvr, body, **more)
+    async def create(
+        self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
+    ) -> Manifest:
+        made = await super().create(gvr, body, namespace=namespace, audit_id=audit_id)
         self._wrote()
         return made
 
-    async def patch(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
-        made = await super().patch(gvr, body, **more)
+    async def patch(
+        self,
+        gvr: GVR,
+        body: Manifest,
+        *,
+        namespace: str = "",
+        name: str,
+        content_type: str = "",
+        subresource: str = "",
+        audit_id: str = "",
+    ) -> Manifest:
+        made = await super().patch(
+            gvr, body, namespace=namespace, name=name, subresource=subresource, audit_id=audit_id
+        )
         self._finish(gvr, made)
         self._wrote()
         return made
 
-    async def replace(self, gvr: GVR, body: Manifest, **more: Any) -> Manifest:
+    async def replace(
+        self, gvr: GVR, body: Manifest, *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> Manifest:
+        """The status is not written with the rest."""
         kept = self.objects.get((gvr, place_of(body)), {})
-        if "status" in kept:
-            body = {**body, "status": kept["status"]}
-        meta = kept.get("metadata", {})
-        body = {**body, "metadata": {"uid": meta.get("uid"), **body["metadata"]}}
-        made = await super().replace(gvr, body, **more)
+        meta = {"uid": kept.get("metadata", {}).get("uid"), **body["metadata"]}
+        whole = {**body, "metadata": meta, **{k: v for k, v in kept.items() if k == "status"}}
+        made = await super().replace(gvr, whole, namespace=namespace, name=name, audit_id=audit_id)
         self._wrote()
         return made
 
-    async def delete(self, gvr: GVR, *, namespace: str = "", name: str, **more: Any) -> Manifest:
+    async def delete(
+        self,
+        gvr: GVR,
+        *,
+        namespace: str = "",
+        name: str,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        dry_run: bool = False,
+        audit_id: str = "",
+    ) -> Manifest:
         found = self._found(gvr, str(Key(namespace, name)))
         meta = found["metadata"]
-        if more.get("uid", meta["uid"]) != meta["uid"]:
+        given = {"uid": uid, "resourceVersion": resource_version}
+        if any(value and value != meta[field] for field, value in given.items()):
             raise Conflict(409, "precondition failed")
         self.mark(gvr, found)
         self._wrote()

@@ -6,6 +6,7 @@ from console.kube.client import ConsoleClient
 from console.kube.gvr import (
     NAMESPACES,
     USERS,
+    WORKSPACE_QUOTAS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
@@ -23,6 +24,7 @@ async def bring_cast(client: ConsoleClient, password: str) -> None:
     for gvr, manifests in (
         (USERS, cast.users(await hash_password(password))),
         (WORKSPACE_ROLES, cast.roles()),
+        (WORKSPACE_QUOTAS, cast.quotas()),
         (WORKSPACE_ROLE_BINDINGS, cast.bindings()),
     ):
         for manifest in manifests:

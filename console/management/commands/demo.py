@@ -22,6 +22,7 @@ from console.kube.runtime import Runtime
 from console.management.commands._cast import bring_cast
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
+from devcluster.sample.cast import MEMBERS
 from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster, DevClusterError
 
@@ -89,13 +90,14 @@ class Command(BaseCommand):
 
 async def make_workspaces(client: ConsoleClient) -> None:
     """Those that the sample world's projects belong to, if there is such a type."""
+    managers = {place: who for place, role, who in MEMBERS if role == "admin"}
     for name, description in workspaces().items():
         notes = {"kubesphere.io/description": description}
         body = {
             "apiVersion": WORKSPACE_TEMPLATES.group_version,
             "kind": "WorkspaceTemplate",
             "metadata": {"name": name, "annotations": notes},
-            "spec": {"template": {"spec": {"manager": "admin"}}},
+            "spec": {"template": {"spec": {"manager": managers.get(name, "admin")}}},
         }
         with suppress(Conflict, NotFound):
             await client.create(WORKSPACE_TEMPLATES, body)

@@ -1,0 +1,142 @@
+"""A workspace's administrator without any right in the cluster lives a tenant's whole life."""
+
+import json
+import re
+import time
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import PASSWORD, Console, Real
+from tests.controlplane.waiting import eventually
+
+IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesphere.io"
+
+
+def person(name: str) -> dict[str, object]:
+    spec = {"email": f"{name}@example.com", "password": PASSWORD}
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "User",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def world() -> list[dict[str, object]]:
+    template = {
+        "apiVersion": f"{TENANT}/v1alpha2",
+        "kind": "WorkspaceTemplate",
+        "metadata": {"name": "acme"},
+        "spec": {"template": {"spec": {"manager": "ann"}}},
+    }
+    hard = {"pods": "4", "requests.cpu": "2"}
+    quota = {
+        "apiVersion": f"{QUOTA}/v1alpha2",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "acme"},
+        "spec": {"selector": {"kubesphere.io/workspace": "acme"}, "quota": {"hard": hard}},
+    }
+    return [person("ann"), person("ben"), template, quota]
+
+
+def enter(page: Page, console: Console, name: str, path: str) -> None:
+    page.goto(f"{console.url}/login?next={path}")
+    page.fill("input[name=username]", name)
+    page.fill("input[name=password]", PASSWORD)
+    page.click("button[type=submit]:not([form])")
+    page.wait_for_url(re.compile(re.escape(path)))
+
+
+def pod(name: str) -> str:
+    amount = {"requests": {"cpu": "10m"}, "limits": {"cpu": "10m"}}
+    container = {"name": "main", "image": "example/image:1", "resources": amount}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "acme-shop"},
+            "spec": {"containers": [container]},
+        }
+    )
+
+
+def refused(console: Console, *arguments: str, stdin: str | None = None) -> str:
+    """What kubectl says as ann, who may not."""
+    try:
+        console.kubectl("--as", "ann", *arguments, input=stdin)
+    except AssertionError as error:
+        return str(error)
+    raise AssertionError(f"ann may {arguments}")
+
+
+def test_a_tenants_whole_life(
+    console: Console, context: BrowserContext, page: Page, browser: Browser
+) -> None:
+    for item in world():
+        console.kubectl("apply", "-f", "-", input=json.dumps(item))
+    eventually(
+        lambda: "Active" in console.kubectl("get", f"users.{IAM}", "ann", "-o", "yaml"), "ann"
+    )
+    eventually(
+        lambda: console.kubectl("get", f"workspaceroles.{IAM}", "-o", "name").count("acme-") == 4,
+        "the workspace's roles",
+    )
+    enter(page, console, "ann", "/workspaces")
+    page.get_by_role("link", name="acme", exact=True).click()
+    expect(page.get_by_role("heading", name="acme")).to_be_visible()
+
+    page.get_by_role("link", name="Members", exact=True).click()
+    page.get_by_role("link", name="Invite member").click()
+    page.get_by_label("User").fill("ben")
+    page.get_by_label("Role").select_option("acme-viewer")
+    page.get_by_role("button", name="Invite member").click()
+    expect(page.locator('tr[data-key="ben"]')).to_contain_text("acme-viewer")
+
+    page.get_by_role("link", name="Projects", exact=True).first.click()
+    page.get_by_role("link", name="Create project").click()
+    page.get_by_label("Name", exact=True).fill("acme-shop")
+    page.get_by_label("pods", exact=True).fill("1")
+    page.get_by_role("button", name="Create project").click()
+    expect(page.get_by_role("link", name="acme-shop")).to_be_visible()
+
+    eventually(lambda: _made(console, "web"), "the first pod")
+    if isinstance(console.cluster, Real):
+        assert "exceeded quota" in refused(console, "create", "-f", "-", stdin=pod("more"))
+        assert "administrators of the cluster" in refused(
+            console, "label", "ns", "acme-shop", "kubesphere.io/workspace=other", "--overwrite"
+        )
+    page.get_by_role("link", name="Quota", exact=True).click()
+    expect(page.locator("main")).to_contain_text("1 of 4")
+    for arguments in (("get", "ns"), ("create", "ns", "own"), ("get", "pods", "-n", "default")):
+        assert "orbidden" in refused(console, *arguments)
+
+    other = browser.new_context(locale="en-GB")
+    watching = other.new_page()
+    enter(watching, console, "ben", "/clusters/host/pods?namespace=acme-shop")
+    row = watching.locator('tr[data-key="acme-shop/web"]')
+    expect(row).to_be_visible()
+    page.goto(f"{console.url}/workspaces/acme/members/ben/remove")
+    page.get_by_role("button", name="Remove member").click()
+    removed = time.monotonic()
+    expect(page.locator('tr[data-key="ben"]')).to_have_count(0)
+    expect(row).to_have_count(0, timeout=4_000)
+    assert time.monotonic() - removed < 4
+    other.close()
+
+    page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
+    page.get_by_role("link", name="Delete project").click()
+    page.get_by_role("button", name=re.compile("Delete project")).click()
+    eventually(
+        lambda: "acme-shop" not in console.kubectl("get", "ns", "-o", "name"),
+        "it is gone",
+        timeout=60,
+    )
+
+
+def _made(console: Console, name: str) -> bool:
+    """Rights and the default service account take a moment to be there."""
+    try:
+        console.kubectl("--as", "ann", "create", "-f", "-", input=pod(name))
+    except AssertionError:
+        return False
+    return True

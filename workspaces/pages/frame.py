@@ -1,0 +1,232 @@
+"""What the pages of workspaces share: who may see them, their head and tabs, what goes wrong on all."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any
+
+from django.db import DatabaseError
+from django.http import Http404, HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from accounts.forms import Form
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.gvr import (
+    GROUP_BINDINGS,
+    GROUPS,
+    LIMIT_RANGES,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.projections.tenancy import Workspace
+from console.kube.runtime import get_runtime
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.drawing import draw
+from console.ui.http import ConsoleRequest
+from console.ui.nav import prepare_menu
+from console.ui.registry import kinds
+from console.ui.shell import live_of
+from console.ui.states import denied_text
+from console.ui.text import visible
+from console.views.errors import denied_page, error_page
+from console.views.guard import access_of, refuse_anonymous
+from workspaces.rights import may_see
+from workspaces.services.acting import Doer, Refused
+
+View = Callable[..., Coroutine[Any, Any, HttpResponse]]
+
+#: What the pages are made of, and seconds that the first viewer waits for lists that nobody has followed.
+FOLLOWED = (
+    GROUPS,
+    GROUP_BINDINGS,
+    LIMIT_RANGES,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACES,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLES,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_TEMPLATES,
+)
+FIRST_LIST_WAIT = 3.0
+_TABS: tuple[tuple[str, str | Promise], ...] = (
+    ("workspace", gettext_lazy("Overview")),
+    ("workspace_projects", gettext_lazy("Projects")),
+    ("workspace_members", gettext_lazy("Members")),
+    ("workspace_departments", gettext_lazy("Departments")),
+    ("workspace_quota", gettext_lazy("Quota")),
+    ("workspace_settings", gettext_lazy("Settings")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TabLink:
+    title: str | Promise
+    url: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A workspace that the viewer may see, and that is there."""
+
+    request: ConsoleRequest
+    doer: Doer
+    workspace: Workspace
+
+    @property
+    def access(self) -> Access:
+        return self.doer.access
+
+    @property
+    def name(self) -> str:
+        return self.workspace.name
+
+    def url(self, page: str, *more: str) -> str:
+        return reverse(page, args=(self.name, *more))
+
+
+def page(view: View) -> View:
+    """For whoever is signed in. What the viewer may not is one answer, whatever there is."""
+
+    @wraps(view)
+    async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        refused = refuse_anonymous(request)
+        if refused is not None:
+            return refused
+        await follow()
+        try:
+            return await view(request, *args, **kwargs)
+        except Denied as denied:
+            kind = kinds.of(denied.gvr) or kinds.of(WORKSPACES)
+            if kind is None:
+                raise Http404 from denied
+            nouns = _NOUNS.get(denied.gvr.resource) or kind.nouns
+            return denied_page(request, kind, denied_text(denied, nouns))
+        except (AuditUnavailable, DatabaseError):
+            return error_page(request, 503, _("The database cannot be used."))
+
+    return guarded
+
+
+_NOUNS = {"workspacemembers": gettext_lazy("members of this workspace")}
+
+
+async def follow() -> None:
+    """Follows what the pages are made of; waits if nobody did so before."""
+    runtime = get_runtime()
+    late = [gvr for gvr in FOLLOWED if not runtime.informer(gvr).freshness.synced]
+    if late:
+        waits = (runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late)
+        await asyncio.gather(*waits)
+
+
+def open_workspace(request: ConsoleRequest, name: str) -> Open:
+    """Raises `Denied`, whether or not there is such a workspace, and `Http404`."""
+    access = access_of(request)
+    if not may_see(access, name):
+        raise Denied("get", WORKSPACES)
+    entry = get_runtime().informer(WORKSPACES).store.get(Key("", name))
+    if entry is None:
+        raise Http404
+    return Open(request, Doer(request, access, name), entry.projection)
+
+
+async def show(
+    opened: Open, current: str, template: str, values: Mapping[str, Any]
+) -> HttpResponse:
+    """A page that is drawn anew every other second, while anything on it changes."""
+    request = opened.request
+    informers = get_runtime().informers()
+    body = draw(template, {**values, "workspace": visible(opened.name)})
+    state = (body.pieces, body.gaps, live_of(informers), get_language())
+    etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified(headers={"ETag": etag})
+    await prepare_menu(informers)
+    context = {**head(opened, current), "body": body.html(), "etag": etag}
+    response = render(request, "workspaces/live.html", {**context, "updated": datetime.now(UTC)})
+    response["ETag"] = etag
+    return response
+
+
+def head(opened: Open, current: str) -> dict[str, Any]:
+    tabs = [TabLink(title, opened.url(name), name == current) for name, title in _TABS]
+    title = next(tab.title for tab in tabs if tab.current)
+    found = opened.workspace
+    return {
+        "workspace": visible(found.name),
+        "alias": visible(found.alias),
+        "tabs": tabs,
+        "page_title": title,
+        "ending": found.deleted is not None,
+    }
+
+
+async def form_page(
+    opened: Open,
+    current: str,
+    form: Form,
+    *,
+    title: str,
+    button: str,
+    back: str,
+    about: str = "",
+    version: str = "",
+    danger: bool = False,
+) -> HttpResponse:
+    """`version`: of what is shown, which comes back with the form. `about`: what to know before."""
+    context = {
+        **head(opened, current),
+        "form": form,
+        "title": title,
+        "button": button,
+        "back": back,
+        "about": about,
+        "version": version,
+        "danger": danger,
+    }
+    status = 200 if form.is_right else 400
+    return render(opened.request, "workspaces/form.html", context, status=status)
+
+
+async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
+    """True if it was done; else the form says why not. Raises `Denied` and `AuditUnavailable`."""
+    try:
+        await doing
+    except Refused as refused:
+        form.error = str(refused)
+    except ApiError as error:
+        form.error = f"{_plain(error)} {visible(error.message)}"
+    return form.is_right
+
+
+def _plain(error: ApiError) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return _("It is already gone.")
+    if isinstance(error, Conflict):
+        return _("Somebody else changed it in the meantime. Load the page again.")
+    if isinstance(error, Unavailable):
+        return _("The cluster did not answer, so it may or may not be done.")
+    return _("The cluster refused.")

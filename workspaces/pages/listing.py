@@ -1,0 +1,110 @@
+"""`/workspaces`: those that the viewer may see, and making another."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.forms import Field, Form
+from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
+from console.kube.projections.tenancy import Workspace
+from console.kube.runtime import get_runtime
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.nav import prepare_menu
+from console.ui.text import visible
+from console.views.guard import access_of
+from workspaces.pages.frame import done, page
+from workspaces.quotas import Use, projects_of, workspace_use
+from workspaces.rights import MEMBERS, may_see, rights_in
+from workspaces.services import settings
+from workspaces.services.acting import Doer
+from workspaces.services.members import members
+
+#: Workspaces on the page; the list of the kind has them all.
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    name: str
+    url: str
+    alias: str
+    manager: str
+    projects: int
+    members: int
+    fullest: Use | None
+    ending: bool
+
+
+@require_safe
+@page
+async def workspaces(request: ConsoleRequest) -> HttpResponse:
+    access = access_of(request)
+    entries = get_runtime().informer(WORKSPACES).store.snapshot().entries.values()
+    mine = sorted(
+        (entry.projection for entry in entries if may_see(access, entry.key.name)),
+        key=lambda found: found.name,
+    )
+    await prepare_menu(get_runtime().informers())
+    context = {
+        "lines": [_line(access, found) for found in mine[:MOST]],
+        "total": len(mine),
+        "may_create": access.can("create", WORKSPACE_TEMPLATES),
+        "who": visible(request.account or ""),
+    }
+    return render(request, "workspaces/list.html", context)
+
+
+def _line(access: Access, found: Workspace) -> Line:
+    """Counts what the viewer may see."""
+    uses = workspace_use(found.name)
+    may_list = rights_in(access, found.name).may("list", MEMBERS)
+    return Line(
+        visible(found.name),
+        reverse("workspace", args=(found.name,)),
+        visible(found.alias),
+        visible(found.manager),
+        sum(access.can("get", NAMESPACES, name=one.name) for one in projects_of(found.name)),
+        len(members(found.name, found.manager)) if may_list else 0,
+        max(uses, key=lambda use: use.share, default=None),
+        found.deleted is not None,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def new(request: ConsoleRequest) -> HttpResponse:
+    access = access_of(request)
+    if not access.can("create", WORKSPACE_TEMPLATES):
+        raise Denied("create", WORKSPACE_TEMPLATES)
+    hint = _("Lower-case letters, digits and -; it cannot be changed later.")
+    form = Form(
+        [
+            Field("name", _("Name"), hint=hint, required=True),
+            Field("alias", _("Alias")),
+            Field("manager", _("Manager"), value=access.identity.name, required=True),
+            Field("description", _("Description")),
+        ]
+    )
+    if request.method == "POST":
+        form.read(request)
+        doer = Doer(request, access, form["name"])
+        making = settings.create(
+            doer, manager=form["manager"], alias=form["alias"], description=form["description"]
+        )
+        if await done(form, making):
+            messages.success(request, _("Created workspace %(name)s.") % {"name": form["name"]})
+            return HttpResponseRedirect(reverse("workspace_list"))
+    context = {
+        "form": form,
+        "title": _("Create workspace"),
+        "button": _("Create workspace"),
+        "back": reverse("workspace_list"),
+    }
+    return render(request, "workspaces/form.html", context, status=200 if form.is_right else 400)

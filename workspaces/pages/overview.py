@@ -1,0 +1,230 @@
+"""The first page of a workspace: how full it is, what is not well, its projects; and its quota."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.forms import Field, Form
+from console.kube.gvr import PODS, WORKLOADS, WORKSPACE_QUOTAS
+from console.kube.projections.namespace import Namespace
+from console.kube.runtime import get_runtime
+from console.ui.columns import Target, target_url
+from console.ui.decisions import Denied, readable
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER
+from console.ui.registry import kinds
+from console.ui.selection import brought_up
+from console.ui.text import visible
+from console.ui.troubles import troubles_of
+from console.ui.words import translate
+from workspaces.amounts import Amounts
+from workspaces.names import SHARE
+from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.quotas import (
+    RESOURCES,
+    Use,
+    ordered,
+    project_use,
+    projects_of,
+    read_amount,
+    workspace_quota,
+    workspace_use,
+)
+from workspaces.rights import PROJECTS
+from workspaces.services import settings
+from workspaces.services.members import members
+
+#: Kinds whose troubles are named.
+WATCHED = (PODS, *WORKLOADS)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectLine:
+    """`failing`: objects in trouble that the viewer may see."""
+
+    name: str
+    url: str
+    manage_url: str
+    alias: str
+    creator: str
+    state: str
+    severity: str
+    failing: int
+    fullest: Use | None
+
+
+@dataclass(frozen=True, slots=True)
+class TroubleLine:
+    severity: str
+    word: str
+    count: int
+    nouns: str
+    project: str
+    url: str
+
+
+@require_safe
+@page
+async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    troubles = await _troubles(opened)
+    values = {
+        "uses": workspace_use(opened.name),
+        "lines": await project_lines(opened),
+        "troubles": troubles,
+        "manager": visible(opened.workspace.manager),
+        "description": visible(opened.workspace.description),
+        "member_count": len(members(opened.name, opened.workspace.manager)),
+        "isolated": opened.workspace.isolated,
+        "new_url": opened.url("workspace_project_new")
+        if opened.doer.rights.may("create", PROJECTS)
+        else "",
+        "members_url": opened.url("workspace_members"),
+        "quota_url": opened.url("workspace_quota"),
+    }
+    return await show(opened, "workspace", "workspaces/_overview.html", values)
+
+
+@require_safe
+@page
+async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    values = {
+        "lines": await project_lines(opened),
+        "new_url": opened.url("workspace_project_new")
+        if opened.doer.rights.may("create", PROJECTS)
+        else "",
+    }
+    return await show(opened, "workspace_projects", "workspaces/_projects.html", values)
+
+
+async def project_lines(opened: Open) -> list[ProjectLine]:
+    """Projects in trouble first."""
+    failing = await _failing(opened)
+    lines = [
+        _line(opened, project, failing.get(project.name, 0))
+        for project in projects_of(opened.name)
+        if opened.access.can("get", PROJECTS, name=project.name)
+    ]
+    return sorted(lines, key=lambda line: (-line.failing, line.name))
+
+
+def _line(opened: Open, project: Namespace, failing: int) -> ProjectLine:
+    uses = project_use(project.name, SHARE)
+    state = _("Preparing") if project.preparing else translate(project.status.word)
+    return ProjectLine(
+        visible(project.name),
+        reverse("project_overview", args=(HOST_CLUSTER, project.name)),
+        opened.url("workspace_project", project.name),
+        visible(project.alias),
+        visible(project.creator),
+        str(state),
+        "progress" if project.preparing else project.status.severity.value,
+        failing,
+        max(uses, key=lambda use: use.share, default=None),
+    )
+
+
+async def _failing(opened: Open) -> dict[str, int]:
+    kind = kinds.of(PODS)
+    if kind is None:
+        return {}
+    try:
+        allowed = readable(kind, opened.access)
+    except Denied:
+        return {}
+    troubles = troubles_of(kind, get_runtime().informer(PODS))
+    await brought_up(troubles)
+    return dict(troubles.failing(allowed))
+
+
+async def _troubles(opened: Open) -> list[TroubleLine]:
+    found: list[TroubleLine] = []
+    for project in projects_of(opened.name):
+        for gvr in WATCHED:
+            kind = kinds.of(gvr)
+            if kind is None:
+                continue
+            try:
+                allowed = readable(kind, opened.access, (project.name,))
+            except Denied:
+                continue
+            troubles = troubles_of(kind, get_runtime().informer(gvr))
+            await brought_up(troubles)
+            url = target_url(Target(kind.segment, project.name, ""))
+            found += (
+                TroubleLine(
+                    finding.cause.severity.value,
+                    str(translate(finding.cause.word)),
+                    finding.count,
+                    str(kind.singular if finding.count == 1 else kind.nouns),
+                    visible(project.name),
+                    url,
+                )
+                for finding in troubles.of(allowed, (project.name,))
+            )
+    return sorted(found, key=lambda line: (line.severity != "error", -line.count))[:20]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    """How much of each resource all projects may use together; a form for those who may say so."""
+    opened = open_workspace(request, workspace)
+    may_edit = opened.access.can("update", WORKSPACE_QUOTAS, name=opened.name)
+    if "edit" not in request.GET and request.method != "POST":
+        values = {
+            "uses": workspace_use(opened.name),
+            "shares": [
+                (visible(project.name), project_use(project.name, SHARE))
+                for project in projects_of(opened.name)
+                if opened.access.can("get", PROJECTS, name=project.name)
+            ],
+            "edit_url": f"{opened.url('workspace_quota')}?edit" if may_edit else "",
+        }
+        return await show(opened, "workspace_quota", "workspaces/_quota.html", values)
+    settings.may_set_quota(opened.doer)
+    entry = workspace_quota(opened.name)
+    hard = entry.projection.hard if entry is not None else {}
+    form = quota_form(hard)
+    version = entry.resource_version if entry is not None else ""
+    if request.method == "POST":
+        version = request.POST.get("version", "")
+        amounts = read_quota(request, form)
+        if form.is_right and await done(form, settings.set_quota(opened.doer, amounts, version)):
+            messages.success(request, _("Saved the quota."))
+            return HttpResponseRedirect(opened.url("workspace_quota"))
+    return await form_page(
+        opened,
+        "workspace_quota",
+        form,
+        title=_("Quota of workspace %(name)s") % {"name": visible(opened.name)},
+        button=_("Save quota"),
+        back=opened.url("workspace_quota"),
+        about=_("All projects together use no more than this. Empty means no limit."),
+        version=version,
+    )
+
+
+def quota_form(hard: dict[str, str]) -> Form:
+    """One field for each resource of the forms, and for those that the quota has besides."""
+    names = ordered({**dict.fromkeys(RESOURCES, ""), **hard})
+    return Form([Field(name, name, value=str(hard.get(name, ""))) for name in names])
+
+
+def read_quota(request: ConsoleRequest, form: Form) -> Amounts:
+    form.read(request)
+    found: Amounts = {}
+    for field in form.fields:
+        if not field.value:
+            continue
+        amount = read_amount(field.value)
+        if amount is None:
+            form.refuse(field.name, _("Use an amount such as 2, 500m or 4Gi."))
+        else:
+            found[field.name] = amount
+    return found

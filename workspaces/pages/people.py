@@ -1,0 +1,235 @@
+"""Members and departments of a workspace."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.forms import Field, Form
+from console.ui.http import ConsoleRequest
+from console.ui.text import visible
+from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
+from workspaces.services import departments as groups
+from workspaces.services import members as people
+
+
+@require_safe
+@page
+async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    rights = opened.doer.rights
+    rights.require("list", MEMBERS)
+    found = people.members(opened.name, opened.workspace.manager)
+    values = {
+        "members": [
+            {
+                "name": visible(member.name),
+                "roles": ", ".join(visible(role) for role in member.roles),
+                "manages": member.manages,
+                **_acts(opened, rights, member),
+            }
+            for member in found
+        ],
+        "invite_url": opened.url("workspace_invite") if rights.may("create", MEMBERS) else "",
+    }
+    return await show(opened, "workspace_members", "workspaces/_members.html", values)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    opened.doer.rights.require("create", MEMBERS)
+    form = Form([Field("user", _("User"), required=True), _role_field(opened)])
+    if request.method == "POST":
+        form.read(request)
+        if await done(form, people.invite(opened.doer, form["user"], form["role"])):
+            messages.success(request, _("Invited %(name)s.") % {"name": form["user"]})
+            return HttpResponseRedirect(opened.url("workspace_members"))
+    return await form_page(
+        opened,
+        "workspace_members",
+        form,
+        title=_("Invite a member"),
+        button=_("Invite member"),
+        back=opened.url("workspace_members"),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
+    """The role of one member."""
+    opened = open_workspace(request, workspace)
+    opened.doer.rights.require("update", MEMBERS)
+    found = _member(opened, user)
+    form = Form([_role_field(opened, found.roles[0])])
+    if request.method == "POST":
+        form.read(request)
+        if await done(form, people.change_role(opened.doer, user, form["role"])):
+            messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
+            return HttpResponseRedirect(opened.url("workspace_members"))
+    return await form_page(
+        opened,
+        "workspace_members",
+        form,
+        title=_("Role of %(name)s") % {"name": visible(user)},
+        button=_("Change role"),
+        back=opened.url("workspace_members"),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    opened.doer.rights.require("delete", MEMBERS)
+    _member(opened, user)
+    form = Form([])
+    if request.method == "POST" and await done(form, people.remove(opened.doer, user)):
+        messages.success(request, _("Removed %(name)s from the workspace.") % {"name": user})
+        return HttpResponseRedirect(opened.url("workspace_members"))
+    return await form_page(
+        opened,
+        "workspace_members",
+        form,
+        title=_("Remove %(name)s from the workspace") % {"name": visible(user)},
+        button=_("Remove member"),
+        back=opened.url("workspace_members"),
+        about=_("The roles in the workspace, its departments and its projects end at once."),
+        danger=True,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    rights = opened.doer.rights
+    rights.require("list", DEPARTMENTS)
+    found = groups.tree(opened.name)
+    if "new" not in request.GET and request.method != "POST":
+        lines = [
+            {
+                "title": visible(one.title),
+                "name": visible(one.name),
+                "depth": range(one.depth),
+                "members": ", ".join(visible(who) for who in one.members),
+                "role": visible(one.role),
+                "url": opened.url("workspace_department", one.name),
+            }
+            for one in found
+        ]
+        new_url = f"{opened.url('workspace_departments')}?new"
+        values = {"lines": lines, "new_url": new_url if rights.may("create", DEPARTMENTS) else ""}
+        return await show(opened, "workspace_departments", "workspaces/_departments.html", values)
+    rights.require("create", DEPARTMENTS)
+    choices = [("", _("none")), *((one.name, one.title) for one in found)]
+    form = Form(
+        [
+            Field("title", _("Name"), required=True),
+            Field("parent", _("Under"), "select", choices=choices),
+        ]
+    )
+    if request.method == "POST":
+        form.read(request)
+        if await done(form, groups.create(opened.doer, form["title"], form["parent"])):
+            text = _("Created department %(name)s.") % {"name": form["title"]}
+            messages.success(request, text)
+            return HttpResponseRedirect(opened.url("workspace_departments"))
+    return await form_page(
+        opened,
+        "workspace_departments",
+        form,
+        title=_("Create department"),
+        button=_("Create department"),
+        back=opened.url("workspace_departments"),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
+    """Its role, and somebody more in it."""
+    opened = open_workspace(request, workspace)
+    opened.doer.rights.require("update", DEPARTMENTS)
+    found = next((one for one in groups.tree(opened.name) if one.name == group), None)
+    if found is None:
+        raise Http404
+    roles = [("", _("none")), *((name, name) for name in people.grantable(opened.doer))]
+    names = [member.name for member in people.members(opened.name, "")]
+    joining = [name for name in names if name not in found.members]
+    form = Form(
+        [
+            Field("role", _("Role"), "select", found.role, choices=roles),
+            Field("add", _("Add member"), "select", choices=[("", ""), *((n, n) for n in joining)]),
+            Field(
+                "leave",
+                _("Remove member"),
+                "select",
+                choices=[("", ""), *((n, n) for n in found.members)],
+            ),
+        ]
+    )
+    if request.method == "POST":
+        form.read(request)
+        if await done(form, _change(opened, found, form)):
+            messages.success(request, _("Saved department %(name)s.") % {"name": found.title})
+            return HttpResponseRedirect(opened.url("workspace_departments"))
+    return await form_page(
+        opened,
+        "workspace_departments",
+        form,
+        title=_("Department %(name)s") % {"name": visible(found.title)},
+        button=_("Save department"),
+        back=opened.url("workspace_departments"),
+        about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("nobody")},
+    )
+
+
+@require_POST
+@page
+async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    form = Form([])
+    if await done(form, groups.delete(opened.doer, group)):
+        messages.success(request, _("Deleted the department."))
+    else:
+        messages.error(request, str(form.error))
+    return HttpResponseRedirect(opened.url("workspace_departments"))
+
+
+async def _change(opened: Open, found: groups.Department, form: Form) -> None:
+    if form["role"] != found.role:
+        await groups.set_role(opened.doer, found.name, form["role"])
+    if form["add"]:
+        await groups.add(opened.doer, found.name, form["add"])
+    if form["leave"]:
+        await groups.leave(opened.doer, found.name, form["leave"])
+
+
+def _acts(opened: Open, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
+    """Where to change the role and to end it; the manager's comes from the settings."""
+    if member.manages:
+        return {}
+    role = opened.url("workspace_member", member.name) if rights.may("update", MEMBERS) else ""
+    remove = opened.url("workspace_member_remove", member.name)
+    return {"role_url": role, "remove_url": remove if rights.may("delete", MEMBERS) else ""}
+
+
+def _member(opened: Open, user: str) -> people.Member:
+    """Raises `Http404`."""
+    found = people.members(opened.name, opened.workspace.manager)
+    member = next((one for one in found if one.name == user), None)
+    if member is None:
+        raise Http404
+    return member
+
+
+def _role_field(opened: Open, value: str = "") -> Field:
+    roles = people.grantable(opened.doer)
+    usual = f"{opened.name}-viewer"
+    value = value or (usual if usual in roles else roles[0] if roles else "")
+    choices = [(name, name.removeprefix(f"{opened.name}-")) for name in roles]
+    return Field("role", _("Role"), "select", value, choices=choices)

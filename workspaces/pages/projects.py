@@ -1,0 +1,197 @@
+"""Making a project in a workspace; its quota, its default limits and its members."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.forms import Field, Form
+from console.kube.gvr import (
+    LIMIT_RANGES,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    Key,
+)
+from console.kube.indexes import indexes_of
+from console.kube.projections.namespace import Namespace
+from console.kube.runtime import get_runtime
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.links import HOST_CLUSTER, action_url
+from console.ui.text import visible
+from workspaces.builtins import PROJECT_RULES
+from workspaces.names import SHARE
+from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.pages.overview import quota_form, read_quota
+from workspaces.quotas import project_use, quota_entry
+from workspaces.rights import PROJECTS
+from workspaces.services import project_members, projects
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    opened.doer.rights.require("create", PROJECTS)
+    hint = _("Lower-case letters, digits and -; it cannot be changed later.")
+    about = [
+        Field("name", _("Name"), hint=hint, required=True),
+        Field("alias", _("Alias")),
+        Field("description", _("Description")),
+    ]
+    form = Form([*about, *quota_form({}).fields])
+    if request.method == "POST":
+        hard = read_quota(request, Form(form.fields[len(about) :]))
+        for field in about:
+            Form([field]).read(request)
+        if form.is_right:
+            making = projects.create(
+                opened.doer,
+                form["name"],
+                alias=form["alias"],
+                description=form["description"],
+                hard=hard,
+            )
+            if await done(form, making):
+                text = _("Created project %(name)s.") % {"name": form["name"]}
+                messages.success(request, text)
+                return HttpResponseRedirect(opened.url("workspace_projects"))
+    return await form_page(
+        opened,
+        "workspace_projects",
+        form,
+        title=_("Create project"),
+        button=_("Create project"),
+        back=opened.url("workspace_projects"),
+        about=_("The quota is the project's own; without one it shares that of the workspace."),
+    )
+
+
+@require_safe
+@page
+async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    found = _project(opened, namespace)
+    access, name = opened.access, found.name
+    may_delete = access.can("delete", NAMESPACES, name=name)
+    may_edit = access.can("update", RESOURCE_QUOTAS, namespace=name)
+    shows_quota = access.can("list", RESOURCE_QUOTAS, namespace=name)
+    values = {
+        "project": visible(name),
+        "alias": visible(found.alias),
+        "creator": visible(found.creator),
+        "overview_url": reverse("project_overview", args=(HOST_CLUSTER, name)),
+        "own": project_use(name, name) if shows_quota else [],
+        "share": project_use(name, SHARE) if shows_quota else [],
+        "limits": _limits(name) if access.can("list", LIMIT_RANGES, namespace=name) else [],
+        "members": _members(name) if access.can("list", ROLE_BINDINGS, namespace=name) else [],
+        "quota_url": opened.url("workspace_project_quota", name) if may_edit else "",
+        "member_url": opened.url("workspace_project_member", name)
+        if access.can("create", ROLE_BINDINGS, namespace=name)
+        else "",
+        "delete_url": action_url("delete", HOST_CLUSTER, "namespaces", Key("", name))
+        if may_delete
+        else "",
+    }
+    return await show(opened, "workspace_projects", "workspaces/_project.html", values)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+    """The project's own quota, as the user."""
+    opened = open_workspace(request, workspace)
+    name = _project(opened, namespace).name
+    if not opened.access.can("update", RESOURCE_QUOTAS, namespace=name):
+        raise Denied("update", RESOURCE_QUOTAS, name)
+    entry = quota_entry(name, name)
+    hard = (entry.original().get("spec") or {}).get("hard") or {} if entry is not None else {}
+    form = quota_form({resource: str(text) for resource, text in hard.items()})
+    version = entry.resource_version if entry is not None else ""
+    if request.method == "POST":
+        version = request.POST.get("version", "")
+        amounts = read_quota(request, form)
+        setting = projects.set_quota(opened.doer, name, amounts, version)
+        if not form.is_right:
+            setting.close()
+        elif await done(form, setting):
+            messages.success(request, _("Saved the quota."))
+            return HttpResponseRedirect(opened.url("workspace_project", name))
+    return await form_page(
+        opened,
+        "workspace_projects",
+        form,
+        title=_("Quota of project %(name)s") % {"name": visible(name)},
+        button=_("Save quota"),
+        back=opened.url("workspace_project", name),
+        about=_("What is left of the workspace's quota can be kept for this project."),
+        version=version,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+    """Gives somebody a role in the project, or takes it away, as the user."""
+    opened = open_workspace(request, workspace)
+    name = _project(opened, namespace).name
+    if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
+        raise Denied("create", ROLE_BINDINGS, name)
+    roles = [("", _("none")), *((role, role) for role in PROJECT_RULES)]
+    user = request.GET.get("user", "")
+    form = Form(
+        [
+            Field("user", _("User"), value=visible(user), required=True),
+            Field("role", _("Role"), "select", choices=roles),
+        ]
+    )
+    if request.method == "POST":
+        form.read(request)
+        doing = project_members.set_role(opened.doer, name, form["user"], form["role"])
+        if await done(form, doing):
+            messages.success(request, _("Changed the role of %(name)s.") % {"name": form["user"]})
+            return HttpResponseRedirect(opened.url("workspace_project", name))
+    return await form_page(
+        opened,
+        "workspace_projects",
+        form,
+        title=_("Member of project %(name)s") % {"name": visible(name)},
+        button=_("Save member"),
+        back=opened.url("workspace_project", name),
+        about=_("One role in the project; none takes it away. Roles of the workspace stay."),
+    )
+
+
+def _project(opened: Open, name: str) -> Namespace:
+    """Raises `Denied`, whether or not there is such a project, and `Http404`."""
+    if not opened.access.can("get", PROJECTS, name=name):
+        raise Denied("get", NAMESPACES)
+    entry = get_runtime().informer(NAMESPACES).store.get(Key("", name))
+    if entry is None or entry.projection.workspace != opened.name:
+        raise Http404
+    found: Namespace = entry.projection
+    return found
+
+
+def _limits(name: str) -> list[tuple[str, str]]:
+    """Requests and limits of containers that say nothing."""
+    found = indexes_of(get_runtime().informer(LIMIT_RANGES).store).by_namespace.get(name)
+    return [
+        (
+            visible(", ".join(one.projection.default_requests)),
+            visible(", ".join(one.projection.default_limits)),
+        )
+        for one in found
+        if one.projection.default_requests or one.projection.default_limits
+    ]
+
+
+def _members(name: str) -> list[tuple[str, str]]:
+    """Who has which of the project's own roles."""
+    return sorted(
+        (visible(user), visible(entry.projection.role))
+        for entry in project_members.bindings(name)
+        for user in entry.projection.users
+    )

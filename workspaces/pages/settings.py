@@ -1,0 +1,121 @@
+"""What a workspace is called, who manages it, whether its network is isolated, and its end."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from accounts.forms import Field, Form
+from console.kube.gvr import WORKSPACE_TEMPLATES
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.text import visible
+from workspaces.pages.frame import done, form_page, open_workspace, page, show
+from workspaces.quotas import projects_of
+from workspaces.rights import ITSELF
+from workspaces.services import settings
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    entry = settings.template_of(opened.name)
+    may_edit = entry is not None and opened.doer.rights.may("update", ITSELF)
+    may_delete = opened.access.can("delete", WORKSPACE_TEMPLATES, name=opened.name)
+    here = opened.url("workspace_settings")
+    if "edit" not in request.GET and request.method != "POST":
+        found = opened.workspace
+        values = {
+            "alias": visible(found.alias),
+            "description": visible(found.description),
+            "manager": visible(found.manager),
+            "isolated": found.isolated,
+            "edit_url": f"{here}?edit" if may_edit else "",
+            "delete_url": opened.url("workspace_delete") if entry and may_delete else "",
+        }
+        return await show(opened, "workspace_settings", "workspaces/_settings.html", values)
+    opened.doer.rights.require("update", ITSELF)
+    if entry is None:
+        raise Http404
+    found = entry.projection
+    form = Form(
+        [
+            Field("alias", _("Alias"), value=found.alias),
+            Field("description", _("Description"), value=found.description),
+            Field("manager", _("Manager"), value=found.manager, required=True),
+            Field(
+                "isolated",
+                _("Take traffic from this workspace alone"),
+                "checkbox",
+                "on" if found.isolated else "",
+            ),
+        ]
+    )
+    version = entry.resource_version
+    if request.method == "POST":
+        version = request.POST.get("version", "")
+        form.read(request)
+        editing = settings.edit(
+            opened.doer,
+            version,
+            alias=form["alias"],
+            description=form["description"],
+            manager=form["manager"],
+            isolated=bool(form["isolated"]),
+        )
+        if await done(form, editing):
+            messages.success(request, _("Saved the settings."))
+            return HttpResponseRedirect(here)
+    return await form_page(
+        opened,
+        "workspace_settings",
+        form,
+        title=_("Settings of workspace %(name)s") % {"name": visible(opened.name)},
+        button=_("Save settings"),
+        back=here,
+        version=version,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    if not opened.access.can("delete", WORKSPACE_TEMPLATES, name=opened.name):
+        raise Denied("delete", WORKSPACE_TEMPLATES)
+    entry = settings.template_of(opened.name)
+    if entry is None:
+        raise Http404
+    form = Form(
+        [
+            Field("keep", _("Keep its projects"), "checkbox"),
+            Field("typed", _("Type the name of the workspace to delete it"), required=True),
+        ]
+    )
+    uid = entry.projection.uid
+    if request.method == "POST":
+        uid = request.POST.get("version", "")
+        form.read(request)
+        if form["typed"] != opened.name:
+            form.refuse("typed", _("This is not the name of the workspace."))
+        if form.is_right:
+            ending = settings.delete(opened.doer, uid, keep=bool(form["keep"]))
+            if await done(form, ending):
+                text = _("Workspace %(name)s is being deleted.") % {"name": opened.name}
+                messages.success(request, text)
+                return HttpResponseRedirect(reverse("workspace_list"))
+    names = ", ".join(visible(project.name) for project in projects_of(opened.name))
+    return await form_page(
+        opened,
+        "workspace_settings",
+        form,
+        title=_("Delete workspace %(name)s") % {"name": visible(opened.name)},
+        button=_("Delete workspace"),
+        back=opened.url("workspace_settings"),
+        about=_("Its members, roles and departments go with it. Projects: %(names)s")
+        % {"names": names or _("none")},
+        version=uid,
+        danger=True,
+    )

@@ -1,0 +1,146 @@
+"""Quotas of workspaces and projects as pages and use cases read them: from the cache, and from texts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, Key
+from console.kube.indexes import indexes_of
+from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
+from console.kube.projections.tenancy import WorkspaceQuota
+from console.kube.quantity import parse_quantity
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.amounts import bytes_text, cores_text, number_text
+from workspaces.amounts import Amounts, amounts_of, lowest
+from workspaces.names import SHARE
+
+#: What the forms ask for: KubeSphere's keys, in its order.
+RESOURCES = (
+    "requests.cpu",
+    "limits.cpu",
+    "requests.memory",
+    "limits.memory",
+    "pods",
+    "persistentvolumeclaims",
+    "requests.storage",
+    "services",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Of one resource: what is used of what may be. `percent` is at most 100."""
+
+    resource: str
+    used: Decimal
+    hard: Decimal
+
+    @property
+    def used_text(self) -> str:
+        return amount_text(self.resource, self.used)
+
+    @property
+    def hard_text(self) -> str:
+        return amount_text(self.resource, self.hard)
+
+    @property
+    def share(self) -> int:
+        return int(self.used * 100 / self.hard) if self.hard else 100 if self.used else 0
+
+    @property
+    def width(self) -> float:
+        return min(100.0, float(self.share))
+
+    @property
+    def full(self) -> bool:
+        return self.share >= 90
+
+
+def projects_of(workspace: str) -> list[Namespace]:
+    """In the order of their names."""
+    store = get_runtime().informer(NAMESPACES).store
+    found = indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
+    return sorted((entry.projection for entry in found), key=lambda project: project.name)
+
+
+def workspace_quota(workspace: str) -> Entry[WorkspaceQuota] | None:
+    """KubeSphere's console calls the quota like its workspace."""
+    found: Entry[WorkspaceQuota] | None
+    found = get_runtime().informer(WORKSPACE_QUOTAS).store.get(Key("", workspace))
+    return found
+
+
+def workspace_hard(workspace: str) -> Amounts:
+    """Of several quotas the lowest counts, as for the controllers."""
+    store = get_runtime().informer(WORKSPACE_QUOTAS).store
+    entries = store.snapshot().entries.values()
+    return lowest(
+        amounts_of(entry.projection.hard)
+        for entry in entries
+        if entry.projection.workspace == workspace and entry.projection.deleted is None
+    )
+
+
+def workspace_use(workspace: str) -> list[Use]:
+    """By what the projects' shares say, which kube-apiserver counts."""
+    hard = workspace_hard(workspace)
+    shares = [_status(project.name, SHARE) for project in projects_of(workspace)]
+    return [
+        Use(name, sum((one.get(name, Decimal(0)) for one in shares), Decimal(0)), hard[name])
+        for name in ordered(hard)
+    ]
+
+
+def project_use(project: str, quota: str) -> list[Use]:
+    """Of one of a project's quotas."""
+    entry = quota_entry(project, quota)
+    if entry is None:
+        return []
+    hard = amounts_of((entry.original().get("spec") or {}).get("hard"))
+    used = _status(project, quota)
+    return [Use(name, used.get(name, Decimal(0)), hard[name]) for name in ordered(hard)]
+
+
+def quota_entry(project: str, quota: str) -> Entry[Any] | None:
+    return get_runtime().informer(RESOURCE_QUOTAS).store.get(Key(project, quota))
+
+
+def own_quotas(workspace: str, *, but: str) -> Iterator[Amounts]:
+    """What the projects of a workspace have by quotas of their own, but for one."""
+    store = get_runtime().informer(RESOURCE_QUOTAS).store
+    for project in projects_of(workspace):
+        if project.name == but or project.deleted is not None:
+            continue
+        yield lowest(
+            amounts_of((entry.original().get("spec") or {}).get("hard"))
+            for entry in indexes_of(store).by_namespace.get(project.name)
+            if entry.key.name != SHARE
+        )
+
+
+def ordered(amounts: Mapping[str, Any]) -> list[str]:
+    """The resources of the forms first, then the others by name."""
+    known = {name: at for at, name in enumerate(RESOURCES)}
+    return sorted(amounts, key=lambda name: (known.get(name, len(known)), name))
+
+
+def amount_text(resource: str, amount: Decimal) -> str:
+    if resource.endswith("cpu"):
+        return cores_text(amount)
+    if resource.endswith(("memory", "storage")):
+        return bytes_text(amount)
+    return number_text(amount)
+
+
+def read_amount(text: str) -> Decimal | None:
+    """What somebody typed; None for what is no amount that a quota can have."""
+    amount = parse_quantity(text)
+    return amount if amount is not None and amount >= 0 else None
+
+
+def _status(project: str, quota: str) -> Amounts:
+    entry = quota_entry(project, quota)
+    status = (entry.original().get("status") or {}) if entry is not None else {}
+    return amounts_of(status.get("used"))

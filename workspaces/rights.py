@@ -1,0 +1,129 @@
+"""What somebody may do in a workspace that Kubernetes' own rights cannot say.
+
+A workspace is no namespace: nothing in Kubernetes can let somebody make a project in it, or invite a
+member. So the rules of the workspace's roles are asked here, as kube-apiserver would ask those of a Role.
+
+Promises:
+- Fails closed: roles that are not known, or may be old, allow nothing.
+- Whoever may change the workspace's template in the whole cluster may do everything in the workspace.
+- Nobody hands on what they do not hold (`holds`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from console.kube.gvr import (
+    GVR,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.indexes import Index, indexes_of
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import Binding, Role
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from rbac.projection import IAM, TENANT
+from rbac.rules import Question, Rule, Rules, any_allows, parse_rules
+
+#: What the use cases are called in rules, as KubeSphere's role templates have it.
+MEMBERS = GVR(IAM, "v1alpha2", "workspacemembers")
+DEPARTMENTS = GVR(IAM, "v1alpha2", "groups")
+PROJECTS = GVR("", "v1", "namespaces")
+ITSELF = GVR(TENANT, "v1alpha1", "workspaces")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRights:
+    """Of one viewer in one workspace, at this moment: never keep it."""
+
+    access: Access
+    workspace: str
+    rules: Rules
+    platform: bool
+
+    def may(self, verb: str, about: GVR) -> bool:
+        return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
+
+    def require(self, verb: str, about: GVR) -> None:
+        """Raises `Denied`."""
+        if not self.may(verb, about):
+            raise Denied(verb, about)
+
+    def holds(self, rules: Rules) -> bool:
+        """True if the viewer has every right that these rules give."""
+        return self.platform or all(
+            any(_covers(mine, one) for mine in self.rules)
+            for rule in rules
+            for one in _single(rule)
+        )
+
+
+def may_see(access: Access, workspace: str) -> bool:
+    """Whether the viewer may look at the workspace; Kubernetes' own rights say so."""
+    return access.can("get", WORKSPACES, name=workspace)
+
+
+def rights_in(access: Access, workspace: str) -> WorkspaceRights:
+    platform = access.can("update", WORKSPACE_TEMPLATES, name=workspace)
+    return WorkspaceRights(access, workspace, _rules_of(access, workspace), platform)
+
+
+def rules_of_role(workspace: str, name: str) -> Rules | None:
+    """None for a role that is not the workspace's."""
+    entry: Entry[Role] | None = get_runtime().informer(WORKSPACE_ROLES).store.get(Key("", name))
+    if entry is None or entry.projection.workspace != workspace or entry.projection.deleted:
+        return None
+    return parse_rules(entry.original().get("rules"))
+
+
+def roles_of(workspace: str) -> list[Role]:
+    """In the order of their names."""
+    store = get_runtime().informer(WORKSPACE_ROLES).store
+    found = indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")
+    return sorted((entry.projection for entry in found), key=lambda role: role.name)
+
+
+def bindings_of(workspace: str) -> list[Entry[Binding]]:
+    """Who has which role, in the order of their names."""
+    store = get_runtime().informer(WORKSPACE_ROLE_BINDINGS).store
+    found: Index[Binding] = indexes_of(store).by_label
+    entries = found.get(f"{WORKSPACE_LABEL}={workspace}")
+    return sorted(entries, key=lambda entry: entry.key)
+
+
+def _rules_of(access: Access, workspace: str) -> Rules:
+    if access.standing() is None:
+        return ()
+    runtime = get_runtime()
+    for gvr in (WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS):
+        freshness = runtime.informer(gvr).freshness
+        if not freshness.synced or freshness.stale_since is not None:
+            return ()
+    identity = access.identity
+    found: list[Rule] = []
+    for entry in bindings_of(workspace):
+        binding = entry.projection
+        named = identity.name in binding.users or set(identity.groups) & set(binding.groups)
+        if named and binding.deleted is None and binding.role_kind in ("WorkspaceRole", ""):
+            found += rules_of_role(workspace, binding.role) or ()
+    return tuple(found)
+
+
+def _single(rule: Rule) -> Iterator[Rule]:
+    """One rule for each verb, group, resource and name."""
+    for verb, group, resource in product(rule.verbs, rule.api_groups, rule.resources):
+        for name in rule.resource_names or ("",):
+            yield Rule((verb,), (group,), (resource,), (name,) if name else ())
+
+
+def _covers(mine: Rule, one: Rule) -> bool:
+    resource, _slash, subresource = one.resources[0].partition("/")
+    named = not mine.resource_names or set(one.resource_names) <= set(mine.resource_names)
+    wide = not (mine.resource_names and not one.resource_names)
+    return named and wide and mine.reaches(one.verbs[0], one.api_groups[0], resource, subresource)

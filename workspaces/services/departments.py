@@ -1,0 +1,198 @@
+"""Departments: groups of a workspace, one under another, whose members share roles."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
+from console.kube.indexes import indexes_of
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION
+from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from rbac.projection import IAM, RBAC
+from workspaces.names import Manifest, owner_of
+from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
+from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.members import members
+
+GROUP_LABEL = "iam.kubesphere.io/group-ref"
+#: Departments above one another.
+DEEPEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Department:
+    """`name` is the Group's, `depth` 0 for one right under the workspace."""
+
+    name: str
+    title: str
+    uid: str
+    depth: int
+    members: tuple[str, ...]
+    role: str
+
+
+def tree(workspace: str) -> list[Department]:
+    """Each department before those under it. One whose parent is gone, or its own, is at the top."""
+    groups = {entry.key.name: entry.projection for entry in _labelled(GROUPS, workspace)}
+    people: dict[str, list[str]] = {}
+    for entry in _labelled(GROUP_BINDINGS, workspace):
+        people.setdefault(entry.projection.group, []).extend(entry.projection.users)
+    roles = {
+        group: entry.projection.role
+        for entry in bindings_of(workspace)
+        for group in entry.projection.groups
+    }
+    under: dict[str, list[Group]] = {}
+    for group in sorted(groups.values(), key=lambda one: (one.title, one.name)):
+        under.setdefault(group.parent if group.parent in groups else "", []).append(group)
+    found: list[Department] = []
+
+    def walk(parent: str, depth: int) -> None:
+        for group in under.pop(parent, ()):
+            who = tuple(sorted(set(people.get(group.name, ()))))
+            role = roles.get(group.name, "")
+            title = group.title or group.name
+            found.append(Department(group.name, title, group.uid, depth, who, role))
+            walk(group.name, min(depth + 1, DEEPEST))
+
+    walk("", 0)
+    while under:
+        # A ring has no top.
+        walk(min(under), 0)
+    return found
+
+
+async def create(doer: Doer, title: str, parent: str = "") -> None:
+    doer.rights.require("create", DEPARTMENTS)
+    if not title:
+        raise Refused(_("A department needs a name."))
+    known = tree(doer.workspace)
+    if any(one.title == title for one in known):
+        raise Refused(_("There is a department of this name already."))
+    if parent and all(one.name != parent for one in known):
+        raise Refused(_("The department above is gone."))
+    labels = {WORKSPACE_LABEL: doer.workspace, **({PARENT_LABEL: parent} if parent else {})}
+    body: Manifest = {
+        "apiVersion": GROUPS.group_version,
+        "kind": "Group",
+        "metadata": {
+            "generateName": f"{doer.workspace}-",
+            "labels": labels,
+            "annotations": {ALIAS_ANNOTATION: title, CREATOR_ANNOTATION: doer.name},
+            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+        },
+    }
+    async with doer.as_console("create", GROUPS, "") as (client, recording):
+        await client.create(GROUPS, body, audit_id=recording.audit_id)
+
+
+async def delete(doer: Doer, name: str) -> None:
+    """With the memberships in it, and the roles that it gave."""
+    doer.rights.require("delete", DEPARTMENTS)
+    department = _find(doer, name)
+    _check_outranks(doer, department)
+    if any(entry.projection.parent == name for entry in _labelled(GROUPS, doer.workspace)):
+        raise Refused(_("There are departments under this one. Delete them first."))
+    await _unbind_roles(doer, name)
+    for entry in _labelled(GROUP_BINDINGS, doer.workspace):
+        if entry.projection.group == name:
+            await _delete(doer, GROUP_BINDINGS, entry.key.name, entry.projection.uid)
+    await _delete(doer, GROUPS, name, department.uid)
+
+
+async def add(doer: Doer, name: str, user: str) -> None:
+    """A member of the workspace joins a department."""
+    doer.rights.require("update", DEPARTMENTS)
+    check_person(user)
+    department = _find(doer, name)
+    _check_outranks(doer, department)
+    if user in department.members:
+        return
+    if all(member.name != user for member in members(doer.workspace, "")):
+        raise Refused(_("%(name)s is no member of the workspace.") % {"name": user})
+    body: Manifest = {
+        "apiVersion": GROUP_BINDINGS.group_version,
+        "kind": "GroupBinding",
+        "metadata": {
+            "generateName": f"{name}-",
+            "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name, USER_LABEL: user},
+            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+        },
+        "groupRef": {"apiGroup": IAM, "kind": "Group", "name": name},
+        "users": [user],
+    }
+    async with doer.as_console("create", GROUP_BINDINGS, name) as (client, recording):
+        await client.create(GROUP_BINDINGS, body, audit_id=recording.audit_id)
+
+
+async def leave(doer: Doer, name: str, user: str) -> None:
+    doer.rights.require("update", DEPARTMENTS)
+    _find(doer, name)
+    for entry in _labelled(GROUP_BINDINGS, doer.workspace):
+        binding = entry.projection
+        if binding.group == name and binding.users == (user,):
+            await _delete(doer, GROUP_BINDINGS, entry.key.name, binding.uid)
+
+
+async def set_role(doer: Doer, name: str, role: str) -> None:
+    """What all in the department may do in the workspace; "" for no more than by themselves."""
+    doer.rights.require("update", DEPARTMENTS)
+    department = _find(doer, name)
+    _check_outranks(doer, department)
+    if role:
+        rules = rules_of_role(doer.workspace, role)
+        if rules is None:
+            raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
+        if not doer.rights.holds(rules):
+            raise Refused(_("You cannot give a role that allows more than you may do yourself."))
+    await _unbind_roles(doer, name)
+    if not role:
+        return
+    body: Manifest = {
+        "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
+        "kind": "WorkspaceRoleBinding",
+        "metadata": {
+            "name": f"{name}-{role}",
+            "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name},
+            "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
+        },
+        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
+        "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
+    }
+    bound = body["metadata"]["name"]
+    async with doer.as_console("create", WORKSPACE_ROLE_BINDINGS, bound) as (client, recording):
+        await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
+
+
+def _find(doer: Doer, name: str) -> Department:
+    found = next((one for one in tree(doer.workspace) if one.name == name), None)
+    if found is None:
+        raise Refused(_("There is no such department any more."))
+    return found
+
+
+def _check_outranks(doer: Doer, department: Department) -> None:
+    rules = rules_of_role(doer.workspace, department.role) if department.role else ()
+    if rules and not doer.rights.holds(rules):
+        raise Refused(_("This department may do more than you in this workspace."))
+
+
+async def _unbind_roles(doer: Doer, name: str) -> None:
+    for entry in bindings_of(doer.workspace):
+        if entry.projection.groups == (name,) and entry.projection.subjects == (name,):
+            uid = entry.projection.uid
+            await _delete(doer, WORKSPACE_ROLE_BINDINGS, entry.key.name, uid)
+
+
+async def _delete(doer: Doer, gvr: GVR, name: str, uid: str) -> None:
+    async with doer.as_console("delete", gvr, name) as (client, recording):
+        await client.delete(gvr, name=name, uid=uid, audit_id=recording.audit_id)
+
+
+def _labelled(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
+    store = get_runtime().informer(gvr).store
+    return indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={workspace}")

@@ -1,0 +1,67 @@
+"""Who has which of a project's own roles. Kubernetes can say all of it, so it is done as the user."""
+
+from django.utils.translation import gettext as _
+
+from console.audit.trail import record, request_action
+from console.kube.errors import Conflict
+from console.kube.gvr import ROLE_BINDINGS, USERS, Key
+from console.kube.indexes import indexes_of
+from console.kube.projections.roles import Binding
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from rbac.authorizer import is_usable
+from workspaces.builtins import PROJECT_RULES
+from workspaces.objects import project_member
+from workspaces.services.acting import Doer, Refused, check_person
+
+
+def bindings(project: str) -> list[Entry[Binding]]:
+    """Those to the project's own roles."""
+    store = get_runtime().informer(ROLE_BINDINGS).store
+    found = indexes_of(store).by_namespace.get(project)
+    return sorted(
+        (entry for entry in found if entry.projection.role_kind == "Role"),
+        key=lambda entry: entry.key,
+    )
+
+
+async def set_role(doer: Doer, project: str, user: str, role: str) -> None:
+    """Gives somebody one of the project's roles, instead of those that they have there; "" for none."""
+    check_person(user)
+    if role:
+        entry = get_runtime().informer(USERS).store.get(Key("", user))
+        if entry is None or not is_usable(entry.projection):
+            raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
+        if role not in PROJECT_RULES:
+            raise Refused(_("The project has no role %(name)s.") % {"name": role})
+        await _bind(doer, project, user, role)
+    for entry in bindings(project):
+        binding = entry.projection
+        if binding.subjects == (user,) == binding.users and binding.role != role:
+            await _unbind(doer, project, entry)
+
+
+async def _bind(doer: Doer, project: str, user: str, role: str) -> None:
+    body = project_member(project, role, user)
+    name = body["metadata"]["name"]
+    action = request_action(doer.request, "create", ROLE_BINDINGS, namespace=project, name=name)
+    async with record(action) as recording:
+        client = get_runtime().as_user(doer.access.identity)
+        try:
+            await client.create(ROLE_BINDINGS, body, namespace=project, audit_id=recording.audit_id)
+        except Conflict:
+            raise Refused(_("%(name)s has this role already.") % {"name": user}) from None
+
+
+async def _unbind(doer: Doer, project: str, entry: Entry[Binding]) -> None:
+    name = entry.key.name
+    action = request_action(doer.request, "delete", ROLE_BINDINGS, namespace=project, name=name)
+    async with record(action) as recording:
+        client = get_runtime().as_user(doer.access.identity)
+        await client.delete(
+            ROLE_BINDINGS,
+            namespace=project,
+            name=name,
+            uid=entry.projection.uid,
+            audit_id=recording.audit_id,
+        )

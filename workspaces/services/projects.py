@@ -1,0 +1,150 @@
+"""Projects that people make in their workspace."""
+
+import asyncio
+import re
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from console.audit.trail import record, request_action
+from console.kube.errors import Conflict
+from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
+from console.kube.informer import ChangeSignal
+from console.kube.projections.namespace import PREPARING_ANNOTATION, WORKSPACE_LABEL
+from console.kube.projections.roles import (
+    ALIAS_ANNOTATION,
+    CREATOR_ANNOTATION,
+    DESCRIPTION_ANNOTATION,
+)
+from console.kube.runtime import get_runtime
+from workspaces.ladder import quantity_text
+from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
+from workspaces.quotas import Amounts, amount_text, own_quotas, workspace_hard
+from workspaces.rights import PROJECTS
+from workspaces.services.acting import Doer, Refused
+
+#: Seconds that a new project has until the answer says that it is still being made.
+READY_WITHIN = 5.0
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+#: Names that are Kubernetes' own.
+_RESERVED = ("kube-",)
+
+
+def check_name(name: str) -> None:
+    """Raises `Refused`."""
+    if not _NAME.fullmatch(name):
+        raise Refused(_("Use lower-case letters, digits and -, at most 63 characters."))
+    if name.startswith(_RESERVED):
+        raise Refused(_("Names that begin with kube- are Kubernetes' own."))
+    if name == "new":
+        # The last part of an address of ours.
+        raise Refused(_("Choose another name: the console needs this one."))
+
+
+async def create(
+    doer: Doer, name: str, *, alias: str = "", description: str = "", hard: Amounts | None = None
+) -> bool:
+    """Makes a project; True once it is ready. `hard`: its own quota, no more than is left.
+
+    Nobody has rights in it before controllers have prepared it, the creator included.
+    """
+    doer.rights.require("create", PROJECTS)
+    check_name(name)
+    home = doer.home()
+    if hard:
+        check_room(doer.workspace, name, hard)
+    notes = {ALIAS_ANNOTATION: alias, DESCRIPTION_ANNOTATION: description}
+    body: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": name,
+            "labels": {WORKSPACE_LABEL: doer.workspace, NAMESPACE_LABEL: name},
+            "annotations": {
+                **{note: text for note, text in notes.items() if text},
+                CREATOR_ANNOTATION: doer.name,
+                PREPARING_ANNOTATION: "true",
+            },
+            "ownerReferences": [owner_of(doer.workspace, home.uid)],
+        },
+    }
+    async with doer.as_console("create", NAMESPACES, name) as (client, recording):
+        try:
+            await client.create(NAMESPACES, body, audit_id=recording.audit_id)
+        except Conflict:
+            raise Refused(_("There is a project of this name already.")) from None
+    if hard:
+        quota = quota_manifest(name, hard)
+        writing = doer.as_console("create", RESOURCE_QUOTAS, name, namespace=name)
+        async with writing as (client, recording):
+            await client.create(RESOURCE_QUOTAS, quota, namespace=name, audit_id=recording.audit_id)
+    return await _ready(name)
+
+
+async def set_quota(doer: Doer, project: str, hard: Amounts, version: str) -> None:
+    """Makes the project's own quota what is given, none if that is nothing, as the user. `version`: the
+    resourceVersion of what was seen, "" for none."""
+    check_room(doer.workspace, project, hard)
+    client = get_runtime().as_user(doer.access.identity)
+    verb = ("update" if hard else "delete") if version else "create"
+    action = request_action(doer.request, verb, RESOURCE_QUOTAS, namespace=project, name=project)
+    async with record(action) as recording:
+        audit_id = recording.audit_id
+        if version and not hard:
+            await client.delete(
+                RESOURCE_QUOTAS,
+                namespace=project,
+                name=project,
+                resource_version=version,
+                audit_id=audit_id,
+            )
+        elif version:
+            body = quota_manifest(project, hard)
+            body["metadata"]["resourceVersion"] = version
+            await client.replace(
+                RESOURCE_QUOTAS, body, namespace=project, name=project, audit_id=audit_id
+            )
+        elif hard:
+            body = quota_manifest(project, hard)
+            await client.create(RESOURCE_QUOTAS, body, namespace=project, audit_id=audit_id)
+
+
+def check_room(workspace: str, project: str, hard: Amounts) -> None:
+    """Raises `Refused` if the projects' own quotas would be more than the workspace's together."""
+    limits = workspace_hard(workspace)
+    for resource, amount in hard.items():
+        if resource not in limits:
+            continue
+        others = sum(
+            (own.get(resource, Decimal(0)) for own in own_quotas(workspace, but=project)),
+            Decimal(0),
+        )
+        left = max(Decimal(0), limits[resource] - others)
+        if amount > left:
+            text = _("The workspace has %(left)s of %(resource)s left for this project.")
+            raise Refused(text % {"left": amount_text(resource, left), "resource": resource})
+
+
+def quota_manifest(project: str, hard: Amounts) -> Manifest:
+    """KubeSphere's console calls the quota like its project."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": project, "namespace": project},
+        "spec": {"hard": {resource: quantity_text(amount) for resource, amount in hard.items()}},
+    }
+
+
+async def _ready(name: str) -> bool:
+    informer = get_runtime().informer(NAMESPACES)
+    with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
+        try:
+            async with asyncio.timeout(READY_WITHIN):
+                while True:
+                    changed.clear()
+                    entry = informer.store.get(Key("", name))
+                    if entry is not None and not entry.projection.preparing:
+                        return True
+                    await changed.wait()
+        except TimeoutError:
+            return False

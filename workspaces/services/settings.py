@@ -1,0 +1,156 @@
+"""What a workspace is called, who manages it, whether its network is isolated; its quota; its end."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.audit.trail import record, request_action
+from console.kube.errors import Conflict
+from console.kube.gvr import USERS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import (
+    ALIAS_ANNOTATION,
+    CREATOR_ANNOTATION,
+    DESCRIPTION_ANNOTATION,
+)
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from console.ui.decisions import Denied
+from rbac.authorizer import is_usable
+from workspaces.amounts import Amounts
+from workspaces.builtins import ADMIN, workspace_role_name
+from workspaces.ladder import quantity_text
+from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE, Manifest
+from workspaces.rights import ITSELF, rules_of_role
+from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.projects import check_name
+
+
+def template_of(workspace: str) -> Entry[Any] | None:
+    return get_runtime().informer(WORKSPACE_TEMPLATES).store.get(Key("", workspace))
+
+
+async def create(doer: Doer, *, manager: str, alias: str, description: str) -> None:
+    """Makes a workspace, as the user."""
+    if not doer.access.can("create", WORKSPACE_TEMPLATES):
+        raise Denied("create", WORKSPACE_TEMPLATES)
+    check_name(doer.workspace)
+    _check_manager(manager)
+    notes = {
+        ALIAS_ANNOTATION: alias,
+        DESCRIPTION_ANNOTATION: description,
+        CREATOR_ANNOTATION: doer.name,
+    }
+    body: Manifest = {
+        "apiVersion": WORKSPACE_TEMPLATES.group_version,
+        "kind": "WorkspaceTemplate",
+        "metadata": {
+            "name": doer.workspace,
+            "annotations": {note: text for note, text in notes.items() if text},
+        },
+        "spec": {
+            "template": {"spec": {"manager": manager}},
+            "placement": {"clusters": [{"name": "host"}]},
+        },
+    }
+    client = get_runtime().as_user(doer.access.identity)
+    action = request_action(doer.request, "create", WORKSPACE_TEMPLATES, name=doer.workspace)
+    async with record(action) as recording:
+        try:
+            await client.create(WORKSPACE_TEMPLATES, body, audit_id=recording.audit_id)
+        except Conflict:
+            raise Refused(_("There is a workspace of this name already.")) from None
+
+
+async def edit(
+    doer: Doer, version: str, *, alias: str, description: str, manager: str, isolated: bool
+) -> None:
+    """`version`: the resourceVersion of the template that was shown."""
+    doer.rights.require("update", ITSELF)
+    entry = template_of(doer.workspace)
+    if entry is None or entry.projection.deleted is not None:
+        raise Refused(_("This workspace has no template, so it has no settings."))
+    _check_seen(version)
+    if manager != entry.projection.manager:
+        _check_manager(manager)
+        rules = rules_of_role(doer.workspace, workspace_role_name(doer.workspace, ADMIN))
+        if rules is None or not doer.rights.holds(rules):
+            raise Refused(_("You cannot give a role that allows more than you may do yourself."))
+    body = {
+        "metadata": {
+            "resourceVersion": version,
+            "annotations": {
+                ALIAS_ANNOTATION: alias or None,
+                DESCRIPTION_ANNOTATION: description or None,
+            },
+        },
+        "spec": {"template": {"spec": {"manager": manager, "networkIsolation": isolated}}},
+    }
+    name = doer.workspace
+    async with doer.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
+        await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
+
+
+async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:
+    """The quota of the workspace, as the user: how much a workspace may have is not its own to say."""
+    may_set_quota(doer)
+    client = get_runtime().as_user(doer.access.identity)
+    body: Manifest = {
+        "apiVersion": WORKSPACE_QUOTAS.group_version,
+        "kind": "ResourceQuota",
+        "metadata": {"name": doer.workspace, "labels": {WORKSPACE_LABEL: doer.workspace}},
+        "spec": {
+            "selector": {WORKSPACE_LABEL: doer.workspace},
+            "quota": {"hard": {name: quantity_text(amount) for name, amount in hard.items()}},
+        },
+    }
+    verb = "update" if version else "create"
+    action = request_action(doer.request, verb, WORKSPACE_QUOTAS, name=doer.workspace)
+    async with record(action) as recording:
+        if version:
+            body["metadata"]["resourceVersion"] = version
+            await client.replace(
+                WORKSPACE_QUOTAS, body, name=doer.workspace, audit_id=recording.audit_id
+            )
+        else:
+            await client.create(WORKSPACE_QUOTAS, body, audit_id=recording.audit_id)
+
+
+def may_set_quota(doer: Doer) -> None:
+    """Raises `Denied`."""
+    if not doer.access.can("update", WORKSPACE_QUOTAS, name=doer.workspace):
+        raise Denied("update", WORKSPACE_QUOTAS)
+
+
+async def delete(doer: Doer, uid: str, *, keep: bool) -> None:
+    """Ends the workspace, as the user. `keep`: its projects stay, and are no workspace's then."""
+    if not doer.access.can("delete", WORKSPACE_TEMPLATES, name=doer.workspace):
+        raise Denied("delete", WORKSPACE_TEMPLATES)
+    if doer.workspace == SYSTEM_WORKSPACE:
+        raise Refused(_("The workspace of the cluster's own projects stays."))
+    _check_seen(uid)
+    name = doer.workspace
+    client = get_runtime().as_user(doer.access.identity)
+    action = request_action(doer.request, "delete", WORKSPACE_TEMPLATES, name=name)
+    async with record(action) as recording:
+        if keep:
+            template = await client.get(WORKSPACE_TEMPLATES, name=name)
+            meta = template["metadata"]
+            finalizers = {*(meta.get("finalizers") or ()), KEEP_FINALIZER}
+            version = meta["resourceVersion"] if meta["uid"] == uid else "0"
+            body = {"metadata": {"resourceVersion": version, "finalizers": sorted(finalizers)}}
+            await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
+        await client.delete(WORKSPACE_TEMPLATES, name=name, uid=uid, audit_id=recording.audit_id)
+
+
+def _check_seen(version: str) -> None:
+    """Nothing is changed that nobody has looked at. Raises `Refused`."""
+    if not version:
+        raise Refused(_("The form is not complete. Load the page again."))
+
+
+def _check_manager(manager: str) -> None:
+    check_person(manager)
+    entry = get_runtime().informer(USERS).store.get(Key("", manager))
+    if entry is None or not is_usable(entry.projection):
+        raise Refused(_("There is no user %(name)s who could manage it.") % {"name": manager})

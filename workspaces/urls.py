@@ -1,0 +1,36 @@
+"""Addresses of workspaces. Included at the root."""
+
+from django.urls import path
+
+from workspaces.pages import listing, overview, people, projects, settings
+
+_HERE = "workspaces/<str:workspace>"
+
+urlpatterns = [
+    path("workspaces", listing.workspaces, name="workspace_list"),
+    path("workspaces/new", listing.new, name="workspace_new"),
+    path(_HERE, overview.overview, name="workspace"),
+    path(f"{_HERE}/projects", overview.projects, name="workspace_projects"),
+    path(f"{_HERE}/projects/new", projects.new, name="workspace_project_new"),
+    path(f"{_HERE}/projects/<str:namespace>", projects.project, name="workspace_project"),
+    path(f"{_HERE}/projects/<str:namespace>/quota", projects.quota, name="workspace_project_quota"),
+    path(
+        f"{_HERE}/projects/<str:namespace>/member",
+        projects.member,
+        name="workspace_project_member",
+    ),
+    path(f"{_HERE}/members", people.members, name="workspace_members"),
+    path(f"{_HERE}/members/invite", people.invite, name="workspace_invite"),
+    path(f"{_HERE}/members/<str:user>/role", people.member, name="workspace_member"),
+    path(f"{_HERE}/members/<str:user>/remove", people.remove, name="workspace_member_remove"),
+    path(f"{_HERE}/departments", people.departments, name="workspace_departments"),
+    path(f"{_HERE}/departments/<str:group>", people.department, name="workspace_department"),
+    path(
+        f"{_HERE}/departments/<str:group>/delete",
+        people.delete_department,
+        name="workspace_department_delete",
+    ),
+    path(f"{_HERE}/quota", overview.quota, name="workspace_quota"),
+    path(f"{_HERE}/settings", settings.edit, name="workspace_settings"),
+    path(f"{_HERE}/delete", settings.delete, name="workspace_delete"),
+]
