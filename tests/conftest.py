@@ -15,6 +15,7 @@ _SIDE_BY_SIDE = (
     "commands",
     "contract",
     "controlplane",
+    "hostile",
     "live",
     "rbac",
     "server",

@@ -179,7 +179,7 @@ async def test_whoever_may_see_the_secrets_does(
     for who in (ADMIN, only(kind)):
         assert CANARY in await text_of(await client_as(who).get(listed)), who
     shown = await text_of(await client_as(ADMIN).get(f"/search?q={PART}"))
-    assert kind.private or f'data-resource="{kind.segment}"' in shown
+    assert kind.private or f'data-resource="{kind.view.plural}"' in shown
     for who in (BOB, named(kind)):
         response = await client_as(who).get(detail_url("host", kind.segment, key_of(visible(kind))))
         expected = 200 if who != BOB or key_of(visible(kind)).namespace == "shop" else 403

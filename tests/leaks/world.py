@@ -9,8 +9,10 @@ from copy import deepcopy
 from typing import Any
 
 from console.kube.gvr import (
+    BUILT_IN_GROUPS,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CUSTOM_RESOURCE_DEFINITIONS,
     EVENTS,
     GVR,
     NAMESPACES,
@@ -21,6 +23,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
+from tests.hostile.world import definition_of
 from tests.kinds.world import LiveLists, Obj, fixture_of, informer_of
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
 
@@ -142,6 +145,12 @@ class Clusters:
 
     def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
         found = list(_objects(kind, self._rights))
+        if kind.gvr == CUSTOM_RESOURCE_DEFINITIONS:
+            # Without these there are no such types, whatever objects there are.
+            custom = (one for one in kinds if one.gvr.group not in BUILT_IN_GROUPS)
+            known = {obj["metadata"]["name"] for obj in found}
+            made = [definition_of(one) for one in custom if one.gvr.qualified not in known]
+            found += made
         if secrets:
             found.append(secret(kind))
             found += [report(one) for one in kinds if kind.gvr == EVENTS]

@@ -1,0 +1,73 @@
+"""`python -m bench.oracle`: whether the time of a refusal tells what exists.
+
+Of every registered kind, the page of an object that is there and of one that is not, asked for in turn by
+somebody who may see neither. Needs no cluster. The share of pairs in which the object that exists took
+longer is a half if time tells nothing; with so many pairs chance moves it by about 0.01.
+"""
+
+import asyncio
+import os
+import random
+import sys
+import time
+from statistics import median
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+django.setup()
+
+from django.test import AsyncRequestFactory  # noqa: E402  Django's apps must be ready
+
+from console.kube.identity import Identity  # noqa: E402
+from console.kube.runtime import set_runtime  # noqa: E402
+from console.ui.kind import ResourceKind  # noqa: E402
+from console.ui.registry import kinds  # noqa: E402
+from console.views.detail import detail_page  # noqa: E402
+from rbac.middleware import access_of  # noqa: E402
+from tests.leaks.world import CHARLIE, Clusters, secret  # noqa: E402
+
+PAIRS, WARM_UP = 100, 10
+
+
+async def refusal(kind: ResourceKind, namespace: str, name: str) -> float:
+    """Seconds."""
+    request: Any = AsyncRequestFactory().get("/")
+    request.access, request.account, request.htmx = access_of(Identity(CHARLIE)), CHARLIE, False
+    request.csp_nonce = request.request_id = ""
+    began = time.perf_counter()
+    response = await detail_page(request, "host", namespace, kind.segment, name)
+    took = time.perf_counter() - began
+    assert response.status_code == 403  # noqa: S101
+    return took
+
+
+async def pairs() -> list[tuple[float, float]]:
+    found = []
+    for kind in kinds:
+        meta = secret(kind)["metadata"]
+        place, name = meta.get("namespace", ""), meta["name"]
+        # As long as the other's, so that nothing but what exists differs.
+        missing = name[::-1]
+        for number in range(PAIRS + WARM_UP):
+            there_first = random.random() < 0.5  # noqa: S311
+            names = (name, missing) if there_first else (missing, name)
+            times = [await refusal(kind, place, one) for one in names]
+            if number >= WARM_UP:
+                found.append((times[0], times[1]) if there_first else (times[1], times[0]))
+    return found
+
+
+def main() -> int:
+    set_runtime(Clusters().runtime(True))
+    found = asyncio.run(pairs())
+    slower = sum(there > missing for there, missing in found) / len(found)
+    there, missing = (median(times) * 1e6 for times in zip(*found, strict=True))
+    print(f"{len(found):,} pairs: there {there:.0f} us, missing {missing:.0f} us")  # noqa: T201
+    print(f"there took longer in {slower:.3f} of them")  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

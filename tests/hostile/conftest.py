@@ -1,0 +1,72 @@
+"""The console as people run it, in front of a cluster that hostile tenants have filled."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from devcluster.rbac import CLUSTER_ROLE_BINDINGS
+from devcluster.server import DevCluster
+from tests.browser.conftest import CHROMIUM, PASSWORD, ROOT, answers, free_port
+from tests.controlplane.plugin import left_out
+from tests.controlplane.waiting import eventually
+from tests.hostile import world
+from tests.rbac.objects import admins
+
+[ADMINS] = admins("admin")
+ADMINS["metadata"] = {"name": "hostile-admins"}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A console at `url`, where `admin` may see everything of `cluster`."""
+
+    url: str
+    cluster: DevCluster
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if not Path(CHROMIUM).exists():
+        left_out("the crawl of a hostile world", f"{CHROMIUM} is missing")
+        pytest.skip(f"{CHROMIUM} is missing")
+    folder = tmp_path_factory.mktemp("hostile")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(folder / "kubeconfig"),
+        "SECRET_KEY": "hostile-world-" + "x" * 40,
+        "BASE_URL": f"http://127.0.0.1:{port}",
+        "STATE_DIR": str(folder),
+        "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    with DevCluster(folder / "cluster") as cluster:
+        given = ("--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"])
+        subprocess.run(
+            [*manage, "install", *given],
+            env=environment,
+            cwd=ROOT,
+            check=True,
+            timeout=120,
+        )  # fmt: skip
+        # The controllers do not run: they would see to these objects.
+        cluster.run(lambda parts: parts.ensure(CLUSTER_ROLE_BINDINGS, ADMINS))
+        cluster.run(world.define)
+        cluster.run(world.fill)
+        log = folder / "log.txt"
+        with log.open("wb") as out:
+            command = [*manage, "serve", "--host", "127.0.0.1", "--port", str(port)]
+            process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out, stderr=out)
+            try:
+                url = environment["BASE_URL"]
+                eventually(lambda: answers(url + "/readyz"), "the console is ready", timeout=60)
+                yield Site(url, cluster)
+            finally:
+                process.terminate()
+                assert process.wait(timeout=20) == 0, log.read_text()[-4000:]
+        assert "Traceback" not in log.read_text(), log.read_text()[-4000:]

@@ -1,0 +1,49 @@
+// What is wrong with the page that is open, in words: whatever no template of ours has put there.
+// Given: the names of our own elements with those of their attributes; what scripts add, as a pattern; a
+// number that only stands on a page if a text was evaluated.
+([markup, added, evaluated]) => {
+  const found = [...window.zqxSeen];
+  const report = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 160)}`);
+  const known = new Map(Object.entries(markup).map(([tag, names]) => [tag, new Set(names)]));
+  const more = new RegExp(`^(${added})$`);
+  const ours = new Set(["script", "link", "meta", "title", "base", "style"]);
+  const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
+  const where = new Set(["href", "src", "action", "formaction", "xlink:href", "hx-get", "hx-post", "ws-connect", "data-url", "data-source"]);
+  const ids = new Set();
+  const walk = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      const tag = element.localName;
+      const names = known.get(tag);
+      if (!names) report("foreign element", element);
+      const placed = !element.closest("body") || (tag === "title" && element.closest("svg"));
+      if (ours.has(tag) && !placed) report("out of place", element);
+      if (element.id) {
+        if (ids.has(element.id)) report("id twice", element);
+        ids.add(element.id);
+      }
+      for (const { name, value } of element.attributes) {
+        if (/^on|^srcdoc$|^hx-on|^hx-vals$|^hx-vars$/.test(name)) report("handler", element);
+        else if (!names?.has(name.toLowerCase()) && !more.test(name)) report(`foreign attribute ${name}`, element);
+        if (where.has(name) && value) {
+          let url = null;
+          try { url = new URL(value, location); } catch { report("no address", element); }
+          const inside = url && url.origin === location.origin && !url.pathname.startsWith("/zqx");
+          const documents = element.rel === "noreferrer" && url?.protocol === "https:" && !url.host.includes("zqx");
+          if (url && !inside && !documents) report("foreign address", element);
+        }
+        if (unseen.test(value) && !name.startsWith("data-") && name !== "value") report(`unseen character in ${name}`, element);
+      }
+      for (const node of element.childNodes) {
+        if (node.nodeType === Node.COMMENT_NODE && node.data.includes("zqx")) report("comment", element);
+        if (node.nodeType !== Node.TEXT_NODE) continue;
+        if (unseen.test(node.data)) report("unseen character", element);
+        if (node.data.includes(evaluated)) report("evaluated", element);
+      }
+      if (tag === "template") walk(element.content);
+    }
+  };
+  walk(document);
+  if (sessionStorage.getItem("htmx-history-cache")) found.push("a page is kept in the browser");
+  if (window.zqx !== undefined || Object.prototype.zqx !== undefined) found.push("a global of theirs");
+  return found;
+}

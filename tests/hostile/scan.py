@@ -1,0 +1,64 @@
+"""What is on a page that no template of ours has put there."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import cast
+
+from playwright.async_api import Page
+
+from tests.hostile.texts import EVALUATED
+from tests.unit.templates.files import ALL, ROOT, TEMPLATES
+
+#: Python that holds markup of its own; everything else is in templates.
+_SOURCES = (ROOT / "console/ui/panels/yaml.py",)
+_DJANGO = re.compile(r"{% comment %}.*?{% endcomment %}|{%.*?%}|{{.*?}}|{}", re.DOTALL)
+#: What scripts and htmx set on any element.
+_ADDED = r"aria-[a-z]+|data-(?!hx-|zqx)[a-z-]+|class|hidden|disabled|tabindex|open|checked"
+
+
+class _Markup(HTMLParser):
+    """`known`: the names of attributes by that of the element."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[str, set[str]] = {
+            "tbody": set(),
+            # A block of the base template.
+            "body": {"hx-ext", "hx-headers", "ws-connect"},
+        }
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.known.setdefault(tag, set()).update(name for name, _value in attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+
+def known() -> dict[str, list[str]]:
+    """The elements that our own markup has, each with the names of its attributes."""
+    parser = _Markup()
+    for path in (*(TEMPLATES / name for name in ALL), *_SOURCES):
+        parser.feed(_DJANGO.sub(" ", path.read_text()))
+        parser.close()
+        parser.reset()
+    return {tag: sorted(names) for tag, names in parser.known.items()}
+
+
+#: Told of each violation of the policy while the page lives. Run before any script of the page.
+LISTEN = """
+window.zqxSeen = [];
+addEventListener("securitypolicyviolation", (event) =>
+  window.zqxSeen.push(`CSP ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+"""
+
+_SCAN = (Path(__file__).parent / "scan.js").read_text()
+
+
+class Scanner:
+    def __init__(self) -> None:
+        self._known = [known(), _ADDED, EVALUATED]
+
+    async def __call__(self, page: Page) -> list[str]:
+        """What is wrong with the page as it is now, in words."""
+        return cast("list[str]", await page.evaluate(_SCAN, self._known))

@@ -1,0 +1,158 @@
+"""Whatever tenants write is text: no page, fragment or frame makes anything else of it.
+
+The whole console in a browser, for every kind that is registered, in both languages, while the objects
+change under the reader's eyes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from urllib.parse import quote
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
+
+from console.kube.gvr import Key
+from console.ui.kind import ResourceKind, Scope
+from console.ui.links import action_url, detail_url, list_url
+from console.ui.panels.standard import tabs_of
+from console.ui.registry import kinds
+from tests.browser.conftest import CHROMIUM, FLAGS, PASSWORD
+from tests.hostile.conftest import Site
+from tests.hostile.crawl import Visitor, sort_of
+from tests.hostile.texts import TEXTS
+from tests.hostile.world import CHANGING, COMING, CUSTOM, custom_objects, renamed, spoiled, write
+
+#: Tabs of the browser that work side by side: most of the time each waits for a frame.
+TABS = 4
+LANGUAGES = ("en-GB", "zh-CN")
+HAS_ROW = """([name]) =>
+  [...document.querySelectorAll("tr[data-key]")].some((row) => row.dataset.key.endsWith(name))"""
+Job = Callable[[Visitor], Awaitable[None]]
+
+
+def change(site: Site, kind: ResourceKind, turn: int, name: str = CHANGING) -> None:
+    obj = spoiled(kind, name, turn)
+    obj["metadata"]["annotations"] = {"turn": f"turn-{turn}", **obj["metadata"]["annotations"]}
+    site.cluster.run(lambda cluster: write(cluster, kind.gvr, obj))
+
+
+def place_of(kind: ResourceKind, name: str) -> Key:
+    return Key("shop" if kind.scope is Scope.NAMESPACED else "", name)
+
+
+def of_kind(site: Site, kind: ResourceKind) -> Job:
+    """Its list and the pages of its objects, each as it comes and as it changes."""
+
+    async def look(visitor: Visitor) -> None:
+        page, key = visitor.page, place_of(kind, CHANGING)
+        await visitor.open(list_url("host", kind.segment) + "?limit=500")
+        await visitor.wait_for("() => document.body.dataset.live === 'live'")
+        change(site, kind, 2)
+        change(site, kind, 3, COMING)
+        await visitor.wait_for(HAS_ROW, COMING)
+        await visitor.look()
+        for number, tab in enumerate(tabs_of(kind)):
+            url = detail_url("host", kind.segment, key, tab.id if number else "")
+            if number:
+                await page.click(f"#detail nav a[hx-get]:nth-of-type({number + 1})")
+                await page.wait_for_url(visitor.url + url)
+            else:
+                await visitor.open(url)
+            await visitor.look()
+            if tab.id == "yaml":
+                change(site, kind, 4)
+                await visitor.wait_for("() => document.body.innerText.includes('turn-4')")
+                await visitor.look()
+        await visitor.open(action_url("delete", "host", kind.segment, key))
+        for number, obj in enumerate(list(renamed(kind))[:3]):
+            known = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+            # All tabs of one of them, and of the others what their states make of the first.
+            others = [tab.id for tab in tabs_of(kind)[1:] if tab.id != "yaml"] if not number else []
+            for tab_id in ("", *others):
+                await visitor.open(detail_url("host", kind.segment, known, tab_id))
+
+    return look
+
+
+def of_customs(site: Site) -> Job:
+    async def look(visitor: Visitor) -> None:
+        for crd in CUSTOM:
+            await visitor.open(list_url("host", crd["metadata"]["name"]) + "?limit=500")
+            rows = "() => document.querySelectorAll('#results tr[data-key]').length"
+            assert await visitor.page.evaluate(rows) > 20
+        for gvr, obj in list(custom_objects(1))[::5]:
+            meta = obj["metadata"]
+            key = Key(meta.get("namespace", ""), meta["name"])
+            for tab in ("", "events", "yaml"):
+                await visitor.open(detail_url("host", gvr.qualified, key, tab))
+
+    return look
+
+
+async def of_pages(visitor: Visitor) -> None:
+    """What is about more than one kind, and what a link from elsewhere may bring along."""
+    for url in ("/dashboard", "/clusters/host", "/clusters/host/projects/shop"):
+        assert await visitor.open(url) == 200
+    for text in ("zqx", *TEXTS):
+        given = quote(text, safe="")[:1500]
+        await visitor.open(f"/search?q={given}")
+        await visitor.open(
+            f"/clusters/host/pods?q={given}&label={given}&status={given}&sort={given}"
+        )
+        await visitor.open(f"/clusters/host/pods?namespace={given}&columns={given}&page={given}")
+        await visitor.open(f"/clusters/host/projects/{given}/pods/{given}/{given}")
+        await visitor.open(f"/views?list={quote('/clusters/host/pods?q=')}{given}")
+    await visitor.page.goto(visitor.url + "/clusters/host/pods")
+    await visitor.page.keyboard.press("Control+k")
+    await visitor.page.keyboard.type("zqx")
+    await visitor.page.wait_for_selector("#palette-found [role=option]")
+    await visitor.look()
+
+
+async def of_links(visitor: Visitor, links: set[str]) -> None:
+    """One of each sort of page that any page has led to."""
+    seen = {sort_of(visitor.url + "/logout")}
+    while new := {
+        sort_of(link): link for link in links | visitor.links if sort_of(link) not in seen
+    }:
+        for sort, link in new.items():
+            seen.add(sort)
+            await visitor.open(link.removeprefix(visitor.url))
+
+
+def test_it_is_text_everywhere(site: Site) -> None:
+    asyncio.run(crawl(site))
+
+
+async def crawl(site: Site) -> None:
+    jobs: asyncio.Queue[Job] = asyncio.Queue()
+    for kind in kinds:
+        jobs.put_nowait(of_kind(site, kind))
+    jobs.put_nowait(of_customs(site))
+    jobs.put_nowait(of_pages)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        visitors = []
+        for number in range(TABS):
+            context = await browser.new_context(locale=LANGUAGES[number % len(LANGUAGES)])
+            context.set_default_timeout(20_000)
+            visitor = await Visitor.arrive(context, site.url)
+            await visitor.sign_in(PASSWORD)
+            visitors.append(visitor)
+        await asyncio.gather(*(work(visitor, jobs) for visitor in visitors))
+        await of_links(visitors[0], {link for visitor in visitors for link in visitor.links})
+        await browser.close()
+    problems = [problem for visitor in visitors for problem in visitor.problems]
+    assert problems == [], (
+        f"{len(problems)} problems\n" + "\n".join(dict.fromkeys(problems))[:20_000]
+    )
+    assert all(visitor.frames for visitor in visitors)
+    assert sum(visitor.pages for visitor in visitors) > 10 * len(list(kinds))
+
+
+async def work(visitor: Visitor, jobs: "asyncio.Queue[Job]") -> None:
+    while not jobs.empty():
+        try:
+            await jobs.get_nowait()(visitor)
+        except PlaywrightError as error:
+            visitor.note(f"cannot go on: {error}")
