@@ -16,7 +16,6 @@ from accounts.protection.models import SignIn
 from accounts.public import PUBLIC_ROUTES
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
-from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
@@ -210,9 +209,9 @@ async def test_codes_of_others_are_wrong(alice: Enrolled, clock: MovableClock) -
 
 
 async def test_a_new_user_of_the_same_name_inherits_nothing(
-    alice: Enrolled, users: Informer[Any]
+    alice: Enrolled, runtime: StaticRuntime
 ) -> None:
-    users.apply(user("alice", password=HASH, uid="another"))
+    runtime.console.put(USERS, user("alice", password=HASH, uid="another"))
     browser = await owing()
     assert await is_in(browser)
 
