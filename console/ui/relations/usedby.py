@@ -47,9 +47,10 @@ class UsedByPanel(Panel):
 
     def html(self, subject: Subject) -> SafeString:
         groups = list(self._groups(subject))
-        if not groups and not self._known(subject):
+        if not groups and not self.by_name:
             return SafeString("")
-        return render_to_string("ui/relations/groups.html", {"groups": groups})
+        context = {"groups": groups, "known": self._known(subject)}
+        return render_to_string("ui/relations/groups.html", context)
 
     def _known(self, subject: Subject) -> bool:
         """Whether saying that nobody uses it would be the truth, as far as the viewer may know."""

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -112,14 +113,14 @@ def made(console: Console) -> Scene:
         # No scheduler of this name runs, so nobody else writes the status.
         spec = {"schedulerName": "nobody", "containers": [container]}
         manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
-        eventually(lambda n=namespace: _has_account(scene, n), "pods may be created")
+        eventually(partial(_has_account, scene, namespace), "pods may be created")
         scene.kubectl("create", "-n", namespace, "-f", "-", input=manifest)
         console.set_status(name, status, namespace)
     scene.kubectl("create", "secret", "generic", "registry", "-n", PAYMENTS, "--from-literal=a=b")
     for key in (scene.uses_secret, scene.revised):
         namespace, name = key.split("/")
         scene.kubectl("create", "-n", namespace, "-f", "-", input=_deployment(name))
-        eventually(lambda n=namespace: _replica_sets(scene, n) == 1, "it has a revision")
+        eventually(partial(_replica_sets, scene, namespace), "it has a revision")
     scene.kubectl("set", "image", "deployment/image-resizer", "*=example/image:2", "-n", WEB)
     eventually(lambda: _replica_sets(scene, WEB) == 2, "it has two revisions")
     return scene

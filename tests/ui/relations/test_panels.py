@@ -75,7 +75,8 @@ def test_nobody_is_said_to_use_it_only_where_that_is_known(shop: World) -> None:
     tenant = PerType({gvr: ("shop",), types.PODS: ("shop",)})
     assert says not in drawn(subject_of(informers, gvr, Key("shop", "lonely"), tenant))
     alone = {gvr: informers[gvr]}
-    assert says not in drawn(subject_of(alone, gvr, Key("shop", "lonely")))
+    html = drawn(subject_of(alone, gvr, Key("shop", "lonely")))
+    assert says not in html and "No use of it is in sight" in html
 
 
 def test_the_worst_come_first(shop: World) -> None:
