@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import aiohttp
 import msgspec
@@ -18,7 +18,6 @@ import msgspec
 from accounts.bootstrap import admin_user, bootstrap
 from accounts.passwords import hash_password
 from bench import tenant
-from bench.cluster import LoadedControlPlane
 from bench.timing import VARIABLE, Timing
 from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
@@ -26,6 +25,15 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 _ROOT = Path(__file__).resolve().parents[1]
 _READY_SECONDS = 120.0
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+class Cluster(Protocol):
+    """Any cluster: a real control plane or the embedded one."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Its administrator's."""
+        ...
 
 
 class WebConsole:
@@ -36,11 +44,11 @@ class WebConsole:
     """
 
     def __init__(
-        self, cluster: LoadedControlPlane, *, accounts: int = 1, kubeconfig: Path | None = None
+        self, cluster: Cluster, *, accounts: int = 1, kubeconfig: Path | None = None
     ) -> None:
         self._admin_kubeconfig = cluster.kubeconfig
         self._kubeconfig = kubeconfig or cluster.kubeconfig
-        self._password = secrets.token_urlsafe(12) + "aA1"
+        self.password = secrets.token_urlsafe(12) + "aA1"
         self._folder = TemporaryDirectory(prefix="console-")
         self._process: subprocess.Popen[bytes] | None = None
         self.accounts = [f"viewer-{number}" for number in range(accounts)]
@@ -94,7 +102,7 @@ class WebConsole:
         form = {
             "csrfmiddlewaretoken": found.group(1) if found else "",
             "username": account,
-            "password": self._password,
+            "password": self.password,
             "next": "",
         }
         async with session.post("/login", data=form, allow_redirects=False) as response:
@@ -117,8 +125,8 @@ class WebConsole:
         transport = Transport(Credentials(CONSOLE, str(self._admin_kubeconfig)))
         client = ConsoleClient(transport)
         try:
-            await bootstrap(client, admin_password=self._password)
-            hashed = await hash_password(self._password)
+            await bootstrap(client, admin_password=self.password)
+            hashed = await hash_password(self.password)
             for name in self.accounts:
                 await client.apply(USERS, _named(admin_user(hashed), name))
                 await client.apply(CLUSTER_ROLE_BINDINGS, _bound(name))
