@@ -1,5 +1,5 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test screenshots chaos check bench vendor messages clean
+.PHONY: demo test screenshots chaos soak check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
@@ -25,6 +25,12 @@ screenshots:
 chaos:
 	sh scripts/setup.sh dev
 	$(PY) -m tests.chaos $(ARGS)
+
+# Whether a browser that shows a list for an hour holds more and more; ARGS="--minutes 10" is quicker.
+soak:
+	sh scripts/setup.sh dev
+	sh scripts/debian.sh chromium
+	$(PY) -m bench.browser_memory $(ARGS)
 
 check:
 	sh scripts/setup.sh dev

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import aiohttp
 import msgspec
@@ -19,7 +19,6 @@ import yaml
 from accounts.bootstrap import admin_user, bootstrap
 from accounts.passwords import hash_password
 from bench import tenant
-from bench.cluster import LoadedControlPlane
 from bench.timing import VARIABLE, Timing
 from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
@@ -27,6 +26,15 @@ from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
 _ROOT = Path(__file__).resolve().parents[1]
 _READY_SECONDS = 120.0
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+class Cluster(Protocol):
+    """Any cluster: a real control plane or the embedded one."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Its administrator's."""
+        ...
 
 
 class WebConsole:
@@ -38,7 +46,7 @@ class WebConsole:
 
     def __init__(
         self,
-        cluster: LoadedControlPlane,
+        cluster: Cluster,
         *,
         accounts: int = 1,
         kubeconfig: Path | None = None,
@@ -46,7 +54,7 @@ class WebConsole:
     ) -> None:
         self._admin_kubeconfig = cluster.kubeconfig
         self._kubeconfig = kubeconfig or cluster.kubeconfig
-        self._password = secrets.token_urlsafe(12) + "aA1"
+        self.password = secrets.token_urlsafe(12) + "aA1"
         self._folder = TemporaryDirectory(prefix="console-")
         if configuration is not None:
             Path(self._folder.name, "authentication.yaml").write_text(yaml.safe_dump(configuration))
@@ -95,7 +103,7 @@ class WebConsole:
     async def signed_in(self, account: str) -> aiohttp.ClientSession:
         """A session with this account's cookies. Raises OSError if the console does not let it in."""
         session, form = await self.at_login()
-        form |= {"username": account, "password": self._password}
+        form |= {"username": account, "password": self.password}
         async with session.post("/login", data=form, allow_redirects=False) as response:
             if response.status != 302:
                 await session.close()
@@ -125,8 +133,8 @@ class WebConsole:
         transport = Transport(Credentials(CONSOLE, str(self._admin_kubeconfig)))
         client = ConsoleClient(transport)
         try:
-            await bootstrap(client, admin_password=self._password)
-            hashed = await hash_password(self._password)
+            await bootstrap(client, admin_password=self.password)
+            hashed = await hash_password(self.password)
             for name in self.accounts:
                 await client.apply(USERS, _named(admin_user(hashed), name))
                 await client.apply(CLUSTER_ROLE_BINDINGS, _bound(name))

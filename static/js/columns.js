@@ -10,8 +10,7 @@ function freeze() {
   table.removeAttribute("data-frozen");
   heads.forEach((head) => head.style.removeProperty("width"));
   if (!wide.matches) return;
-  // The status column takes what the others leave.
-  const widths = heads.map((head) => (head.dataset.col === "status" ? 0 : head.getBoundingClientRect().width));
+  const widths = heads.map((head) => head.getBoundingClientRect().width);
   heads.forEach((head, at) => widths[at] && head.style.setProperty("width", `${widths[at]}px`));
   table.setAttribute("data-frozen", "");
 }

@@ -6,7 +6,7 @@
 // rows that stand there change, and what is new, gone or moved waits in a pill.
 
 const { $, word, announce, toast, tick, freeze } = window.quarterdeck;
-const { MORPH, table, rows, deleted, coming, apply, arrange, markGone, note, settle } = window.quarterdeck;
+const { MORPH, table, rows, deleted, coming, apply, arrange, keep, markGone, note, settle } = window.quarterdeck;
 const root = document.documentElement;
 const phone = matchMedia("(max-width: 47.99rem)");
 const watching = document.body.hasAttribute("ws-connect");
@@ -141,7 +141,10 @@ function reorder({ url, order, total, etag }) {
   if (list?.dataset.url !== url) return;
   Object.assign(list.dataset, { total, etag });
   if (order.join() === rows().map((row) => row.dataset.key).join()) return wait(null);
-  if (held() || waiting) return later();
+  if (held() || waiting) {
+    keep(order);
+    return later();
+  }
   // What is said in place of an empty list comes with the page.
   if (list.hidden || !order.length || !arrange(order)) return void refresh();
   deleted.clear();
@@ -210,8 +213,10 @@ function control({ refresh: again, order, gone = [], error, ...told }) {
   if ([401, 403].includes(error?.code) && performance.now() > 10_000) return location.reload();
   if (error) toast(error.message);
   for (const key of gone) {
+    const row = rows().find(({ dataset }) => dataset.key === key);
+    if (!row) continue;
     deleted.add(key);
-    rows().filter((row) => row.dataset.key === key).forEach(markGone);
+    markGone(row);
   }
   if (order) reorder({ order, ...told });
   if (again) refresh();

@@ -71,6 +71,12 @@ function arrange(order) {
   return true;
 }
 
+/** Forgets rows that came and have no place any more: a list may be held for hours. */
+function keep(order) {
+  const wanted = new Set(order);
+  [...coming.keys()].forEach((key) => wanted.has(key) || coming.delete(key));
+}
+
 /** The menu's count of the open list, which the server draws with whole pages alone. */
 function recount() {
   if (!table()) return;
@@ -105,4 +111,4 @@ for (const input of ["pointerdown", "keydown"]) {
   });
 }
 
-Object.assign(window.quarterdeck, { MORPH, table, rows, deleted, coming, apply, arrange, markGone, note: (list) => changed.push(...list), settle });
+Object.assign(window.quarterdeck, { MORPH, table, rows, deleted, coming, apply, arrange, keep, markGone, note: (list) => changed.push(...list), settle });

@@ -1,56 +1,21 @@
-"""Installs and starts the OpenID provider of npm's `oidc-provider`, pinned by its lock file.
+"""Installs and starts the OpenID provider of npm's `oidc-provider`, pinned by its lock file."""
 
-What is installed is kept in the cache folder, whose name holds the lock's hash.
-"""
-
-import fcntl
-import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import npm
 from tests.controlplane.layout import free_port
 
 FOLDER = Path(__file__).parent / "oidc_provider"
-_FILES = ("package.json", "package-lock.json", "server.mjs")
-
-
-class Missing(Exception):
-    """It can be neither found nor installed; the message is one line."""
 
 
 def installed() -> Path:
     """The folder with the server and its packages. Raises `Missing`."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        raise Missing("node or npm is missing")
-    digest = hashlib.sha256(b"".join((FOLDER / name).read_bytes() for name in _FILES))
-    root = os.environ.get("QUARTERDECK_CACHE") or str(Path.home() / ".cache" / "quarterdeck")
-    parent = Path(root).absolute() / "oidc-provider"
-    folder = parent / digest.hexdigest()[:12]
-    parent.mkdir(parents=True, exist_ok=True)
-    with (parent / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            _install(parent, folder)
-    return folder
-
-
-def _install(parent: Path, folder: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=parent) as unfinished:
-        new = Path(unfinished) / "new"
-        new.mkdir()
-        for name in _FILES:
-            shutil.copy(FOLDER / name, new)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        done = subprocess.run(command, cwd=new, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            last = done.stderr.strip().rpartition("\n")[2]
-            raise Missing(f"npm ci of oidc-provider failed: {last[:200]}")
-        new.rename(folder)
+    return npm.installed(FOLDER, "oidc-provider")
 
 
 @contextmanager

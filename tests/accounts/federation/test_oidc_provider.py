@@ -13,12 +13,13 @@ from yarl import URL
 
 from tests.accounts.conftest import ORIGIN, Browser
 from tests.accounts.federation.conftest import Providers, entry
-from tests.accounts.federation.node import Missing, installed, oidc_provider
+from tests.accounts.federation.node import installed, oidc_provider
 from tests.accounts.federation.servers import local_server
 from tests.accounts.federation.test_code_flow import accounts_in
 from tests.accounts.federation.test_openid import say
 from tests.controlplane.layout import free_port
 from tests.controlplane.plugin import left_out
+from tests.npm import Missing
 from tests.rbac.fakes import FakeConsole
 
 pytestmark = pytest.mark.django_db(transaction=True)

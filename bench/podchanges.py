@@ -1,0 +1,99 @@
+"""`python -m bench.podchanges KUBECONFIG`: changes the pods of a small cluster without end.
+
+Most changes are new statuses of pods that stay; every tenth deletes the oldest pod and creates another.
+It writes a line when all pods are there, and then how many changes there were in each minute.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import deque
+
+from bench.podspec import Pod
+from bench.podstatus import status_of
+from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
+from console.kube.gvr import PODS
+
+_NAMESPACE = "default"
+_TURNOVER = 10
+
+
+class PodChanges:
+    """`pods` of them at any time."""
+
+    def __init__(self, transport: Transport, pods: int) -> None:
+        self._transport, self._client = transport, ConsoleClient(transport)
+        self._standing = deque(map(Pod, range(pods)))
+        self._next = pods
+
+    async def fill(self) -> None:
+        for pod in self._standing:
+            await self._create(pod)
+
+    async def change(self, number: int) -> None:
+        if number % _TURNOVER == 0:
+            oldest, new = self._standing.popleft(), Pod(self._next)
+            self._next += 1
+            await self._delete(oldest)
+            await self._create(new)
+            self._standing.append(new)
+        else:
+            pod = self._standing[number * 7 % len(self._standing)]
+            await self._set_status(pod, generation=number)
+
+    async def _create(self, pod: Pod) -> None:
+        manifest = pod.manifest()
+        # Neither its node nor its owner is there, and a controller would take it for left behind.
+        del manifest["metadata"]["ownerReferences"], manifest["spec"]["nodeName"]
+        manifest["metadata"]["namespace"] = _NAMESPACE
+        await self._client.create(PODS, manifest, namespace=_NAMESPACE)
+        await self._set_status(pod)
+
+    async def _set_status(self, pod: Pod, generation: int = 0) -> None:
+        body = {"status": status_of(pod, generation)}
+        await self._client.patch(
+            PODS, body, namespace=_NAMESPACE, name=pod.name, subresource="status"
+        )
+
+    async def _delete(self, pod: Pod) -> None:
+        path = PODS.path(_NAMESPACE, pod.name)
+        query = [("gracePeriodSeconds", "0")]
+        await self._transport.request("DELETE", path, params=query)
+
+
+async def run(kubeconfig: str, pods: int, rate: float) -> None:
+    transport = Transport(Credentials(CONSOLE, kubeconfig))
+    changes = PodChanges(transport, pods)
+    try:
+        await changes.fill()
+        _say("ready")
+        started = minute = time.monotonic()
+        counted = number = 0
+        while True:
+            await asyncio.sleep(started + number / rate - time.monotonic())
+            number += 1
+            await changes.change(number)
+            if time.monotonic() - minute >= 60:
+                _say(str(number - counted))
+                counted, minute = number, minute + 60
+    finally:
+        await transport.close()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.podchanges", description=__doc__)
+    parser.add_argument("kubeconfig")
+    parser.add_argument("--pods", type=int, default=80)
+    parser.add_argument("--rate", type=float, default=50.0, help="changes a second")
+    given = parser.parse_args()
+    asyncio.run(run(given.kubeconfig, given.pods, given.rate))
+
+
+if __name__ == "__main__":
+    main()
