@@ -43,9 +43,9 @@ from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
 from console.ui.shell import live_of
-from console.ui.states import denied_text
 from console.ui.text import visible
-from console.views.errors import denied_page, error_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 from workspaces.rights import may_see
 from workspaces.services.acting import Doer, Refused
@@ -117,18 +117,11 @@ def page(view: View) -> View:
         try:
             return await view(request, *args, **kwargs)
         except Denied as denied:
-            kind = kinds.of(denied.gvr) or kinds.of(WORKSPACES)
-            if kind is None:
-                raise Http404 from denied
-            nouns = _NOUNS.get(denied.gvr.resource) or kind.nouns
-            return denied_page(request, kind, denied_text(denied, nouns))
+            return denied_page(request, denied, kinds.of(WORKSPACES))
         except (AuditUnavailable, DatabaseError):
             return error_page(request, 503, _("The database cannot be used."))
 
     return guarded
-
-
-_NOUNS = {"workspacemembers": gettext_lazy("members of this workspace")}
 
 
 async def follow() -> None:
