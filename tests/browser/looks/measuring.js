@@ -1,0 +1,72 @@
+// What can be measured of the page that is shown, as one object. Names of elements are for people.
+() => {
+  const name = (element) => {
+    const text = (element.textContent ?? "").trim().slice(0, 40);
+    return `${element.tagName.toLowerCase()}${element.id ? "#" + element.id : ""}.${[...element.classList].join(".")} "${text}"`;
+  };
+  const shown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(shown);
+  const box = (element) => element.getBoundingClientRect();
+  const style = (element) => getComputedStyle(element);
+  const inView = (element) => {
+    const { top, bottom, left, right } = box(element);
+    return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+  };
+  // The right edge of what is in a cell, and the left one, whatever the cell's own width.
+  const edges = (cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const boxes = [...range.getClientRects()].filter(({ width }) => width > 0);
+    return boxes.length ? [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))] : null;
+  };
+
+  const rows = all("#results tbody > tr");
+  const columns = all("#results thead th[data-col]").map((head) => {
+    const cells = [head, ...rows.map((row) => row.cells[head.cellIndex])].map(edges).filter(Boolean);
+    return { name: head.dataset.col, left: Math.min(...cells.map(([left]) => left)), right: Math.max(...cells.map(([, right]) => right)) };
+  });
+  const gaps = columns.slice(1).map((column, at) => ({ between: `${columns[at].name} and ${column.name}`, pixels: column.left - columns[at].right }));
+
+  const FLOATING = ".menu, dialog, .toast, .bulk, .updates > button, .rail:popover-open, [popover]";
+  const casts = (element) => style(element).boxShadow.split(/,(?![^(]*\))/).some((one) => one !== "none" && !one.includes("inset"));
+
+  // What the cluster wrote is in its own language.
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, [lang=en], option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim();
+    const holder = walker.currentNode.parentElement;
+    if (text && shown(holder) && !holder.closest(DATA)) texts.push(text);
+  }
+
+  return {
+    wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    rowsInView: rows.filter(inView).length,
+    rowHeights: [...new Set(rows.map((row) => Math.round(box(row).height)))],
+    gaps: gaps.filter(({ pixels }) => pixels > 240),
+    primary: all(".button.primary").filter((one) => !one.closest("dialog")).map(name),
+    danger: all(".button.danger").map(name),
+    shadows: all("body *").filter((one) => casts(one) && !one.closest(FLOATING)).map(name),
+    cutNames: all(".name .full, .name .stem").filter((one) => one.scrollWidth > one.clientWidth + 1 && style(one).display !== "inline").map(name),
+    paleStems: all(".table .name:has(.suffix)").filter((one) => {
+      const [stem, suffix] = [one.querySelector(".stem"), one.querySelector(".suffix")];
+      return suffix.textContent && style(stem).color === style(suffix).color && !one.closest("[data-gone]");
+    }).map(name),
+    raggedNumbers: all("tbody .number").filter((one) => {
+      const cell = one.closest(".table td");
+      return cell && !(["end", "right"].includes(style(cell).textAlign) && style(one).fontVariantNumeric.includes("tabular-nums"));
+    }).map(name),
+    freshness: all(".freshness").some(inView),
+    shell: document.querySelector(".shell") !== null,
+    wideFields: all("form .input").filter((one) => box(one).width > 640.5).map(name),
+    clipped: all("button, .button, .tool").filter((one) => one.scrollWidth > one.clientWidth + 1 && one.textContent.trim()).map(name),
+    small: all("button, input:not([type=hidden]), select").filter((one) => {
+      const target = one.closest(".tick") ?? one.labels?.[0] ?? one;
+      return Math.min(box(target).width, box(target).height) < 23.9;
+    }).map(name),
+    texts,
+    headings: all("h1").length,
+    title: document.title,
+  };
+}

@@ -1,0 +1,213 @@
+"""Themes, print, colours of the system, the keyboard, what opens over a page, and pasted addresses."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.looks import axe
+from tests.browser.looks.tour import HOST
+from tests.browser.looks.walk import View, opened
+
+PODS = f"{HOST}/pods"
+GROUNDS = ("canvas", "surface", "sunken", "hover", "raised")
+TEXTS = ("ink", "ink-2", "ink-3", "accent", "error-text", "warn-text", "change")
+#: WCAG 1.4.11: what must be seen to be understood or used.
+MARKS = ("error", "warn", "progress", "ok", "idle", "control")
+
+_CONTRAST = """([front, back]) => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const light = (name) => {
+    probe.style.color = `var(--${name})`;
+    const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3);
+    const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = parts.map((part) => linear(part / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [low, high] = [light(front), light(back)].sort((one, other) => one - other);
+  probe.remove();
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+#: What has the focus: whether it is seen to have it, and whether it is in view and not covered.
+_FOCUSED = """() => {
+  const element = document.activeElement;
+  if (element === document.body) return null;
+  const style = getComputedStyle(element);
+  const { left, right, top, bottom, width, height } = element.getBoundingClientRect();
+  const points = [[left + width / 2, top + height / 2], [left + 3, top + 3], [right - 3, bottom - 3]];
+  const over = points.map(([x, y]) => document.elementFromPoint(x, y)).filter(Boolean);
+  return {
+    name: `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 30)}`,
+    ring: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+    seen: over.some((one) => element.contains(one) || one.contains(element)),
+    top,
+  };
+}"""
+
+
+@pytest.fixture
+def page(session: Any, browser: Browser) -> Iterator[Page]:
+    with opened(browser, View(1280), session) as page:
+        yield page
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_are_told_apart(demo: str, page: Page, theme: str) -> None:
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{demo}/account")
+    pairs = [(text, ground, 4.5) for text in TEXTS for ground in GROUNDS]
+    pairs += [(mark, ground, 3.0) for mark in MARKS for ground in GROUNDS]
+    pairs += [("on-danger", "danger", 4.5), ("surface", "ink", 4.5), ("ink", "accent-tint", 4.5)]
+    measured = {(a, b): page.evaluate(_CONTRAST, [a, b]) for a, b, _ in pairs}
+    assert [(a, b, measured[a, b]) for a, b, least in pairs if measured[a, b] < least] == []
+
+
+def test_the_theme_is_the_systems_unless_one_is_chosen(demo: str, page: Page) -> None:
+    def ground() -> str:
+        color: str = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        return color
+
+    page.goto(f"{demo}/account")
+    light = ground()
+    page.emulate_media(color_scheme="dark")
+    dark = ground()
+    assert light != dark
+    page.locator(".avatar").click()
+    page.locator("#account-menu").get_by_role("button", name="Light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    assert ground() == light
+    page.emulate_media(color_scheme="light")
+    page.locator(".avatar").click()
+    page.locator("#account-menu").get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert ground() == dark
+
+
+def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(demo + PODS)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+    ink = page.evaluate("getComputedStyle(document.querySelector('.stem')).color")
+    assert ink == "rgb(24, 34, 48)"
+    expect(page.locator("#results tbody tr").first).to_be_visible()
+    for selector in (".topbar", ".rail", ".filters", ".pager", "#results .actions", ".tick"):
+        expect(page.locator(selector).first).to_be_hidden()
+
+
+def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: Browser) -> None:
+    with opened(browser, View(1280), session, forced_colors="active") as page:
+        page.goto(demo + PODS)
+        mark = page.locator("#results tbody .mark").first
+        expect(mark).to_be_visible()
+        # A mark is drawn in the colour of its text, which the system gives.
+        drawn = mark.evaluate(
+            "(one) => [getComputedStyle(one).color, getComputedStyle(one.parentElement).color]"
+        )
+        assert drawn[0] == drawn[1]
+        current = page.locator(".rail-link[aria-current=page]")
+        bar = "(one) => getComputedStyle(one, '::before').backgroundColor"
+        assert current.evaluate(bar) != page.locator("html").evaluate(
+            "(one) => getComputedStyle(one).backgroundColor"
+        )
+        page.keyboard.press("Tab")
+        assert page.evaluate(_FOCUSED)["ring"]
+
+
+@pytest.mark.parametrize(
+    ("path", "width"), [(PODS, 1280), (PODS, 390), ("/dashboard", 1280), ("/account", 390)]
+)
+def test_the_focus_is_seen_at_each_stop(
+    demo: str, session: Any, browser: Browser, path: str, width: int
+) -> None:
+    with opened(browser, View(width), session) as page:
+        page.goto(demo + path)
+        page.evaluate("document.fonts.ready")
+        wrong, stops = [], 0
+        for _ in range(90):
+            page.keyboard.press("Tab")
+            found = page.evaluate(_FOCUSED)
+            if found is None:
+                break
+            stops += 1
+            if not (found["ring"] and found["seen"]):
+                wrong.append(found)
+        assert wrong == []
+        assert stops > 10
+        # And back, where what sticks to the top could cover it.
+        for _ in range(30):
+            page.keyboard.press("Shift+Tab")
+            found = page.evaluate(_FOCUSED)
+            assert found is None or (found["ring"] and found["seen"]), found
+
+
+def test_escape_goes_back_to_the_row(demo: str, page: Page) -> None:
+    page.goto(demo + PODS)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    key = page.evaluate("document.activeElement.dataset.key")
+    page.keyboard.press(".")
+    expect(page.locator(".menu:popover-open")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu:popover-open")).to_have_count(0)
+    assert key in page.evaluate("document.activeElement.closest('tr').dataset.key")
+    page.keyboard.press("o")
+    expect(page.locator("#detail")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#results")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_in_what_opens(
+    demo: str, session: Any, browser: Browser, width: int, with_axe: None
+) -> None:
+    for theme in ("light", "dark"):
+        with opened(browser, View(width, theme), session) as page:
+            page.goto(demo + PODS)
+            openers = [".avatar", "[popovertarget=scope-menu]", "[popovertarget=add-filter]"]
+            openers += ["#results .actions [popovertarget]"]
+            openers += ["[popovertarget=rail]"] if width < 1024 else []
+            for opener in openers:
+                page.locator(opener).first.click()
+                expect(page.locator(":popover-open")).to_be_visible()
+                assert axe.violations(page) == [], opener
+                page.keyboard.press("Escape")
+            page.keyboard.press("?")
+            expect(page.locator("#help")).to_be_visible()
+            assert axe.violations(page) == [], "help"
+            page.keyboard.press("Escape")
+            page.keyboard.press("Control+k")
+            expect(page.get_by_role("option").first).to_be_visible()
+            assert axe.violations(page) == [], "palette"
+
+
+def test_a_pasted_address_gives_the_same_picture(demo: str, page: Page) -> None:
+    page.goto(f"{demo}{PODS}?namespace=checkout")
+    page.fill("#q", "cart")
+    expect(page).to_have_url(re.compile("q=cart"))
+    page.locator("th[data-col=name] a").click()
+    expect(page).to_have_url(re.compile("sort="))
+    expect(page.locator("th[data-col=name]")).to_have_attribute("aria-sort", re.compile("."))
+    other = page.context.new_page()
+    other.goto(page.url)
+    assert _picture(other) == _picture(page)
+    assert "checkout" in _picture(other)
+
+
+def _picture(page: Page) -> str:
+    """What is read on it; ages go on by themselves."""
+    text: str = page.evaluate(
+        """() => {
+          const copy = document.querySelector("main").cloneNode(true);
+          copy.querySelectorAll(".age, svg").forEach((one) => one.remove());
+          const fields = [...copy.querySelectorAll("input:not([type=hidden])")];
+          const values = fields.map(({ name, value }) => `${name}=${value}`);
+          return [copy.textContent.replace(/\\s+/g, " "), ...values].join("|");
+        }"""
+    )
+    return text

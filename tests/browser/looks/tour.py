@@ -1,0 +1,90 @@
+"""Every page that the sample world has, found by following the console's own links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page
+
+HOST = "/clusters/host"
+
+#: Pages that neither the menu nor a first row leads to.
+OTHERS = (
+    "/search",
+    "/search?q=cart",
+    "/search?q=nothing-is-called-this",
+    "/views",
+    "/account",
+    "/access/accounts/users/alice",
+    "/access/accounts/users/alice/edit",
+    "/access/accounts/users/alice/password",
+    f"{HOST}/projects/checkout",
+    f"{HOST}/projects/checkout/pods/no-such-pod",
+    f"{HOST}/pods?q=nothing-is-called-this",
+    f"{HOST}/pods?namespace=checkout&status=ok",
+    f"{HOST}/no-such-kind",
+    f"{HOST}/pods?sort=no-such-column",
+)
+#: Of these kinds every tab is shown, of the others what their first object opens with and its YAML: the
+#: tabs of all kinds are made of the same panels.
+TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")
+
+_READ = """async (path) => {
+  const answer = await fetch(path);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const found = (links) => [...page.querySelectorAll(links)].map((link) => link.getAttribute("href"));
+  return {
+    menu: found(".rail-link"),
+    rows: found("#results tbody .name > a"),
+    tabs: found(".tabs > a"),
+    acts: found(".detail .acts a"),
+  };
+}"""
+
+
+@dataclass(frozen=True)
+class Tour:
+    """Addresses, each once. `lists` have rows in them; `details` are first tabs, one for each kind."""
+
+    overviews: Sequence[str]
+    lists: Sequence[str]
+    details: Sequence[str]
+    tabs: Sequence[str]
+    confirmations: Sequence[str]
+
+    @property
+    def everything(self) -> list[str]:
+        found = (
+            *self.overviews,
+            *self.lists,
+            *self.details,
+            *self.tabs,
+            *self.confirmations,
+            *OTHERS,
+        )
+        return list(dict.fromkeys(found))
+
+
+def tour(page: Page) -> Tour:
+    """Of a page that is signed in and has loaded any page of the console."""
+
+    def read(path: str) -> dict[str, Any]:
+        found: dict[str, Any] = page.evaluate(_READ, path)
+        return found
+
+    menu: list[str] = read("/dashboard")["menu"]
+    overviews = [path for path in menu if path.rpartition("/")[0] in ("", "/clusters")]
+    lists = [path for path in menu if path not in overviews]
+    details: list[str] = []
+    tabs: list[str] = []
+    confirmations: list[str] = []
+    for path in lists:
+        rows = read(path)["rows"]
+        if not rows:
+            continue
+        details.append(rows[0])
+        first = read(rows[0])
+        wanted = first["tabs"] if path.rpartition("/")[2] in TABBED else first["tabs"][-1:]
+        tabs += wanted
+        confirmations += first["acts"][:1] if path.endswith("/pods") else []
+    return Tour(overviews, lists, details, tabs, confirmations)

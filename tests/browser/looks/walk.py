@@ -1,0 +1,114 @@
+"""Walks through pages and keeps what was seen of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from tests.browser.looks import axe
+
+_MEASURING = Path(__file__).parent / "measuring.js"
+HEIGHTS = {320: 700, 390: 844, 768: 1024, 1280: 800, 2560: 1200}
+
+
+@dataclass(frozen=True)
+class View:
+    """How somebody looks. `language`: "en" or "zh"."""
+
+    width: int
+    theme: str = "light"
+    language: str = "en"
+
+
+@dataclass
+class Seen:
+    """One page. `measures`: what measuring.js found, by window width; `reports`: errors of scripts and
+    refusals of the Content-Security-Policy; `violations`: of axe."""
+
+    path: str
+    view: View
+    status: int
+    measures: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    reports: Sequence[str] = ()
+    violations: Sequence[str] = ()
+
+    @property
+    def here(self) -> Mapping[str, Any]:
+        return self.measures[self.view.width]
+
+
+@cache
+def measuring() -> str:
+    return _MEASURING.read_text()
+
+
+def measure(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate(measuring())
+    return found
+
+
+@contextmanager
+def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
+    """A page that looks so."""
+    context = browser.new_context(
+        storage_state=session,
+        viewport={"width": view.width, "height": HEIGHTS[view.width]},
+        color_scheme=view.theme,
+        locale={"en": "en-GB", "zh": "zh-CN"}[view.language],
+        **more,
+    )
+    context.set_default_timeout(20_000)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def walk(
+    page: Page,
+    url: str,
+    paths: Sequence[str],
+    view: View,
+    *,
+    also: Sequence[int] = (),
+    by_axe: bool,
+) -> list[Seen]:
+    """`also`: further widths of the window at which each page is measured."""
+    reports: list[str] = []
+    page.on("pageerror", lambda error: reports.append(str(error)))
+    page.on("console", lambda message: _keep(reports, message.text))
+    return [_visit(page, url, path, view, also, by_axe, reports) for path in paths]
+
+
+def _keep(reports: list[str], text: str) -> None:
+    if "Content Security Policy" in text or "Content-Security-Policy" in text:
+        reports.append(text)
+
+
+def _visit(
+    page: Page,
+    url: str,
+    path: str,
+    view: View,
+    also: Sequence[int],
+    by_axe: bool,
+    reports: list[str],
+) -> Seen:
+    reports.clear()
+    page.set_viewport_size({"width": view.width, "height": HEIGHTS[view.width]})
+    response = page.goto(url + path)
+    assert response is not None, path
+    page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+    measures = {view.width: measure(page)}
+    violations = axe.violations(page) if by_axe else []
+    for width in also:
+        page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        measures[width] = measure(page)
+    return Seen(path, view, response.status, measures, tuple(reports), violations)
