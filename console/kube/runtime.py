@@ -189,6 +189,9 @@ class Runtime:
         """True as soon as the informer has its first list; False after `timeout` seconds, and at once
         if kube-apiserver refuses it."""
         informer = self.informer(gvr)
+        if informer.freshness.synced:
+            # Nearly always, and every page asks.
+            return True
         with ChangeSignal(informer, asyncio.get_running_loop()) as changed:
             try:
                 async with asyncio.timeout(timeout):

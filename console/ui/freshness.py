@@ -19,10 +19,13 @@ class LiveState:
     problem: str = ""
 
 
+LIVE = LiveState("live")
+
+
 def live_state(informer: Informer[Any]) -> LiveState:
     freshness = informer.freshness
     if not freshness.synced:
         return LiveState("off", freshness.stale_since, freshness.problem)
     if freshness.stale_since is not None:
         return LiveState("stale", freshness.stale_since, freshness.problem)
-    return LiveState("live")
+    return LIVE

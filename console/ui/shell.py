@@ -19,7 +19,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import get_runtime
 from console.kube.store import Store
 from console.ui.access import Access
-from console.ui.freshness import LiveState, live_state
+from console.ui.freshness import LIVE, LiveState, live_state
 from console.ui.kind import Scope
 from console.ui.links import HOST_CLUSTER
 from console.ui.nav import NavGroup, menu
@@ -106,11 +106,11 @@ def visible_namespaces(
 
 def live_of(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
     """Of the page as a whole. Pages about one kind say their own instead."""
-    states = [live_state(informer) for informer in informers.values()]
+    states = [state for item in informers.values() if (state := live_state(item)) is not LIVE]
     stale = [state for state in states if state.state == "stale" and state.since is not None]
     if stale:
         return min(stale, key=lambda state: state.since.timestamp() if state.since else 0.0)
-    return LiveState("live") if states else LiveState("off")
+    return LIVE if informers else LiveState("off")
 
 
 def _namespace(request: HttpRequest) -> str:
