@@ -33,6 +33,8 @@ class Field:
     choices: Sequence[tuple[str, Text]] = ()
     #: The keyboard that a phone shows, as HTML's `inputmode` names it.
     keyboard: str = ""
+    #: The value before the form was read.
+    stored: str = ""
 
     @property
     def is_secret(self) -> bool:
@@ -45,10 +47,11 @@ class Field:
 
 @dataclass(slots=True)
 class Form:
-    """`error`: about the whole form, or about what came of it."""
+    """`error`: about the whole form, or about what came of it; `status`: of the answer with an error."""
 
     fields: Sequence[Field]
     error: Text = ""
+    status: int = 400
     by_name: Mapping[str, Field] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,6 +77,7 @@ class Form:
         """Takes what was sent: texts without what cannot be seen, choices that there are."""
         for found in self.fields:
             given = request.POST.get(found.name, "")
+            found.stored = found.value
             if found.is_secret:
                 found.value = given[:MAX_PASSWORD]
             elif found.type == "checkbox":

@@ -86,7 +86,7 @@ def growth(samples: Sequence[Sample]) -> dict[str, float]:
     def ratio(field: str) -> float:
         first, last = counted[:number], counted[-number:]
         values = [median(getattr(one, field) for one in part) for part in (first, last)]
-        return values[1] / values[0]
+        return float(values[1] / values[0])
 
     return {field: ratio(field) for field in ("heap", "nodes", "listeners", "process")}
 

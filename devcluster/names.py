@@ -53,7 +53,10 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
     for key in about.get("annotations") or {}:
         yield from _validate_key(key.lower(), "metadata.annotations", key)
     for index, finalizer in enumerate(about.get("finalizers") or ()):
-        if "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
+        if declared.custom:
+            # kube-apiserver takes any qualified name there, and warns of those without a path.
+            yield from _validate_key(finalizer, f"metadata.finalizers[{index}]", finalizer)
+        elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield wrong(f"metadata.finalizers[{index}]", finalizer, why)
     for index, owner in enumerate(dicts(about.get("ownerReferences"))):

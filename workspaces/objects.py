@@ -43,11 +43,15 @@ def workspace_of(template: dict[str, Any]) -> Manifest:
 
 
 def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: str = "") -> Manifest:
-    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name."""
+    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name. It is called after
+    the member, whatever the role, so that two who invite the same person at once make one member; no
+    workspace has a dot in its name."""
     return {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
-        "metadata": of_workspace(name or f"{user}-{role}", workspace, uid, **{USER_LABEL: user}),
+        "metadata": of_workspace(
+            name or f"{workspace}.{user}", workspace, uid, **{USER_LABEL: user}
+        ),
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [person(user)],
     }

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.pages import listing, overview, people, projects, settings
+from workspaces.pages import limits, listing, overview, people, projects, settings
 
 _HERE = "workspaces/<str:workspace>"
 
@@ -14,6 +14,11 @@ urlpatterns = [
     path(f"{_HERE}/projects/new", projects.new, name="workspace_project_new"),
     path(f"{_HERE}/projects/<str:namespace>", projects.project, name="workspace_project"),
     path(f"{_HERE}/projects/<str:namespace>/quota", projects.quota, name="workspace_project_quota"),
+    path(
+        f"{_HERE}/projects/<str:namespace>/limits",
+        limits.limits,
+        name="workspace_project_limits",
+    ),
     path(
         f"{_HERE}/projects/<str:namespace>/member",
         projects.member,

@@ -9,10 +9,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.conftest import PASSWORD, Console, Real
 from tests.controlplane.waiting import eventually
 
+Manifest = dict[str, object]
 IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesphere.io"
 
 
-def person(name: str) -> dict[str, object]:
+def person(name: str) -> Manifest:
     spec = {"email": f"{name}@example.com", "password": PASSWORD}
     return {
         "apiVersion": f"{IAM}/v1alpha2",
@@ -22,15 +23,15 @@ def person(name: str) -> dict[str, object]:
     }
 
 
-def world() -> list[dict[str, object]]:
-    template = {
+def world() -> list[Manifest]:
+    template: Manifest = {
         "apiVersion": f"{TENANT}/v1alpha2",
         "kind": "WorkspaceTemplate",
         "metadata": {"name": "acme"},
         "spec": {"template": {"spec": {"manager": "ann"}}},
     }
     hard = {"pods": "4", "requests.cpu": "2"}
-    quota = {
+    quota: Manifest = {
         "apiVersion": f"{QUOTA}/v1alpha2",
         "kind": "ResourceQuota",
         "metadata": {"name": "acme"},

@@ -167,7 +167,10 @@ class ControlPlane:
 
     def _has_service_account(self) -> bool:
         path = "/api/v1/namespaces/default/serviceaccounts/default"
-        return self.api.get(path).status == HTTPStatus.OK
+        try:
+            return self.api.get(path).status == HTTPStatus.OK
+        except OSError:
+            return False
 
     @property
     def pids(self) -> dict[str, int]:

@@ -21,8 +21,8 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
+from tests.rbac.fakes import Manifest
 from tests.workspaces.fakes import (
-    Manifest,
     TenantRuntime,
     meaning,
     new_project,

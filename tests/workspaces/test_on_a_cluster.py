@@ -5,6 +5,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -59,6 +60,9 @@ class Person:
             "--as", self.name, "--as-group", "system:authenticated", *arguments, input=stdin
         )
 
+    def applies(self, manifest: str, project: str) -> bool:
+        return self.kubectl("apply", "-n", project, "-f", "-", stdin=manifest).returncode == 0
+
     def may(self, verb: str, project: str) -> bool:
         access = get_authorizer().access_for(Identity(self.name))
         return access.can(verb, PODS, namespace=project)
@@ -72,6 +76,10 @@ def apply(tenancy: Tenancy, *objects: dict[str, Any]) -> None:
 def read(tenancy: Tenancy, *arguments: str) -> Any:
     found = tenancy.cluster.kubectl("get", *arguments, "-o", "json")
     return json.loads(found.stdout) if found.returncode == 0 else None
+
+
+def is_gone(tenancy: Tenancy, kind: str, name: str) -> bool:
+    return read(tenancy, kind, name) is None
 
 
 async def until(check: Callable[[], Any], what: str, seconds: float = WAIT) -> Any:
@@ -157,12 +165,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     )
     for name in ("one", "two"):
         # A quota that nobody has counted yet admits nothing.
-        await until(
-            lambda n=name: (
-                alice.kubectl("apply", "-n", "shop", "-f", "-", stdin=pod(n)).returncode == 0
-            ),
-            f"pod {name}",
-        )
+        await until(partial(alice.applies, pod(name), "shop"), f"pod {name}")
     refused = alice.kubectl("apply", "-n", "shop", "-f", "-", stdin=pod("three"))
     assert refused.returncode != 0
     assert "exceeded quota" in refused.stderr
@@ -241,7 +244,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     tenancy.cluster.kubectl("delete", "workspacetemplate", "acme", "--wait=false")
     await alice.post("/workspaces/acme/projects/new", name="late")
     for kind, name in (("workspacetemplate", "acme"), ("ns", "web"), ("ns", "late")):
-        await until(lambda k=kind, n=name: read(tenancy, k, n) is None, f"end of {name}", 90)
+        await until(partial(is_gone, tenancy, kind, name), f"end of {name}", 90)
     left = read(
         tenancy, "workspaceroles,workspacerolebindings", "-l", "kubesphere.io/workspace=acme"
     )

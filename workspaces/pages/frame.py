@@ -48,7 +48,7 @@ from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
 from workspaces.rights import may_see
-from workspaces.services.acting import Doer, Refused
+from workspaces.services.acting import Doer, Overtaken, Refused
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
@@ -68,21 +68,14 @@ FOLLOWED = (
     WORKSPACE_TEMPLATES,
 )
 FIRST_LIST_WAIT = 3.0
-_TABS: tuple[tuple[str, str | Promise], ...] = (
-    ("workspace", gettext_lazy("Overview")),
-    ("workspace_projects", gettext_lazy("Projects")),
-    ("workspace_members", gettext_lazy("Members")),
-    ("workspace_departments", gettext_lazy("Departments")),
-    ("workspace_quota", gettext_lazy("Quota")),
-    ("workspace_settings", gettext_lazy("Settings")),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class TabLink:
-    title: str | Promise
-    url: str
-    current: bool
+_TITLES: dict[str, str | Promise] = {
+    "workspace": gettext_lazy("Overview"),
+    "workspace_projects": gettext_lazy("Projects"),
+    "workspace_members": gettext_lazy("Members"),
+    "workspace_departments": gettext_lazy("Departments"),
+    "workspace_quota": gettext_lazy("Quota"),
+    "workspace_settings": gettext_lazy("Settings"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +140,7 @@ def open_workspace(request: ConsoleRequest, name: str) -> Open:
 async def show(
     opened: Open, current: str, template: str, values: Mapping[str, Any]
 ) -> HttpResponse:
-    """A page that is drawn anew every other second, while anything on it changes."""
+    """A page that is drawn anew every second, while anything on it changes."""
     request = opened.request
     informers = get_runtime().informers()
     body = draw(template, {**values, "workspace": visible(opened.name)})
@@ -163,14 +156,12 @@ async def show(
 
 
 def head(opened: Open, current: str) -> dict[str, Any]:
-    tabs = [TabLink(title, opened.url(name), name == current) for name, title in _TABS]
-    title = next(tab.title for tab in tabs if tab.current)
     found = opened.workspace
     return {
         "workspace": visible(found.name),
         "alias": visible(found.alias),
-        "tabs": tabs,
-        "page_title": title,
+        "current": current,
+        "page_title": _TITLES[current],
         "ending": found.deleted is not None,
     }
 
@@ -187,7 +178,14 @@ async def form_page(
     version: str = "",
     danger: bool = False,
 ) -> HttpResponse:
-    """`version`: of what is shown, which comes back with the form. `about`: what to know before."""
+    """`version`: the latest of what is changed, which comes back with the form. `about`: what to know
+    before. Where somebody else was first, what was typed stays, and saving again is meant to replace
+    what they saved."""
+    if version and opened.request.method == "POST":
+        if form.status == 409 and not danger:
+            _tell_apart(form)
+        else:
+            version = opened.request.POST.get("version", "")
     context = {
         **head(opened, current),
         "form": form,
@@ -198,18 +196,32 @@ async def form_page(
         "version": version,
         "danger": danger,
     }
-    status = 200 if form.is_right else 400
+    status = 200 if form.is_right else form.status
     return render(opened.request, "workspaces/form.html", context, status=status)
+
+
+def _tell_apart(form: Form) -> None:
+    form.error = _(
+        "Somebody else changed this in the meantime. Saving again replaces what is there now."
+    )
+    for field in form.fields:
+        if field.stored != field.value:
+            labels = dict(field.choices)
+            field.hint = _("Now: %(value)s") % {
+                "value": labels.get(field.stored, field.stored) or "—"
+            }
 
 
 async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
     """True if it was done; else the form says why not. Raises `Denied` and `AuditUnavailable`."""
     try:
         await doing
+    except Overtaken as overtaken:
+        form.error, form.status = str(overtaken), 409
     except Refused as refused:
         form.error = str(refused)
     except ApiError as error:
-        form.error = f"{_plain(error)} {visible(error.message)}"
+        form.error, form.status = f"{_plain(error)} {visible(error.message)}", error.code
     return form.is_right
 
 

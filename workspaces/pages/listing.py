@@ -107,4 +107,5 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         "button": _("Create workspace"),
         "back": reverse("workspace_list"),
     }
-    return render(request, "workspaces/form.html", context, status=200 if form.is_right else 400)
+    status = 200 if form.is_right else form.status
+    return render(request, "workspaces/form.html", context, status=status)

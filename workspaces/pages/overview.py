@@ -193,9 +193,9 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     form = quota_form(hard)
     version = entry.resource_version if entry is not None else ""
     if request.method == "POST":
-        version = request.POST.get("version", "")
-        amounts = read_quota(request, form)
-        if form.is_right and await done(form, settings.set_quota(opened.doer, amounts, version)):
+        seen = request.POST.get("version", "")
+        amounts = read_amounts(request, form)
+        if form.is_right and await done(form, settings.set_quota(opened.doer, amounts, seen)):
             messages.success(request, _("Saved the quota."))
             return HttpResponseRedirect(opened.url("workspace_quota"))
     return await form_page(
@@ -216,7 +216,8 @@ def quota_form(hard: dict[str, str]) -> Form:
     return Form([Field(name, name, value=str(hard.get(name, ""))) for name in names])
 
 
-def read_quota(request: ConsoleRequest, form: Form) -> Amounts:
+def read_amounts(request: ConsoleRequest, form: Form) -> Amounts:
+    """What is filled in, by field; what is no amount is refused."""
     form.read(request)
     found: Amounts = {}
     for field in form.fields:

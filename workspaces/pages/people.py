@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
 from console.ui.http import ConsoleRequest
@@ -65,9 +65,11 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     opened.doer.rights.require("update", MEMBERS)
     found = _member(opened, user)
     form = Form([_role_field(opened, found.roles[0])])
+    version = people.member_version(opened.name, user)
     if request.method == "POST":
         form.read(request)
-        if await done(form, people.change_role(opened.doer, user, form["role"])):
+        seen = request.POST.get("version", "")
+        if await done(form, people.change_role(opened.doer, user, form["role"], seen)):
             messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
             return HttpResponseRedirect(opened.url("workspace_members"))
     return await form_page(
@@ -77,6 +79,7 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
         title=_("Role of %(name)s") % {"name": visible(user)},
         button=_("Change role"),
         back=opened.url("workspace_members"),
+        version=version,
     )
 
 
@@ -109,6 +112,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     rights = opened.doer.rights
     rights.require("list", DEPARTMENTS)
     found = groups.tree(opened.name)
+    may_edit, may_delete = rights.may("update", DEPARTMENTS), rights.may("delete", DEPARTMENTS)
     if "new" not in request.GET and request.method != "POST":
         lines = [
             {
@@ -117,7 +121,10 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
                 "depth": range(one.depth),
                 "members": ", ".join(visible(who) for who in one.members),
                 "role": visible(one.role),
-                "url": opened.url("workspace_department", one.name),
+                "url": opened.url("workspace_department", one.name) if may_edit else "",
+                "delete_url": opened.url("workspace_department_delete", one.name)
+                if may_delete
+                else "",
             }
             for one in found
         ]
@@ -174,7 +181,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     )
     if request.method == "POST":
         form.read(request)
-        if await done(form, _change(opened, found, form)):
+        if await done(form, _change(opened, found, form, request.POST.get("version", ""))):
             messages.success(request, _("Saved department %(name)s.") % {"name": found.title})
             return HttpResponseRedirect(opened.url("workspace_departments"))
     return await form_page(
@@ -185,24 +192,37 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
         button=_("Save department"),
         back=opened.url("workspace_departments"),
         about=_("Members: %(names)s") % {"names": visible(", ".join(found.members)) or _("nobody")},
+        version=found.version,
     )
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @page
 async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
+    opened.doer.rights.require("delete", DEPARTMENTS)
+    found = next((one for one in groups.tree(opened.name) if one.name == group), None)
+    if found is None:
+        raise Http404
     form = Form([])
-    if await done(form, groups.delete(opened.doer, group)):
-        messages.success(request, _("Deleted the department."))
-    else:
-        messages.error(request, str(form.error))
-    return HttpResponseRedirect(opened.url("workspace_departments"))
+    if request.method == "POST" and await done(form, groups.delete(opened.doer, group)):
+        messages.success(request, _("Deleted department %(name)s.") % {"name": found.title})
+        return HttpResponseRedirect(opened.url("workspace_departments"))
+    return await form_page(
+        opened,
+        "workspace_departments",
+        form,
+        title=_("Delete department %(name)s") % {"name": visible(found.title)},
+        button=_("Delete department"),
+        back=opened.url("workspace_departments"),
+        about=_("Its members stay in the workspace and lose the role that it gives."),
+        danger=True,
+    )
 
 
-async def _change(opened: Open, found: groups.Department, form: Form) -> None:
+async def _change(opened: Open, found: groups.Department, form: Form, version: str) -> None:
     if form["role"] != found.role:
-        await groups.set_role(opened.doer, found.name, form["role"])
+        await groups.set_role(opened.doer, found.name, form["role"], version)
     if form["add"]:
         await groups.add(opened.doer, found.name, form["add"])
     if form["leave"]:

@@ -24,7 +24,7 @@ from console.ui.text import visible
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
 from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
-from workspaces.pages.overview import quota_form, read_quota
+from workspaces.pages.overview import quota_form, read_amounts
 from workspaces.quotas import project_use, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
@@ -43,7 +43,7 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     ]
     form = Form([*about, *quota_form({}).fields])
     if request.method == "POST":
-        hard = read_quota(request, Form(form.fields[len(about) :]))
+        hard = read_amounts(request, Form(form.fields[len(about) :]))
         for field in about:
             Form([field]).read(request)
         if form.is_right:
@@ -73,7 +73,7 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
 @page
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    found = _project(opened, namespace)
+    found = open_project(opened, namespace)
     access, name = opened.access, found.name
     may_delete = access.can("delete", NAMESPACES, name=name)
     may_edit = access.can("update", RESOURCE_QUOTAS, namespace=name)
@@ -85,6 +85,9 @@ async def project(request: ConsoleRequest, workspace: str, namespace: str) -> Ht
         "overview_url": reverse("project_overview", args=(HOST_CLUSTER, name)),
         "own": project_use(name, name) if shows_quota else [],
         "share": project_use(name, SHARE) if shows_quota else [],
+        "limits_url": opened.url("workspace_project_limits", name)
+        if access.can("update", LIMIT_RANGES, namespace=name)
+        else "",
         "limits": _limits(name) if access.can("list", LIMIT_RANGES, namespace=name) else [],
         "members": _members(name) if access.can("list", ROLE_BINDINGS, namespace=name) else [],
         "quota_url": opened.url("workspace_project_quota", name) if may_edit else "",
@@ -103,7 +106,7 @@ async def project(request: ConsoleRequest, workspace: str, namespace: str) -> Ht
 async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """The project's own quota, as the user."""
     opened = open_workspace(request, workspace)
-    name = _project(opened, namespace).name
+    name = open_project(opened, namespace).name
     if not opened.access.can("update", RESOURCE_QUOTAS, namespace=name):
         raise Denied("update", RESOURCE_QUOTAS, name)
     entry = quota_entry(name, name)
@@ -111,9 +114,9 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     form = quota_form({resource: str(text) for resource, text in hard.items()})
     version = entry.resource_version if entry is not None else ""
     if request.method == "POST":
-        version = request.POST.get("version", "")
-        amounts = read_quota(request, form)
-        setting = projects.set_quota(opened.doer, name, amounts, version)
+        amounts = read_amounts(request, form)
+        seen = request.POST.get("version", "")
+        setting = projects.set_quota(opened.doer, name, amounts, seen)
         if not form.is_right:
             setting.close()
         elif await done(form, setting):
@@ -136,7 +139,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
 async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """Gives somebody a role in the project, or takes it away, as the user."""
     opened = open_workspace(request, workspace)
-    name = _project(opened, namespace).name
+    name = open_project(opened, namespace).name
     if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
         raise Denied("create", ROLE_BINDINGS, name)
     roles = [("", _("none")), *((role, role) for role in PROJECT_RULES)]
@@ -164,7 +167,7 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     )
 
 
-def _project(opened: Open, name: str) -> Namespace:
+def open_project(opened: Open, name: str) -> Namespace:
     """Raises `Denied`, whether or not there is such a project, and `Http404`."""
     if not opened.access.can("get", PROJECTS, name=name):
         raise Denied("get", NAMESPACES)

@@ -55,11 +55,10 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
     version = entry.resource_version
     if request.method == "POST":
-        version = request.POST.get("version", "")
         form.read(request)
         editing = settings.edit(
             opened.doer,
-            version,
+            request.POST.get("version", ""),
             alias=form["alias"],
             description=form["description"],
             manager=form["manager"],
@@ -94,14 +93,14 @@ async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
             Field("typed", _("Type the name of the workspace to delete it"), required=True),
         ]
     )
-    uid = entry.projection.uid
     if request.method == "POST":
-        uid = request.POST.get("version", "")
         form.read(request)
         if form["typed"] != opened.name:
             form.refuse("typed", _("This is not the name of the workspace."))
         if form.is_right:
-            ending = settings.delete(opened.doer, uid, keep=bool(form["keep"]))
+            ending = settings.delete(
+                opened.doer, request.POST.get("version", ""), keep=bool(form["keep"])
+            )
             if await done(form, ending):
                 text = _("Workspace %(name)s is being deleted.") % {"name": opened.name}
                 messages.success(request, text)
@@ -116,6 +115,6 @@ async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
         back=opened.url("workspace_settings"),
         about=_("Its members, roles and departments go with it. Projects: %(names)s")
         % {"names": names or _("none")},
-        version=uid,
+        version=entry.projection.uid,
         danger=True,
     )

@@ -25,6 +25,10 @@ class Refused(Exception):
     """What was asked for cannot be done; the text says why."""
 
 
+class Overtaken(Refused):
+    """Somebody else was first: what was seen is not so any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Doer:
     """Somebody who acts in a workspace."""

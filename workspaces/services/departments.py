@@ -5,17 +5,27 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION
+from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
 from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
-from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.acting import Doer, Overtaken, Refused, check_person
+from workspaces.services.bindings import (
+    GROUP,
+    USER,
+    bind,
+    overtaken,
+    rebind,
+    take_out,
+    version_of,
+)
 from workspaces.services.members import members
 
 GROUP_LABEL = "iam.kubesphere.io/group-ref"
@@ -25,7 +35,7 @@ DEEPEST = 10
 
 @dataclass(frozen=True, slots=True)
 class Department:
-    """`name` is the Group's, `depth` 0 for one right under the workspace."""
+    """`name` is the Group's, `depth` 0 for one right under the workspace, `version` that of its role."""
 
     name: str
     title: str
@@ -33,6 +43,7 @@ class Department:
     depth: int
     members: tuple[str, ...]
     role: str
+    version: str
 
 
 def tree(workspace: str) -> list[Department]:
@@ -41,11 +52,10 @@ def tree(workspace: str) -> list[Department]:
     people: dict[str, list[str]] = {}
     for entry in _labelled(GROUP_BINDINGS, workspace):
         people.setdefault(entry.projection.group, []).extend(entry.projection.users)
-    roles = {
-        group: entry.projection.role
-        for entry in bindings_of(workspace)
-        for group in entry.projection.groups
-    }
+    roles: dict[str, list[Entry[Binding]]] = {}
+    for entry in bindings_of(workspace):
+        for name in entry.projection.groups:
+            roles.setdefault(name, []).append(entry)
     under: dict[str, list[Group]] = {}
     for group in sorted(groups.values(), key=lambda one: (one.title, one.name)):
         under.setdefault(group.parent if group.parent in groups else "", []).append(group)
@@ -54,9 +64,11 @@ def tree(workspace: str) -> list[Department]:
     def walk(parent: str, depth: int) -> None:
         for group in under.pop(parent, ()):
             who = tuple(sorted(set(people.get(group.name, ()))))
-            role = roles.get(group.name, "")
+            bound = roles.get(group.name, [])
+            role = bound[-1].projection.role if bound else ""
             title = group.title or group.name
-            found.append(Department(group.name, title, group.uid, depth, who, role))
+            version = version_of(bound)
+            found.append(Department(group.name, title, group.uid, depth, who, role, version))
             walk(group.name, min(depth + 1, DEEPEST))
 
     walk("", 0)
@@ -97,7 +109,8 @@ async def delete(doer: Doer, name: str) -> None:
     _check_outranks(doer, department)
     if any(entry.projection.parent == name for entry in _labelled(GROUPS, doer.workspace)):
         raise Refused(_("There are departments under this one. Delete them first."))
-    await _unbind_roles(doer, name)
+    for entry in _roles_of(doer.workspace, name):
+        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
     for entry in _labelled(GROUP_BINDINGS, doer.workspace):
         if entry.projection.group == name:
             await _delete(doer, GROUP_BINDINGS, entry.key.name, entry.projection.uid)
@@ -131,15 +144,15 @@ async def add(doer: Doer, name: str, user: str) -> None:
 
 async def leave(doer: Doer, name: str, user: str) -> None:
     doer.rights.require("update", DEPARTMENTS)
-    _find(doer, name)
+    _check_outranks(doer, _find(doer, name))
     for entry in _labelled(GROUP_BINDINGS, doer.workspace):
-        binding = entry.projection
-        if binding.group == name and binding.users == (user,):
-            await _delete(doer, GROUP_BINDINGS, entry.key.name, binding.uid)
+        if entry.projection.group == name and user in entry.projection.users:
+            await take_out(doer, GROUP_BINDINGS, entry, USER, user)
 
 
-async def set_role(doer: Doer, name: str, role: str) -> None:
-    """What all in the department may do in the workspace; "" for no more than by themselves."""
+async def set_role(doer: Doer, name: str, role: str, version: str) -> None:
+    """What all in the department may do in the workspace; "" for no more than by themselves. `version`:
+    the `Department`'s, as it was seen."""
     doer.rights.require("update", DEPARTMENTS)
     department = _find(doer, name)
     _check_outranks(doer, department)
@@ -149,23 +162,33 @@ async def set_role(doer: Doer, name: str, role: str) -> None:
             raise Refused(_("The workspace has no role %(name)s.") % {"name": role})
         if not doer.rights.holds(rules):
             raise Refused(_("You cannot give a role that allows more than you may do yourself."))
-    await _unbind_roles(doer, name)
-    if not role:
+    if department.version != version:
+        raise Overtaken(overtaken())
+    found = _roles_of(doer.workspace, name)
+    own = next((entry for entry in found if entry.projection.subjects == (name,)), None)
+    if own is not None and role:
+        await rebind(doer, own, role)
+    for entry in found:
+        if entry is not own or not role:
+            await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
+    if own is not None or not role:
         return
     body: Manifest = {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
         "metadata": {
-            "name": f"{name}-{role}",
+            # One for each department, whatever the role. Names of users follow a single dot.
+            "name": f"{doer.workspace}.group.{name}",
             "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name},
             "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
         },
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": name}],
     }
-    bound = body["metadata"]["name"]
-    async with doer.as_console("create", WORKSPACE_ROLE_BINDINGS, bound) as (client, recording):
-        await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
+    try:
+        await bind(doer, body)
+    except Conflict:
+        raise Overtaken(overtaken()) from None
 
 
 def _find(doer: Doer, name: str) -> Department:
@@ -181,11 +204,8 @@ def _check_outranks(doer: Doer, department: Department) -> None:
         raise Refused(_("This department may do more than you in this workspace."))
 
 
-async def _unbind_roles(doer: Doer, name: str) -> None:
-    for entry in bindings_of(doer.workspace):
-        if entry.projection.groups == (name,) and entry.projection.subjects == (name,):
-            uid = entry.projection.uid
-            await _delete(doer, WORKSPACE_ROLE_BINDINGS, entry.key.name, uid)
+def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
+    return [entry for entry in bindings_of(workspace) if name in entry.projection.groups]
 
 
 async def _delete(doer: Doer, gvr: GVR, name: str, uid: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.errors import Conflict, NotFound
+from console.kube.errors import Conflict
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GVR,
@@ -22,9 +22,11 @@ from console.kube.projections.roles import Binding
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
+from rbac.names import PREFIX
 from workspaces.objects import manager_name, workspace_member
 from workspaces.rights import MEMBERS, bindings_of, roles_of, rules_of_role
-from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.acting import Doer, Overtaken, Refused, check_person
+from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,54 +70,49 @@ async def invite(doer: Doer, user: str, role: str) -> None:
     await _bind(doer, user, role)
 
 
-async def change_role(doer: Doer, user: str, role: str) -> None:
-    """Gives a member another role. Of two who do so at once, one is told that the other was first."""
+async def change_role(doer: Doer, user: str, role: str, version: str) -> None:
+    """Gives a member another role. `version`: of what was seen (`member_version`). Of two who do so at
+    once, one is told that the other was first."""
     doer.rights.require("update", MEMBERS)
     _check_role(doer, role)
     found = _of(doer.workspace, user)
     if not found:
-        raise Refused(_("%(name)s is no member any more.") % {"name": user})
-    if [entry.projection.role for entry in found] == [role]:
-        return
+        raise Overtaken(_("%(name)s is no member any more.") % {"name": user})
     _check_outranks(doer, user, found)
+    if version_of(found) != version:
+        raise Overtaken(overtaken())
+    own = next((entry for entry in found if entry.projection.subjects == (user,)), None)
+    if own is not None and own.projection.role != role:
+        await rebind(doer, own, role)
     for entry in found:
-        await _unbind(doer, entry)
-    await _bind(doer, user, role)
+        if entry is not own:
+            await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+    if own is None:
+        await _bind(doer, user, role)
+
+
+def member_version(workspace: str, user: str) -> str:
+    """Of the roles that a member has by themselves."""
+    return version_of(_of(workspace, user))
 
 
 async def remove(doer: Doer, user: str) -> None:
-    """Ends all that somebody has in the workspace: roles, departments, roles in its projects."""
+    """Ends all that somebody has in the workspace: roles, departments, roles in its projects. Others
+    whom the same bindings name keep theirs."""
     doer.rights.require("delete", MEMBERS)
     found = _of(doer.workspace, user)
-    _check_outranks(doer, user, found)
+    _check_outranks(doer, user, (*found, *_by_departments(doer.workspace, user)))
     for entry in found:
-        await _unbind(doer, entry)
-    for membership in _label(GROUP_BINDINGS, doer.workspace):
-        if membership.projection.users == (user,):
-            name, uid = membership.key.name, membership.projection.uid
-            async with doer.as_console("delete", GROUP_BINDINGS, name) as (client, recording):
-                await client.delete(GROUP_BINDINGS, name=name, uid=uid, audit_id=recording.audit_id)
-    for project in _label(NAMESPACES, doer.workspace):
-        await _leave(doer, project.key.name, user)
-
-
-async def _leave(doer: Doer, project: str, user: str) -> None:
-    """Out of one project, as far as a binding is this user's alone."""
+        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+    for entry in _label(GROUP_BINDINGS, doer.workspace):
+        if user in entry.projection.users:
+            await take_out(doer, GROUP_BINDINGS, entry, USER, user)
     store = get_runtime().informer(ROLE_BINDINGS).store
-    for entry in indexes_of(store).by_namespace.get(project):
-        binding: Binding = entry.projection
-        if binding.subjects != (user,) or binding.users != (user,) or binding.role_kind != "Role":
-            continue
-        name = entry.key.name
-        writing = doer.as_console("delete", ROLE_BINDINGS, name, namespace=project)
-        async with writing as (client, recording):
-            await client.delete(
-                ROLE_BINDINGS,
-                namespace=project,
-                name=name,
-                uid=binding.uid,
-                audit_id=recording.audit_id,
-            )
+    for project in _label(NAMESPACES, doer.workspace):
+        for entry in indexes_of(store).by_namespace.get(project.key.name):
+            # What controllers make of the workspace's roles follows those.
+            if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
+                await take_out(doer, ROLE_BINDINGS, entry, USER, user)
 
 
 def _check_role(doer: Doer, role: str) -> None:
@@ -140,31 +137,10 @@ def _check_outranks(doer: Doer, user: str, found: Iterable[Entry[Binding]]) -> N
 async def _bind(doer: Doer, user: str, role: str) -> None:
     _check_role(doer, role)
     body = workspace_member(doer.workspace, doer.home().uid, role, user)
-    name = body["metadata"]["name"]
-    async with doer.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
-        try:
-            await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
-        except Conflict:
-            raise Refused(_("Somebody else has just given this role.")) from None
-
-
-async def _unbind(doer: Doer, entry: Entry[Binding]) -> None:
-    name = entry.key.name
-    if entry.projection.subjects != (entry.projection.users[0],):
-        text = _("The role comes from %(name)s, which names others too. Change that one instead.")
-        raise Refused(text % {"name": name})
-    async with doer.as_console("delete", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
-        try:
-            await client.delete(
-                WORKSPACE_ROLE_BINDINGS,
-                name=name,
-                uid=entry.projection.uid,
-                resource_version=entry.resource_version,
-                audit_id=recording.audit_id,
-            )
-        except (Conflict, NotFound):
-            text = _("Somebody else changed this member in the meantime. Look again.")
-            raise Refused(text) from None
+    try:
+        await bind(doer, body)
+    except Conflict:
+        raise Overtaken(_("Somebody else has just invited %(name)s.") % {"name": user}) from None
 
 
 def _of(workspace: str, user: str) -> list[Entry[Binding]]:
@@ -174,6 +150,16 @@ def _of(workspace: str, user: str) -> list[Entry[Binding]]:
         for entry in bindings_of(workspace)
         if user in entry.projection.users and entry.key.name != manager_name(workspace)
     ]
+
+
+def _by_departments(workspace: str, user: str) -> list[Entry[Binding]]:
+    """What somebody has as one of a department."""
+    groups = {
+        entry.projection.group
+        for entry in _label(GROUP_BINDINGS, workspace)
+        if user in entry.projection.users
+    }
+    return [entry for entry in bindings_of(workspace) if groups & set(entry.projection.groups)]
 
 
 def _label(gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:

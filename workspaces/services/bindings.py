@@ -1,0 +1,99 @@
+"""Giving roles of a workspace, and taking a person or a group out of what binds them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.arrival import arrives
+from console.kube.errors import Conflict, NotFound
+from console.kube.gvr import GROUP_BINDINGS, GVR, WORKSPACE_ROLE_BINDINGS, Key
+from console.kube.projections.roles import Binding
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from rbac.projection import IAM
+from workspaces.names import Manifest
+from workspaces.services.acting import Doer, Overtaken
+
+USER, GROUP = "User", "Group"
+
+
+def overtaken() -> str:
+    return _("Somebody else changed this in the meantime. Look again.")
+
+
+def version_of(entries: Iterable[Entry[Binding]]) -> str:
+    """Of several bindings together."""
+    return ".".join(entry.resource_version for entry in entries)
+
+
+async def bind(doer: Doer, body: Manifest) -> None:
+    """Makes a WorkspaceRoleBinding. Raises `Conflict` if there is one of this name."""
+    name = body["metadata"]["name"]
+    async with doer.as_console("create", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
+        made = await client.create(WORKSPACE_ROLE_BINDINGS, body, audit_id=recording.audit_id)
+    await _arrives(WORKSPACE_ROLE_BINDINGS, Key("", name), made)
+
+
+async def rebind(doer: Doer, entry: Entry[Binding], role: str) -> None:
+    """Makes a WorkspaceRoleBinding give another role, in one write: nobody is ever without a role, or
+    has two. Raises `Overtaken`."""
+    name = entry.key.name
+    body = {
+        "metadata": {"resourceVersion": entry.resource_version},
+        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
+    }
+    async with doer.as_console("update", WORKSPACE_ROLE_BINDINGS, name) as (client, recording):
+        try:
+            written = await client.patch(
+                WORKSPACE_ROLE_BINDINGS, body, name=name, audit_id=recording.audit_id
+            )
+        except (Conflict, NotFound):
+            raise Overtaken(overtaken()) from None
+    await _arrives(WORKSPACE_ROLE_BINDINGS, entry.key, written)
+
+
+async def take_out(doer: Doer, gvr: GVR, entry: Entry[Any], kind: str, name: str) -> None:
+    """Deletes a binding that names nobody else; others keep what it gives them. One that is gone
+    already is fine. Raises `Overtaken` if it is not the one that was seen."""
+    namespace, bound = entry.key
+    field, left = _without(gvr, entry.original(), kind, name)
+    verb = "update" if left else "delete"
+    written: Manifest | None = None
+    async with doer.as_console(verb, gvr, bound, namespace=namespace) as (client, recording):
+        try:
+            if left:
+                body = {"metadata": {"resourceVersion": entry.resource_version}, field: left}
+                written = await client.patch(
+                    gvr, body, namespace=namespace, name=bound, audit_id=recording.audit_id
+                )
+            else:
+                await client.delete(
+                    gvr,
+                    namespace=namespace,
+                    name=bound,
+                    uid=entry.projection.uid,
+                    resource_version=entry.resource_version,
+                    audit_id=recording.audit_id,
+                )
+        except NotFound:
+            return
+        except Conflict:
+            raise Overtaken(overtaken()) from None
+    await _arrives(gvr, entry.key, written)
+
+
+async def _arrives(gvr: GVR, key: Key, written: Manifest | None) -> None:
+    """Whoever wrote sees it on the next page."""
+    version = written["metadata"]["resourceVersion"] if written else ""
+    await arrives(get_runtime().informer(gvr), key, version)
+
+
+def _without(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:
+    """The field that says who is bound, and what stays in it."""
+    if gvr == GROUP_BINDINGS:
+        return "users", [user for user in binding.get("users") or () if user != name]
+    subjects = binding.get("subjects") or ()
+    return "subjects", [
+        one for one in subjects if (one.get("kind"), one.get("name")) != (kind, name)
+    ]

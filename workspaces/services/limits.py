@@ -1,0 +1,87 @@
+"""What containers of a project request, and are limited to, if they say nothing. Done as the user."""
+
+from copy import deepcopy
+from typing import Any
+
+from console.audit.trail import record, request_action
+from console.kube.arrival import arrives
+from console.kube.gvr import LIMIT_RANGES, Key
+from console.kube.indexes import indexes_of
+from console.kube.runtime import get_runtime
+from console.kube.store import Entry
+from workspaces.amounts import Amounts
+from workspaces.ladder import quantity_text
+from workspaces.names import Manifest
+from workspaces.services.acting import Doer
+
+#: What the form asks for, and the keys of a LimitRange's item.
+RESOURCES = ("cpu", "memory")
+REQUESTS, LIMITS = "defaultRequest", "default"
+
+
+def limits_entry(project: str) -> Entry[Any] | None:
+    """The LimitRange with defaults; KubeSphere's console calls it like its project."""
+    store = get_runtime().informer(LIMIT_RANGES).store
+    found = sorted(indexes_of(store).by_namespace.get(project), key=lambda entry: entry.key)
+    own = store.get(Key(project, project))
+    return own or next((entry for entry in found if _item(entry.original())), None)
+
+
+def defaults_of(entry: Entry[Any] | None) -> dict[str, dict[str, str]]:
+    """The texts as they were written, by key and resource."""
+    item = _item(entry.original()) if entry is not None else {}
+    return {key: dict(item.get(key) or {}) for key in (REQUESTS, LIMITS)}
+
+
+async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], version: str) -> None:
+    """`wanted`: the amounts of `RESOURCES` by key; what is missing has no default. Whatever else the
+    LimitRange says stays. `version`: the resourceVersion of what was seen, "" for none."""
+    entry = limits_entry(project) if version else None
+    body: Manifest = (
+        deepcopy(entry.original())
+        if entry is not None
+        else {
+            "apiVersion": "v1",
+            "kind": "LimitRange",
+            "metadata": {"name": project, "namespace": project},
+        }
+    )
+    _change(body, wanted)
+    if version:
+        body["metadata"]["resourceVersion"] = version
+    elif not body["spec"]["limits"]:
+        return
+    name = body["metadata"]["name"]
+    verb = "update" if version else "create"
+    client = get_runtime().as_user(doer.access.identity)
+    action = request_action(doer.request, verb, LIMIT_RANGES, namespace=project, name=name)
+    async with record(action) as recording:
+        audit_id = recording.audit_id
+        if version:
+            written = await client.replace(
+                LIMIT_RANGES, body, namespace=project, name=name, audit_id=audit_id
+            )
+        else:
+            written = await client.create(LIMIT_RANGES, body, namespace=project, audit_id=audit_id)
+    informer = get_runtime().informer(LIMIT_RANGES)
+    await arrives(informer, Key(project, name), written["metadata"]["resourceVersion"])
+
+
+def _change(body: Manifest, wanted: dict[str, Amounts]) -> None:
+    items = body.setdefault("spec", {}).get("limits") or []
+    item = next((one for one in items if one.get("type") == "Container"), None)
+    if item is None:
+        item = {"type": "Container"}
+        items = [*items, item]
+    for key in (REQUESTS, LIMITS):
+        others = {n: text for n, text in (item.pop(key, None) or {}).items() if n not in RESOURCES}
+        amounts = others | {n: quantity_text(amount) for n, amount in wanted[key].items()}
+        if amounts:
+            item[key] = amounts
+    body["spec"]["limits"] = [one for one in items if one.keys() != {"type"}]
+
+
+def _item(limit_range: Manifest) -> Manifest:
+    items = (limit_range.get("spec") or {}).get("limits") or ()
+    found: Manifest = next((one for one in items if one.get("type") == "Container"), {})
+    return found
