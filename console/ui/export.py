@@ -29,7 +29,9 @@ FORMATS = {
     "tsv": "text/tab-separated-values; charset=utf-8",
 }
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+#: The wide ones count where people write with an input method.
+#: https://owasp.org/www-community/attacks/CSV_Injection
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 
 
 def exported(spec: ViewSpec) -> slice:

@@ -7,6 +7,7 @@ whoever leaves the page ends what has not begun.
 
 import secrets
 from typing import Any
+from urllib.parse import quote, unquote
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
@@ -54,7 +55,11 @@ _GAP = f"results-{secrets.token_hex(16)}"
 @require_POST
 async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> HttpResponseBase:
     """POST `key`… or `keys` (one per line), or `all` with the list's address in `list`, asks; POST
-    `targets` (lines of uid and key) with `typed` where it was asked for deletes."""
+    `targets` (lines of uid and key) with `typed` where it was asked for deletes.
+
+    Keys in lines are quoted as in addresses: kube-apiserver takes a role whose name has lines, and the
+    second must not be another target.
+    """
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
@@ -96,15 +101,16 @@ async def _asked(
     if request.POST.get("all") == "1":
         await prepare(spec, access, informer)
         return list(select(spec, access, informer, slice(0, MOST + 1)).entries)
-    lines = [*request.POST.getlist("key"), *request.POST.get("keys", "").splitlines()]
+    chosen = map(unquote, request.POST.get("keys", "").splitlines())
+    lines = [*request.POST.getlist("key"), *chosen]
     keys = dict.fromkeys(_key(spec.kind, line) for line in lines[: 2 * MOST] if line.strip())
     found = (informer.store.get(key) for key in keys if allowed.sees(key))
     return [entry for entry in found if entry is not None]
 
 
 def _key(kind: ResourceKind, text: str) -> Key:
-    namespace, slash, name = text.strip().partition("/")
-    return Key(namespace, name) if kind.view.namespaced and slash else Key("", text.strip())
+    namespace, slash, name = text.partition("/")
+    return Key(namespace, name) if kind.view.namespaced and slash else Key("", text)
 
 
 def _ask(
@@ -141,7 +147,7 @@ def _asking(
         "more": max(0, len(targets) - SHOWN),
         "stays": stays,
         "typed": _typed(spec.kind, targets),
-        "targets": "\n".join(f"{target.uid} {target.key}" for target in targets),
+        "targets": "\n".join(f"{target.uid} {quote(str(target.key))}" for target in targets),
         "list": spec.url,
         "action_url": request.path,
         "error": error,
@@ -185,5 +191,5 @@ def _targets(kind: ResourceKind, text: str) -> list[Target]:
         uid, _space, key = line.partition(" ")
         if not uid or not key or not line.isprintable():
             return []
-        found.append(Target(_key(kind, key), uid))
+        found.append(Target(_key(kind, unquote(key)), uid))
     return list({target.key: target for target in found}.values())

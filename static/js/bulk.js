@@ -67,7 +67,7 @@ if (bar && form) {
     if (box(target)) tick(target, !box(target).checked, shiftKey);
   });
   form.addEventListener("submit", () => {
-    form.elements.keys.value = all ? "" : [...chosen].join("\n");
+    form.elements.keys.value = all ? "" : [...chosen].map(encodeURIComponent).join("\n");
     form.elements.all.value = all ? "1" : "";
     form.elements.list.value = table()?.dataset.url ?? "";
   });

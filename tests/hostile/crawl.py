@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from django.urls import Resolver404, resolve
 from playwright.async_api import BrowserContext, Dialog, Page, Request, WebSocket
 
+from tests.hostile.exports import wrong_exports
 from tests.hostile.scan import LISTEN, Scanner
 
 
@@ -54,6 +55,18 @@ class Visitor:
             "a[href]", "all => all.map(a => new URL(a.getAttribute('href'), location).href)"
         )
         self.links |= {link for link in found if link.startswith(self.url + "/")}
+
+    async def exports(self, path: str) -> None:
+        for problem in await wrong_exports(self.page.context, self.url + path):
+            self.problems.append(f"{path}\n    {problem}")
+
+    async def choose_all(self) -> None:
+        """Asks for the deletion of all rows of the list that is open."""
+        if await self.page.query_selector("#tick-all"):
+            await self.page.check("#tick-all")
+            await self.page.click("#bulk button[type=submit]")
+            await self.page.wait_for_url("**/bulk/**")
+            await self.look()
 
     async def wait_for(self, script: str, *given: object, seconds: float = 20) -> None:
         await self.page.wait_for_function(script, arg=list(given), timeout=seconds * 1000)

@@ -12,19 +12,50 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from console.kube.gvr import Key
+from console.saved.models import MAX_NAME
 from console.ui.kind import ResourceKind, Scope
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
+from rbac.levels import Level
+from tests.addresses import addresses
 from tests.browser.conftest import CHROMIUM, FLAGS, PASSWORD
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
-from tests.hostile.texts import TEXTS
-from tests.hostile.world import CHANGING, COMING, CUSTOM, custom_objects, renamed, spoiled, write
+from tests.hostile.texts import NAME, TEXTS
+from tests.hostile.world import (
+    CHANGING,
+    COMING,
+    CUSTOM,
+    custom_objects,
+    renamed,
+    spoiled,
+    trap,
+    write,
+)
 
 #: Tabs of the browser that work side by side: most of the time each waits for a frame.
 TABS = 4
 LANGUAGES = ("en-GB", "zh-CN")
+#: What their browsers call themselves, which the account's page and the login history tell.
+AGENTS = [text for text in TEXTS if "<" in text and text.isascii()][:TABS]
+#: Not for people: those of the API and of tokens.
+PROGRAMS = ("/kapis", "/oauth", "/.well-known", "/metrics", "/livez", "/readyz", "/i18n", "/bulk")
+#: What of all addresses must have been a page, else nobody has looked at it.
+PAGES = (
+    "/account",
+    "/access/accounts/users/zqx",
+    "/access/rights/",
+    "/access/roles/platform/",
+    "/access/roles/workspace/",
+    "/access/roles/project/shop/",
+    "/access/view-as/users/",
+    "/departments/",
+    "/members",
+    "/projects/shop",
+    "/quota",
+    "/settings",
+)
 HAS_ROW = """([name]) =>
   [...document.querySelectorAll("tr[data-key]")].some((row) => row.dataset.key.endsWith(name))"""
 Job = Callable[[Visitor], Awaitable[None]]
@@ -51,6 +82,8 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         change(site, kind, 3, COMING)
         await visitor.wait_for(HAS_ROW, COMING)
         await visitor.look()
+        await visitor.exports(list_url("host", kind.segment))
+        await visitor.choose_all()
         for number, tab in enumerate(tabs_of(kind)):
             url = detail_url("host", kind.segment, key, tab.id if number else "")
             if number:
@@ -80,6 +113,8 @@ def of_customs(site: Site) -> Job:
             await visitor.open(list_url("host", crd["metadata"]["name"]) + "?limit=500")
             rows = "() => document.querySelectorAll('#results tr[data-key]').length"
             assert await visitor.page.evaluate(rows) > 20
+            await visitor.exports(list_url("host", crd["metadata"]["name"]))
+            await visitor.choose_all()
         for gvr, obj in list(custom_objects(1))[::5]:
             meta = obj["metadata"]
             key = Key(meta.get("namespace", ""), meta["name"])
@@ -109,6 +144,42 @@ async def of_pages(visitor: Visitor) -> None:
     await visitor.look()
 
 
+async def of_addresses(visitor: Visitor) -> None:
+    """Whatever has an address, with names that are traps. What is about one kind comes with the kind."""
+    named: dict[str, tuple[str, ...]] = {
+        "cluster": ("host",),
+        "workspace": (trap("acme"), CHANGING),
+        "namespace": ("shop", CHANGING),
+        "user": (trap("alice"),),
+        "group": (trap("research-x2x9q"), CHANGING),
+        "level": tuple(level.value for level in Level),
+        "name": (CHANGING, trap("alice"), trap("shopkeepers"), trap("acme-shopkeepers")),
+        "act": ("edit", "delete", "password", "grant"),
+        "provider": (NAME,),
+    }
+    leave = {"list", "detail", "delete", "accounts:logout", "cluster_overview", "project_overview"}
+    found = [url for url in addresses(named, leave) if not url.startswith(PROGRAMS)]
+    answers = {url: await visitor.open(url) for url in found}
+    for part in PAGES:
+        assert any(part in url and status == 200 for url, status in answers.items()), part
+
+
+async def of_views(visitor: Visitor) -> None:
+    """Views of a list that are called anything."""
+    page, pods = visitor.page, list_url("host", "pods")
+    shown = [text.strip()[:MAX_NAME] for text in TEXTS]
+    for name in dict.fromkeys(text for text in shown if text and text.isprintable()):
+        await page.goto(f"{visitor.url}/views?list={quote(pods + '?status=error', safe='')}")
+        await page.fill("#view-name", name)
+        await page.click("form.menu-form button[type=submit]")
+        await page.wait_for_url("**/pods**")
+        await visitor.look()
+    await page.click("button[popovertarget=views-menu]")
+    await page.wait_for_selector("#views-found a")
+    await visitor.look()
+    await visitor.open(f"/views?list={quote(pods, safe='')}")
+
+
 async def of_links(visitor: Visitor, links: set[str]) -> None:
     """One of each sort of page that any page has led to."""
     seen = {sort_of(visitor.url + "/logout")}
@@ -129,12 +200,15 @@ async def crawl(site: Site) -> None:
     for kind in kinds:
         jobs.put_nowait(of_kind(site, kind))
     jobs.put_nowait(of_customs(site))
-    jobs.put_nowait(of_pages)
+    for job in (of_pages, of_addresses, of_views):
+        jobs.put_nowait(job)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         visitors = []
         for number in range(TABS):
-            context = await browser.new_context(locale=LANGUAGES[number % len(LANGUAGES)])
+            context = await browser.new_context(
+                locale=LANGUAGES[number % len(LANGUAGES)], user_agent=AGENTS[number]
+            )
             context.set_default_timeout(20_000)
             visitor = await Visitor.arrive(context, site.url)
             await visitor.sign_in(PASSWORD)

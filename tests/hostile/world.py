@@ -6,9 +6,13 @@ some of these fields; the console must not depend on which.
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
-from console.kube.gvr import GVR
+from console.kube.gvr import EVENTS, GVR, LOGIN_RECORDS, NAMESPACES, WORKSPACES
+from console.kube.projections.namespace import WORKSPACE_LABEL
+from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
+from console.kube.projections.tenancy import USER_LABEL
 from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from devcluster.cluster import CRDS, Cluster
@@ -53,19 +57,67 @@ def spoiled(kind: ResourceKind, name: str, turn: int) -> Obj:
     return found
 
 
+@cache
+def names() -> frozenset[str]:
+    return frozenset(obj["metadata"]["name"] for kind in kinds for obj in fixture_of(kind))
+
+
 def renamed(kind: ResourceKind) -> Iterator[Obj]:
-    """The fixture as it is, so that states, causes and references stay what they are, with a name that
-    is a trap; so is all free text, which is what has a space in it."""
+    """The fixture as it is, so that states and causes stay what they are, with names that are traps
+    wherever they are told; so is all free text, which is what has a space in it."""
     for number, obj in enumerate(fixture_of(kind)):
         found = deepcopy(obj)
         for path in list(leaves(found)):
             value = at(found, path)
-            if isinstance(value, str) and " " in value:
+            if not isinstance(value, str) or path == ("metadata", "namespace"):
+                continue
+            if value in names():
+                at(found, path[:-1])[path[-1]] = trap(value)
+            elif " " in value:
                 at(found, path[:-1])[path[-1]] = EVERYTHING
         meta = found["metadata"]
-        meta |= {"name": f"{meta['name']} {NAME}", "uid": f"renamed-{kind.segment}-{number}"}
-        meta["annotations"] = {EVERYTHING: EVERYTHING}
+        meta |= {"uid": f"renamed-{kind.segment}-{number}"}
+        # Some mean something, above all that a role is in another.
+        meta["annotations"] = {EVERYTHING: EVERYTHING, **meta.get("annotations", {})}
         yield found
+
+
+def trap(name: str) -> str:
+    """What `renamed` calls the objects of this name."""
+    return f"{name} {NAME}"
+
+
+def projects() -> Iterator[Obj]:
+    """`shop`, a project of a workspace with many members."""
+    workspaces = next(kind for kind in kinds if kind.gvr == WORKSPACES)
+    owner = next(renamed(workspaces))["metadata"]
+    reference = {"apiVersion": "v1", "kind": "Workspace", "controller": True}
+    labels = {WORKSPACE_LABEL: owner["name"], "kubernetes.io/metadata.name": "shop"}
+    yield {
+        "metadata": {
+            "name": "shop",
+            "uid": "the-shop",
+            "labels": labels,
+            "annotations": {ALIAS_ANNOTATION: EVERYTHING, DESCRIPTION_ANNOTATION: EVERYTHING},
+            "ownerReferences": [{**reference, "name": owner["name"], "uid": owner["uid"]}],
+        },
+        "status": {"phase": "Active"},
+    }
+
+
+def logins(user: str) -> Iterator[Obj]:
+    """What is written about those who try to sign in, with a program that calls itself anything."""
+    for number, text in enumerate(TEXTS):
+        spec = {"type": text, "provider": text, "sourceIP": text, "userAgent": text}
+        yield {
+            "metadata": {
+                "name": f"login-{number}",
+                "uid": f"login-{number}",
+                "creationTimestamp": "2026-11-20T10:00:00Z",
+                "labels": {USER_LABEL: user},
+            },
+            "spec": {**spec, "success": bool(number % 2), "reason": text},
+        }
 
 
 def event(kind: ResourceKind, about: Obj, number: int) -> Obj:
@@ -122,9 +174,10 @@ def fill(cluster: Cluster) -> None:
                 write(cluster, EVENTS, event(kind, obj, number))
         for gvr, obj in custom_objects(1):
             write(cluster, gvr, obj)
-
-
-EVENTS = next(kind.gvr for kind in kinds if kind.segment == "events")
+        for obj in projects():
+            write(cluster, NAMESPACES, obj)
+        for obj in logins("admin"):
+            write(cluster, LOGIN_RECORDS, obj)
 
 
 def custom_objects(turn: int) -> Iterator[tuple[GVR, Obj]]:

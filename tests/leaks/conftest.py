@@ -9,13 +9,14 @@ from console.kube.identity import Identity
 from console.kube.runtime import set_runtime
 from console.live.pacer import Pacer
 from console.ui.access import Access
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
 from rbac.middleware import access_of
-from tests.kinds.conftest import kind
-from tests.leaks.world import Clusters
+from tests.leaks.world import KINDS, Clusters
 from tests.views import cast
 from tests.views.conftest import ClientAs, _site
 
-__all__ = ["_site", "kind"]
+__all__ = ["_site"]
 
 
 class Anybody(dict[str, Callable[[], Access | None]]):
@@ -50,3 +51,12 @@ def client_as() -> ClientAs:
 @pytest.fixture(scope="session")
 def clusters() -> Clusters:
     return Clusters()
+
+
+@pytest.fixture(params=sorted(kind.segment for kind in KINDS))
+def kind(request: pytest.FixtureRequest, clusters: Clusters) -> ResourceKind:
+    """Each that is declared, and those of types that only the clusters know."""
+    set_runtime(clusters.runtime(False))
+    found = kinds.find(request.param)
+    assert found is not None
+    return found

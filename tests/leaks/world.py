@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from console.kube.discovery import Types
 from console.kube.gvr import (
     BUILT_IN_GROUPS,
     CLUSTER_ROLE_BINDINGS,
@@ -18,19 +19,35 @@ from console.kube.gvr import (
     NAMESPACES,
     ROLE_BINDINGS,
     USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACES,
 )
 from console.kube.informer import Informer
+from console.kube.projections.custom import decoder_of
+from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.runtime import StaticRuntime
+from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from tests.hostile.world import definition_of
-from tests.kinds.world import LiveLists, Obj, fixture_of, informer_of
+from tests.kinds.test_custom_kinds import column, definition
+from tests.kinds.world import LiveLists, Obj, encoded, fixture_of, informer_of
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
 #: In every name, place and text of what is secret.
 CANARY = "canary-7f3"
 SECRET_PROJECT = f"{CANARY}-project"
+#: Types that nobody declared, one in projects and one beside them.
+CUSTOMS = (
+    definition("widgets.leaks.org", column("Size"), kind="Widget"),
+    definition("hulls.leaks.org", column("Size"), kind="Hull", scope="Cluster", uid="u2"),
+)
+CUSTOM_KINDS = tuple(
+    generic_kind(custom)
+    for custom in Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
+)
+KINDS = (*kinds, *CUSTOM_KINDS)
 Informers = Mapping[GVR, Informer[Any]]
 
 
@@ -44,11 +61,27 @@ def named(kind: ResourceKind) -> str:
     return f"named-{kind.segment}"
 
 
+def objects_of(kind: ResourceKind) -> list[Obj]:
+    """Those that are no secret."""
+    return [widget(kind)] if isinstance(kind, GenericKind) else fixture_of(kind)
+
+
+def widget(kind: ResourceKind) -> Obj:
+    place = {"namespace": "shop"} if kind.scope is Scope.NAMESPACED else {}
+    condition = {"type": "Ready", "status": "False", "reason": "Broken", "message": "It is broken"}
+    uid = f"uid-{kind.segment}"
+    return {
+        "metadata": {"name": "anchor", "uid": uid, "resourceVersion": "1", **place},
+        "spec": {"x": "7"},
+        "status": {"conditions": [condition]},
+    }
+
+
 def visible(kind: ResourceKind) -> Obj:
     """An object of this kind that everybody with any right may see."""
     return next(
         obj
-        for obj in fixture_of(kind)
+        for obj in objects_of(kind)
         if kind.scope is Scope.CLUSTER or obj["metadata"]["namespace"] == "shop"
     )
 
@@ -97,14 +130,14 @@ def report(kind: ResourceKind) -> Obj:
 
 
 def _rights() -> dict[GVR, list[Obj]]:
-    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in kinds for who in (only, named))]
+    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in KINDS for who in (only, named))]
     read = "get list watch"
     roles = [admin_role(), native_role("leak-shop-viewer", rule(read, "*", "*"))]
     bindings, within = (
         admins(ADMIN),
         [native_binding("leak-bob", "leak-shop-viewer", f"User {BOB}", namespace="shop")],
     )
-    for kind in kinds:
+    for kind in KINDS:
         type_ = (kind.gvr.resource, kind.gvr.group or "core")
         one = visible(kind)["metadata"]
         roles += [
@@ -128,11 +161,35 @@ def _rights() -> dict[GVR, list[Obj]]:
 
 def _objects(kind: ResourceKind, rights: Mapping[GVR, list[Obj]]) -> Iterator[Obj]:
     seen = set()
-    for obj in (*rights.get(kind.gvr, ()), *fixture_of(kind)):
+    for obj in (*rights.get(kind.gvr, ()), *objects_of(kind)):
         key = (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         if key not in seen:
             seen.add(key)
             yield obj
+
+
+def _secret_workspace() -> str:
+    name: str = next(secret(kind)["metadata"]["name"] for kind in kinds if kind.gvr == WORKSPACES)
+    return name
+
+
+def quota(workspace: str) -> Obj:
+    """What all projects of a workspace may use."""
+    return {
+        "metadata": {"name": workspace, "uid": f"quota-{workspace}", "resourceVersion": "1"},
+        "spec": {
+            "selector": {WORKSPACE_LABEL: workspace},
+            "quota": {"hard": {"limits.cpu": "4"}},
+        },
+    }
+
+
+def custom_informer(kind: GenericKind, objects: list[Obj]) -> Informer[Any]:
+    decode = decoder_of(kind.custom.columns, conditions=kind.custom.conditions)
+    informer: Informer[Any] = Informer(kind.gvr, decode)
+    informer.replace([encoded(obj) for obj in objects], "1")
+    informer.connected()
+    return informer
 
 
 class Clusters:
@@ -140,21 +197,32 @@ class Clusters:
 
     def __init__(self) -> None:
         self._rights = _rights()
-        self.without = {kind.gvr: self._informer(kind, False) for kind in kinds}
-        self.within = {kind.gvr: self._informer(kind, True) for kind in kinds}
+        self.without = self._informers(False)
+        self.within = self._informers(True)
+
+    def _informers(self, secrets: bool) -> dict[GVR, Informer[Any]]:
+        found = {kind.gvr: self._informer(kind, secrets) for kind in KINDS}
+        # The one type without a kind that pages read.
+        quotas = [quota("acme"), *([quota(_secret_workspace())] if secrets else [])]
+        return {**found, WORKSPACE_QUOTAS: Informer.preloaded(WORKSPACE_QUOTAS, quotas)}
 
     def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
         found = list(_objects(kind, self._rights))
         if kind.gvr == CUSTOM_RESOURCE_DEFINITIONS:
             # Without these there are no such types, whatever objects there are.
+            found += CUSTOMS
             custom = (one for one in kinds if one.gvr.group not in BUILT_IN_GROUPS)
             known = {obj["metadata"]["name"] for obj in found}
             made = [definition_of(one) for one in custom if one.gvr.qualified not in known]
             found += made
         if secrets:
             found.append(secret(kind))
-            found += [report(one) for one in kinds if kind.gvr == EVENTS]
-        return informer_of(kind, found)
+            found += [report(one) for one in KINDS if kind.gvr == EVENTS]
+        return (
+            custom_informer(kind, found)
+            if isinstance(kind, GenericKind)
+            else informer_of(kind, found)
+        )
 
     def runtime(
         self, secrets: bool, but: GVR | None = None, anew: ResourceKind | None = None

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
+from console.kube.identity import Identity
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 
 CAST: dict[str, Callable[[], FakeAccess]] = {
@@ -28,6 +29,7 @@ class CastMiddleware:
         name = request.headers.get("X-Cast")
         request.account = name  # type: ignore[attr-defined]
         request.access = CAST[name]() if name in CAST else None  # type: ignore[attr-defined]
+        request.own_identity = Identity(name) if name else None  # type: ignore[attr-defined]
         request.csp_nonce = "nonce"  # type: ignore[attr-defined]
         request.request_id = "request-1"  # type: ignore[attr-defined]
         return await self.get_response(request)

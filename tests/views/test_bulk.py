@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -202,6 +204,19 @@ async def test_what_is_no_form_of_ours_is_refused(
 ) -> None:
     assert (await ask(client_as, **data)).status_code == 400
     assert cluster.calls == []
+
+
+async def test_a_name_with_lines_is_one_name(
+    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+) -> None:
+    """kube-apiserver takes any name of a role that has no / and no %."""
+    name = "x\r\nuid-shop-web-1 web-1\u2028 "
+    pods.apply(pod(name, "shop", uid="uid-odd"))
+    html = await text_of(await ask(client_as, keys=quote(f"shop/{name}")))
+    given = unescape(targets_in(html))
+    assert len(given.splitlines()) == 1
+    await outcomes(await ask(client_as, targets=given))
+    assert cluster.calls == [("admin", f"shop/{name}", "uid-odd")]
 
 
 async def test_there_is_an_end_to_their_number(client_as: ClientAs, pods: Informer[Any]) -> None:

@@ -1,0 +1,53 @@
+"""A list as a file: what a program makes of it that somebody opens it with."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+from playwright.async_api import APIResponse, BrowserContext
+
+#: Of a cell that a spreadsheet calculates; the wide ones where people write with an IME.
+#: https://owasp.org/www-community/attacks/CSV_Injection
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+async def wrong_exports(context: BrowserContext, url: str) -> list[str]:
+    """What is wrong with the exports of the list at `url`, in words."""
+    found = []
+    for form in ("json", *DELIMITERS):
+        response = await context.request.get(f"{url}?{urlencode({'format': form})}")
+        problems = [*_headers(response), *_body(await response.body(), form)]
+        found += [f"{form}: {problem}" for problem in problems]
+    return found
+
+
+def _headers(response: APIResponse) -> Iterator[str]:
+    if response.status != 200:
+        yield f"status {response.status}"
+    if "html" in response.headers.get("content-type", "html"):
+        yield "a page"
+    if response.headers.get("x-content-type-options") != "nosniff":
+        yield "a browser may take it for a page"
+    disposition = response.headers.get("content-disposition", "")
+    if not disposition.startswith("attachment;") or "zqx" in disposition:
+        yield f"is called {disposition}"
+
+
+def _body(body: bytes, form: str) -> Iterator[str]:
+    if form == "json":
+        if len(json.loads(body)["items"]) < 2:
+            yield "the objects are missing"
+        return
+    table = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=DELIMITERS[form])
+    head, *rows = table
+    if len(rows) < 2:
+        yield "the objects are missing"
+    for row in rows:
+        if len(row) != len(head):
+            yield f"a row of {len(row)} cells for {len(head)} columns"
+        for cell in row:
+            if cell.startswith(FORMULAS) and not cell.lstrip("-").isdigit():
+                yield f"a formula: {cell[:60]!r}"
