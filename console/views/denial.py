@@ -6,6 +6,7 @@ It depends on the viewer's rights and on what was asked alone, never on what exi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 from django.http import HttpRequest, HttpResponse
@@ -84,7 +85,8 @@ def request_text(who: str, missing: Missing, path: str) -> str:
         "resource": missing.resource,
         "group": f".{missing.group}" if missing.group else "",
         "where": missing.where,
-        "path": path,
+        # Quoted: nothing in an address ends the comment that it stands in.
+        "path": quote(path),
     }
     text = _("%(who)s needs the right to %(verb)s %(resource)s%(group)s in %(where)s (%(path)s).")
     documents = yaml.safe_dump_all(_objects(who, missing), sort_keys=False, allow_unicode=True)

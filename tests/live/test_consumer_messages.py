@@ -123,7 +123,8 @@ async def test_a_socket_that_leaves_leaves_nothing(
     await browser.connect()
     await browser.subscribe()
     await browser.frame()
-    assert (cap.open("admin"), get_hub().feeds) == (1, 2)
+    # Of pods, of bindings and of usage.
+    assert (cap.open("admin"), get_hub().feeds) == (1, 3)
     await browser.leave()
     assert (cap.open("admin"), get_hub().feeds) == (0, 0)
 

@@ -1,6 +1,7 @@
 """What an open list sends, worked out without a socket."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from console.live.mailbox import Mail
 from console.live.view import Known, LiveView
 from console.ui.decisions import Denied
 from console.ui.places import find_list
-from console.ui.table import Table, rows
+from console.ui.table import Table, rows, shape_of
 from console.ui.viewspec import ViewSpec
 from tests.live.conftest import URL
 from tests.ui.support import FakeAccess, admin, charlie, pod
@@ -62,6 +63,11 @@ def view(informer: Informer[Any], query: str = "", access: FakeAccess | None = N
 
 def known(table: Table) -> Known:
     return Known(table.etag, {row.key: row.signature for row in table.rows})
+
+
+def before(table: Table, rows: dict[str, str] | None) -> Known:
+    """Of a browser that got an earlier list of the same columns, and has `rows` of it."""
+    return Known(f"{shape_of(table.etag)}-old", rows)
 
 
 def kinds_of(frames: list[str]) -> list[str]:
@@ -316,12 +322,12 @@ def test_rows_in_another_order_are_put_into_this_one() -> None:
     open_list = view(world(3))
     page = known(open_list.page())
     assert page.rows is not None
-    turned = Known("old", dict(reversed(list(page.rows.items()))))
+    turned = before(open_list.page(), dict(reversed(list(page.rows.items()))))
     frames = open_list.catch_up(turned)
     assert frames is not None
     assert order_in(frames) == keys("p-00", "p-01", "p-02")
     assert "rows" not in kinds_of(frames)
-    same = open_list.catch_up(Known("old", page.rows))
+    same = open_list.catch_up(before(open_list.page(), dict(page.rows)))
     assert same is not None
     assert order_in(same) is None
 
@@ -329,22 +335,26 @@ def test_rows_in_another_order_are_put_into_this_one() -> None:
 @pytest.mark.parametrize(
     "stranger",
     [
-        Known("old"),
-        Known("", {}),
-        Known("", {"shop/p-00": "x"}),
-        Known("old", {f"shop/q-{n}": "x" for n in range(101)}),
+        lambda table: before(table, None),
+        lambda table: Known("", {}),
+        lambda table: Known("", {"shop/p-00": "x"}),
+        lambda table: before(table, {f"shop/q-{n}": "x" for n in range(101)}),
+        lambda table: Known("other-columns", {"shop/p-00": "x"}),
     ],
-    ids=["no-rows", "cold", "no-etag", "too-many"],
+    ids=["no-rows", "cold", "no-etag", "too-many", "other-columns"],
 )
-def test_whoever_does_not_say_what_it_has_shall_fetch(stranger: Known) -> None:
-    assert view(world(1)).catch_up(stranger) is None
+def test_whoever_does_not_say_what_it_has_shall_fetch(stranger: Callable[[Table], Known]) -> None:
+    open_list = view(world(1))
+    assert open_list.catch_up(before(open_list.page(), {"shop/p-00": "x"})) is not None
+    assert open_list.catch_up(stranger(open_list.page())) is None
 
 
 def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
     informer = Informer.preloaded(PODS, [pod("a", "team-a"), pod("s", "secret")])
     access = FakeAccess("alice", list_in={"team-a"}, delete_in=())
     open_list = view(informer, access=access)
-    claim = Known("old", {"secret/s": "x", "secret/none": "x", "team-a/a": "x", "odd": "x"})
+    claimed = {"secret/s": "x", "secret/none": "x", "team-a/a": "x", "odd": "x"}
+    claim = before(open_list.page(), claimed)
     frames = open_list.catch_up(claim)
     assert frames is not None
     assert '{"gone":["odd","secret/none","secret/s"]}' in frames

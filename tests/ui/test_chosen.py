@@ -136,6 +136,6 @@ def test_the_form_offers_all_columns_and_carries_the_rest() -> None:
     assert picker.hidden == (("q", "web"), ("status", "error"))
     assert picker.default_url == "/clusters/host/pods?q=web&status=error"
     offered = {choice.id: choice.shown for choice in picker.choices}
-    assert set(offered) == {*USUAL, "label:app"} - {"name"}
+    assert set(offered) == {*WHOLE, "label:app"} - {"name"}
     assert {name for name, shown in offered.items() if shown} == {"age", "label:app"}
     assert column_picker(spec_of("q=web")).default_url is None

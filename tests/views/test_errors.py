@@ -1,8 +1,11 @@
 """Error pages are drawn whatever state the request is in, and tell nothing about the inside."""
 
+import re
+from html import unescape
 from typing import Any
 
 import pytest
+import yaml
 from django.http import HttpRequest
 from django.test import RequestFactory
 
@@ -69,3 +72,14 @@ async def test_too_many_parameters_are_400(client_as: ClientAs) -> None:
     for name in ("admin", ""):
         response = await client_as(name).get(f"/clusters/host/pods?{query}")
         assert response.status_code == 400
+
+
+async def test_an_address_adds_nothing_to_the_request_for_a_right(client_as: ClientAs) -> None:
+    """Whoever is sent it applies what it says, and anybody can make an address."""
+    more = "/clusters/host/projects/shop/pods/x)%0D%0A---%0Akind:%20Evil%0A%E2%80%A8"
+    response = await client_as("charlie").get(more)
+    assert response.status_code == 403
+    found = re.search(r'id="request-text"[^>]*>(.*?)</pre>', await text_of(response), re.DOTALL)
+    assert found is not None
+    documents = list(yaml.safe_load_all(unescape(found[1])))
+    assert [one["kind"] for one in documents] == ["Role", "RoleBinding"]

@@ -82,7 +82,7 @@ def test_the_table_and_its_rows_carry_the_hooks() -> None:
     hooks = {name: value for name, value in table.items() if name.startswith("data-")}
     assert hooks == {
         "data-resource": "pods", "data-total": "1", "data-rv": "88213", "data-etag": "e1",
-        "data-url": "/l?q=a",
+        "data-url": "/l?q=a", "data-chosen": None,
     }  # fmt: skip
     row = next(
         attributes for _, tag, attributes in found if tag == "tr" and "data-key" in attributes
