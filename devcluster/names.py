@@ -53,7 +53,9 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
     for key in about.get("annotations") or {}:
         yield from _validate_key(key.lower(), "metadata.annotations", key)
     for index, finalizer in enumerate(about.get("finalizers") or ()):
-        if "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
+        qualified = "/" in finalizer or finalizer in ("orphan", "foregroundDeletion")
+        # Custom resources may leave the domain out, as KubeSphere's do.
+        if not qualified and not declared.custom:
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield wrong(f"metadata.finalizers[{index}]", finalizer, why)
     for index, owner in enumerate(dicts(about.get("ownerReferences"))):

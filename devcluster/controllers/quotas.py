@@ -65,8 +65,8 @@ class QuotaController(Base):
 
     def _pods(self, namespace: str) -> list[Obj]:
         """Those that have not ended."""
-        pods = (record.load() for record in self._records("pods", namespace))
-        return [pod for pod in pods if phase(pod) not in ("Succeeded", "Failed")]
+        pods = self._records("pods", namespace)
+        return [pod.load() for pod in pods if phase(pod) not in ("Succeeded", "Failed")]
 
     def _records(self, collection: str, namespace: str) -> list[Record]:
         return list(self.store.collection(collection).records_in(namespace))
