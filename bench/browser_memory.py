@@ -53,10 +53,16 @@ class Watched:
     def __init__(self, name: str, page: Page, session: CDPSession, pid: int) -> None:
         self.name, self.page = name, page
         self._session, self._pid = session, pid
+        self._shown = ""
         self.samples: list[Sample] = []
 
     def sample(self, minute: int) -> Sample:
-        """The least of several collections: rows that are just on their way are no leak."""
+        """The least of several collections: rows that are just on their way are no leak. Raises OSError
+        if the rows are those of the last time: nothing can be said of a page that stands still."""
+        shown = self.page.locator("#results tbody").inner_text()
+        if shown == self._shown:
+            raise OSError(f"the page {self.name} does not change")
+        self._shown = shown
         found = [self._collected(minute) for _ in range(_COLLECTIONS)]
         least = Sample(minute, *(min(values) for values in zip(*map(_figures, found), strict=True)))
         self.samples.append(least)

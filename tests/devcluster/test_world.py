@@ -123,6 +123,28 @@ def it_has_one_of_each_trouble(world_api: Api) -> None:
     assert secret["type"] == "kubernetes.io/tls"
 
 
+def it_counts_what_a_quota_limits(world_api: Api) -> None:
+    where = "/api/v1/namespaces/checkout"
+
+    def counted() -> tuple[str, str]:
+        pods = world_api.get(f"{where}/pods")["items"]
+        left = [p for p in pods if p["status"].get("phase") not in ("Succeeded", "Failed")]
+        (quota,) = world_api.get(f"{where}/resourcequotas")["items"]
+        return quota["status"]["used"]["pods"], str(len(left))
+
+    eventually(lambda: len(set(counted())) == 1, "the quota counts the pods that have not ended")
+
+
+def it_takes_finalizers_without_a_domain_from_custom_resources_alone(world_api: Api) -> None:
+    """https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/core/validation/validation.go adds
+    a rule for the built-in types; KubeSphere's finalizers are such names."""
+    body = {"metadata": {"finalizers": ["finalizers.workspacetemplate.kubesphere.io"]}}
+    where = "/apis/tenant.kubesphere.io/v1beta1/workspacetemplates/shop?dryRun=All"
+    assert world_api.call("PATCH", where, body)[0] == 200
+    where = "/api/v1/namespaces/checkout?dryRun=All"
+    assert world_api.call("PATCH", where, body)[0] == 422
+
+
 def it_belongs_to_several_workspaces(world_api: Api) -> None:
     labels = [n["metadata"].get("labels", {}) for n in world_api.get("/api/v1/namespaces")["items"]]
     found = {
