@@ -22,7 +22,7 @@ from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable_namespaces
+from console.ui.decisions import Denied, readable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
@@ -71,7 +71,9 @@ async def delete_page(
     access = access_of(request)
     target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
     try:
-        readable_namespaces(kind, access, (namespace,))
+        # Single objects count: no right of a project lets its administrator list all projects.
+        if not readable(kind, access).sees(target.key):
+            raise Denied("list", kind.gvr, namespace)
         if not _may(target, access):
             if not _cluster_is_away():
                 raise Denied(ACTION, kind.gvr, namespace)

@@ -86,14 +86,15 @@ def test_a_tenants_whole_life(
     page.get_by_role("link", name="acme", exact=True).click()
     expect(page.get_by_role("heading", name="acme")).to_be_visible()
 
-    page.get_by_role("link", name="Members", exact=True).click()
+    tabs = page.get_by_role("navigation", name="Pages of this workspace")
+    tabs.get_by_role("link", name="Members", exact=True).click()
     page.get_by_role("link", name="Invite member").click()
-    page.get_by_label("User").fill("ben")
-    page.get_by_label("Role").select_option("acme-viewer")
+    page.get_by_label("User", exact=True).fill("ben")
+    page.get_by_label("Role", exact=True).select_option("acme-viewer")
     page.get_by_role("button", name="Invite member").click()
     expect(page.locator('tr[data-key="ben"]')).to_contain_text("acme-viewer")
 
-    page.get_by_role("link", name="Projects", exact=True).first.click()
+    tabs.get_by_role("link", name="Projects", exact=True).click()
     page.get_by_role("link", name="Create project").click()
     page.get_by_label("Name", exact=True).fill("acme-shop")
     page.get_by_label("pods", exact=True).fill("1")
@@ -106,7 +107,7 @@ def test_a_tenants_whole_life(
         assert "administrators of the cluster" in refused(
             console, "label", "ns", "acme-shop", "kubesphere.io/workspace=other", "--overwrite"
         )
-    page.get_by_role("link", name="Quota", exact=True).click()
+    tabs.get_by_role("link", name="Quota", exact=True).click()
     expect(page.locator("main")).to_contain_text("1 of 4")
     for arguments in (("get", "ns"), ("create", "ns", "own"), ("get", "pods", "-n", "default")):
         assert "orbidden" in refused(console, *arguments)

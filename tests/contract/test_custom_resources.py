@@ -71,6 +71,16 @@ def it_stores(admin: Client, widgets: Widgets) -> None:
     assert made in listed["items"]
 
 
+def it_takes_finalizers_without_a_path(admin: Client, widgets: Widgets) -> None:
+    body = widget(widgets.crd, unique("w"), size=3)
+    body["metadata"]["finalizers"] = ["finalizers.example.com"]
+    made = admin.post(widgets.where, body).ok()
+    assert made["metadata"]["finalizers"] == ["finalizers.example.com"]
+    admin.patch(where_is(widgets, made), {"metadata": {"finalizers": None}}, MERGE_PATCH).ok()
+    body["metadata"] |= {"name": unique("w"), "finalizers": ["not a name"]}
+    assert admin.post(widgets.where, body).status == 422
+
+
 def it_fills_in_defaults(admin: Client, widgets: Widgets) -> None:
     made = make(admin, widgets, parts=[{"name": "wheel"}])
     assert made["spec"] == {"size": 3, "color": "blue", "parts": [{"name": "wheel", "count": 1}]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -249,3 +250,72 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
         tenancy, "workspaceroles,workspacerolebindings", "-l", "kubesphere.io/workspace=acme"
     )
     assert left["items"] == []
+
+
+async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
+    apply(tenancy, *map(person, ("ann", "ben", "cleo")), template("duo", "ann"))
+    ann, ben = Person(tenancy, "ann"), Person(tenancy, "ben")
+    access = get_authorizer().access_for(Identity("ann"))
+    await until(lambda: access.can("get", WORKSPACES, name="duo"), "sight of the workspace")
+
+    # One of ten invites; the others are told, and there is one role.
+    roles = ("duo-viewer", "duo-regular")
+    answers = await asyncio.gather(
+        *(
+            ann.post("/workspaces/duo/members/invite", user="ben", role=roles[at % 2])
+            for at in range(10)
+        )
+    )
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes[0] == 302
+    assert all(code in (400, 409) for code in codes[1:])
+    assert len(bound_to(tenancy, "duo", "ben")) == 1
+
+    # One of ten changes the role; what the others chose stays in their forms.
+    page = await ann.get("/workspaces/duo/members/ben/role")
+    version = re.search(r'name="version" value="([^"]+)"', page.content.decode())
+    assert version
+    answers = await asyncio.gather(
+        *(
+            ann.post("/workspaces/duo/members/ben/role", role="duo-admin", version=version[1])
+            for _at in range(10)
+        )
+    )
+    assert sorted(answer.status_code for answer in answers) == [302] + [409] * 9
+    lost = next(answer for answer in answers if answer.status_code == 409)
+    assert '<option value="duo-admin" selected>' in lost.content.decode()
+    assert bound_to(tenancy, "duo", "ben") == ["duo-admin"]
+
+    # Whoever leaves does so from what names others too, who stay.
+    answer = await ann.post("/workspaces/duo/projects/new", name="duo-shop")
+    assert answer.status_code == 302, answer.content.decode()
+    shared = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "shared", "namespace": "duo-shop"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
+            for name in ("ben", "cleo")
+        ],
+    }
+    apply(tenancy, shared)
+    await until(lambda: ben.may("list", "duo-shop"), "rights of the member")
+    cleo = Person(tenancy, "cleo")
+    await until(lambda: cleo.may("list", "duo-shop"), "rights of the other")
+    answer = await ann.post("/workspaces/duo/members/ben/remove")
+    assert answer.status_code == 302, answer.content.decode()
+    left = read(tenancy, "rolebinding", "shared", "-n", "duo-shop")["subjects"]
+    assert [subject["name"] for subject in left] == ["cleo"]
+    await until(lambda: not ben.may("list", "duo-shop"), "end of the rights", 2.0)
+    assert cleo.may("list", "duo-shop")
+
+
+def bound_to(tenancy: Tenancy, workspace: str, user: str) -> list[str]:
+    """The roles of the workspace that name the user."""
+    found = read(tenancy, "workspacerolebindings", "-l", f"kubesphere.io/workspace={workspace}")
+    return [
+        item["roleRef"]["name"]
+        for item in found["items"]
+        if any(subject["name"] == user for subject in item["subjects"])
+    ]

@@ -46,7 +46,7 @@ async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], ver
             "metadata": {"name": project, "namespace": project},
         }
     )
-    _change(body, wanted)
+    change_defaults(body, wanted)
     if version:
         body["metadata"]["resourceVersion"] = version
     elif not body["spec"]["limits"]:
@@ -67,7 +67,8 @@ async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], ver
     await arrives(informer, Key(project, name), written["metadata"]["resourceVersion"])
 
 
-def _change(body: Manifest, wanted: dict[str, Amounts]) -> None:
+def change_defaults(body: Manifest, wanted: dict[str, Amounts]) -> None:
+    """Makes the defaults in a LimitRange those that are wanted."""
     items = body.setdefault("spec", {}).get("limits") or []
     item = next((one for one in items if one.get("type") == "Container"), None)
     if item is None:
