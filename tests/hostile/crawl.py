@@ -10,12 +10,14 @@ from tests.hostile.scan import LISTEN, Scanner
 
 
 class Visitor:
-    """One tab. `problems`: what was wrong, and where; `links`: the pages that were offered."""
+    """One tab. `problems`: what was wrong, and where; `links`: the pages that were offered;
+    `answers`: status by path."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
         self.problems: list[str] = []
         self.links: set[str] = set()
+        self.answers: dict[str, int] = {}
         self.pages = self.frames = 0
         self._scan = Scanner()
         page.on("dialog", self._dialog)
@@ -45,6 +47,7 @@ class Visitor:
         if response.status >= 500:
             self.note(f"status {response.status}")
         await self.look()
+        self.answers[path] = response.status
         return response.status
 
     async def look(self) -> None:
@@ -67,6 +70,8 @@ class Visitor:
             await self.page.click("#bulk button[type=submit]")
             await self.page.wait_for_url("**/bulk/**")
             await self.look()
+            if not await self.page.query_selector("input[name=targets]"):
+                self.note("nothing would be deleted")
 
     async def wait_for(self, script: str, *given: object, seconds: float = 20) -> None:
         await self.page.wait_for_function(script, arg=list(given), timeout=seconds * 1000)

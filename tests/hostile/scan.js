@@ -3,6 +3,8 @@
 // number that only stands on a page if a text was evaluated.
 ([markup, added, evaluated]) => {
   const found = [...window.zqxSeen];
+  // Of what is no page of ours the browser makes one of its own.
+  if (document.contentType !== "text/html") return found;
   const report = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 160)}`);
   const known = new Map(Object.entries(markup).map(([tag, names]) => [tag, new Set(names)]));
   const more = new RegExp(`^(${added})$`);

@@ -78,7 +78,7 @@ def renamed(kind: ResourceKind) -> Iterator[Obj]:
         meta = found["metadata"]
         meta |= {"uid": f"renamed-{kind.segment}-{number}"}
         # Some mean something, above all that a role is in another.
-        meta["annotations"] = {EVERYTHING: EVERYTHING, **meta.get("annotations", {})}
+        meta["annotations"] = {EVERYTHING: EVERYTHING, **(meta.get("annotations") or {})}
         yield found
 
 

@@ -95,7 +95,7 @@ async def test_the_header_is_the_columns(fmt: str, delimiter: str) -> None:
     ]
 
 
-HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "\0x"]
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "\0x", "＝1+1"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
