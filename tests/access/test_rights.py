@@ -162,8 +162,8 @@ async def test_the_projects_are_those_that_one_may_see() -> None:
     for who, seen, unseen in (("bob", ["web"], ["kube-system"]), ("admin", ["web"], [])):
         text = text_of(await (await signed_in(who)).get("/access/rights"))
         picker = text.partition("<main")[0]
-        assert all(f"namespace={name}" in picker for name in seen), who
-        assert not any(f"namespace={name}" in picker for name in unseen), who
+        assert all(f'/projects/{name}"' in picker for name in seen), who
+        assert not any(f'/projects/{name}"' in picker for name in unseen), who
 
 
 async def test_the_menu_and_the_account_lead_there() -> None:
