@@ -69,19 +69,13 @@ def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> It
 
 
 def walk(
-    page: Page,
-    url: str,
-    paths: Sequence[str],
-    view: View,
-    *,
-    also: Sequence[int] = (),
-    by_axe: bool,
+    page: Page, url: str, paths: Sequence[str], view: View, *, by_axe: bool = True
 ) -> list[Seen]:
-    """`also`: further widths of the window at which each page is measured."""
+    """Each page is measured at every width, and looked at by axe as it is in the view."""
     reports: list[str] = []
     page.on("pageerror", lambda error: reports.append(str(error)))
     page.on("console", lambda message: _keep(reports, message.text))
-    return [_visit(page, url, path, view, also, by_axe, reports) for path in paths]
+    return [_visit(page, url, path, view, by_axe, reports) for path in paths]
 
 
 def _keep(reports: list[str], text: str) -> None:
@@ -89,15 +83,7 @@ def _keep(reports: list[str], text: str) -> None:
         reports.append(text)
 
 
-def _visit(
-    page: Page,
-    url: str,
-    path: str,
-    view: View,
-    also: Sequence[int],
-    by_axe: bool,
-    reports: list[str],
-) -> Seen:
+def _visit(page: Page, url: str, path: str, view: View, by_axe: bool, reports: list[str]) -> Seen:
     reports.clear()
     page.set_viewport_size({"width": view.width, "height": HEIGHTS[view.width]})
     response = page.goto(url + path)
@@ -105,7 +91,7 @@ def _visit(
     page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     measures = {view.width: measure(page)}
     violations = axe.violations(page) if by_axe else []
-    for width in also:
+    for width in HEIGHTS.keys() - {view.width}:
         page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
         page.evaluate(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
