@@ -190,7 +190,7 @@ def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavIt
         return list(_access_pages(access, current))
     if group == "tenancy":
         url = _address("workspace_list")
-        here = current.startswith("workspace_")
+        here = f"{current.removeprefix('access:')}_".startswith("workspace_")
         return [NavItem(gettext_lazy("My workspaces"), url, here, None, None)]
     if group != "cluster" or not may_list_everything(access):
         return []

@@ -69,8 +69,8 @@
     wideFields: all("form .input").filter((one) => box(one).width > 640.5).map(name),
     clipped: all("button, .button, .tool").filter((one) => one.scrollWidth > one.clientWidth + 1 && one.textContent.trim()).map(name),
     small: all("button, input:not([type=hidden]), select").filter((one) => {
-      const target = one.closest(".tick") ?? one.labels?.[0] ?? one;
-      return Math.min(box(target).width, box(target).height) < 23.9;
+      const targets = [one, one.closest(".tick"), one.labels?.[0]].filter(Boolean);
+      return !targets.some((target) => Math.min(box(target).width, box(target).height) >= 23.9);
     }).map(name),
     texts,
     headings: all("h1").length,
