@@ -68,7 +68,7 @@ class PodKind(ResourceKind):
             get=lambda pod: pod.node,
             to=lambda pod: target_of(f"Node/{pod.node}", ""),
         ),
-        IpColumn(id="ip", label=gettext_lazy("IP"), priority=3, get=lambda pod: pod.ip),
+        IpColumn(id="ip", label=gettext_lazy("IP"), priority=4, get=lambda pod: pod.ip),
         AgeColumn(priority=1),
     )
     measured = (

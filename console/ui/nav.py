@@ -29,7 +29,7 @@ CUSTOMS, CUSTOMS_LOOKED_AT = 20, 500
 #: Links that are kept: of each kind for some namespaces.
 KEPT = 5000
 #: The names of pages that the menu has one entry for.
-_ROLE_PAGES = frozenset({"new_role", "project_role", "role", "roles"})
+_ROLE_PAGES = frozenset(f"access:{name}" for name in ("new_role", "project_role", "role", "roles"))
 #: Viewers in a project, or in all, whose kinds are kept.
 MENUS = 500
 
@@ -173,11 +173,11 @@ def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
         url = _address("access:roles")
         yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES, None, None)
     if access.can("create", USERS):
-        url = _address("accounts:administration:new_account")
-        yield NavItem(gettext_lazy("New user"), url, current == "new_account", None, None)
+        name, label = "accounts:administration:new_account", gettext_lazy("New user")
+        yield NavItem(label, _address(name), current == name, None, None)
     if may_list_everything(access):
-        url, label = _address("accounts:federation:providers"), gettext_lazy("Identity providers")
-        yield NavItem(label, url, current == "providers", None, None)
+        name, label = "accounts:federation:providers", gettext_lazy("Identity providers")
+        yield NavItem(label, _address(name), current == name, None, None)
 
 
 def _may_list(access: Access, gvr: GVR) -> bool:
@@ -190,7 +190,7 @@ def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavIt
         return list(_access_pages(access, current))
     if group == "tenancy":
         url = _address("workspace_list")
-        here = current.startswith("workspace_")
+        here = f"{current.removeprefix('access:')}_".startswith("workspace_")
         return [NavItem(gettext_lazy("My workspaces"), url, here, None, None)]
     if group != "cluster" or not may_list_everything(access):
         return []

@@ -134,5 +134,5 @@ def _nav(
     if access is None:
         return ()
     match = request.resolver_match
-    current = str(match.kwargs.get("resource") or match.url_name or "") if match else ""
+    current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
     return menu(access, informers, cluster=HOST_CLUSTER, namespace=namespace, current=current)

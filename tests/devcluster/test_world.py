@@ -136,13 +136,12 @@ def it_counts_what_a_quota_limits(world_api: Api) -> None:
 
 
 def it_takes_finalizers_without_a_domain_from_custom_resources_alone(world_api: Api) -> None:
-    """https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/core/validation/validation.go adds
+    """kube-apiserver's validation of the core types (pkg/apis/core/validation/validation.go) adds
     a rule for the built-in types; KubeSphere's finalizers are such names."""
     body = {"metadata": {"finalizers": ["finalizers.workspacetemplate.kubesphere.io"]}}
-    where = "/apis/tenant.kubesphere.io/v1beta1/workspacetemplates/shop?dryRun=All"
-    assert world_api.call("PATCH", where, body)[0] == 200
-    where = "/api/v1/namespaces/checkout?dryRun=All"
-    assert world_api.call("PATCH", where, body)[0] == 422
+    certificate = "/apis/cert-manager.io/v1/namespaces/payments/certificates/payments-api-tls"
+    assert world_api.call("PATCH", f"{certificate}?dryRun=All", body)[0] == 200
+    assert world_api.call("PATCH", "/api/v1/namespaces/checkout?dryRun=All", body)[0] == 422
 
 
 def it_belongs_to_several_workspaces(world_api: Api) -> None:

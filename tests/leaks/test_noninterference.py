@@ -206,8 +206,8 @@ async def test_whoever_may_see_the_secrets_does(
     for who in (BOB, named(kind)):
         response = await client_as(who).get(detail_url("host", kind.segment, key_of(visible(kind))))
         # What is read as the viewer is read by listing, and one name is too little for that.
-        shown = key_of(visible(kind)).namespace == "shop" if who == BOB else not kind.private
-        assert response.status_code == 200 or not shown, who
+        allowed = key_of(visible(kind)).namespace == "shop" if who == BOB else not kind.private
+        assert response.status_code == 200 or not allowed, who
 
 
 async def test_several_at_once_tell_no_more(

@@ -111,9 +111,9 @@ async def delete(doer: Doer, name: str) -> None:
         raise Refused(_("There are departments under this one. Delete them first."))
     for entry in _roles_of(doer.workspace, name):
         await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, GROUP, name)
-    for entry in _labelled(GROUP_BINDINGS, doer.workspace):
-        if entry.projection.group == name:
-            await _delete(doer, GROUP_BINDINGS, entry.key.name, entry.projection.uid)
+    for membership in _labelled(GROUP_BINDINGS, doer.workspace):
+        if membership.projection.group == name:
+            await _delete(doer, GROUP_BINDINGS, membership.key.name, membership.projection.uid)
     await _delete(doer, GROUPS, name, department.uid)
 
 

@@ -38,6 +38,7 @@ class UsageColumn(Column):
 
     amount: Literal["cpu", "memory"]
     after: str = ""
+    priority: int = 3
     whole: Callable[[Any], str] = lambda item: ""
     align: Align = "end"
     used: UsedBy = _nobody_knows

@@ -30,6 +30,11 @@
   const FLOATING = ".menu, dialog, .toast, .bulk, .updates > button, .rail:popover-open, [popover]";
   const casts = (element) => style(element).boxShadow.split(/,(?![^(]*\))/).some((one) => one !== "none" && !one.includes("inset"));
 
+  // On a phone a table goes to the edge of the window, elsewhere to that of the page's content.
+  const main = document.querySelector(".main");
+  const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
+  const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
+
   // What the cluster wrote is in its own language.
   const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, [lang=en], option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
   const texts = [];
@@ -42,9 +47,11 @@
 
   return {
     wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    outside: all(".main table").filter((one) => box(one).right > edge + 1 && !scrolls(one)).map(name),
     rowsInView: rows.filter(inView).length,
     rowHeights: [...new Set(rows.map((row) => Math.round(box(row).height)))],
     gaps: gaps.filter(({ pixels }) => pixels > 240),
+    current: all(".rail-link[aria-current]").map(name),
     primary: all(".button.primary").filter((one) => !one.closest("dialog")).map(name),
     danger: all(".button.danger").map(name),
     shadows: all("body *").filter((one) => casts(one) && !one.closest(FLOATING)).map(name),
@@ -62,8 +69,8 @@
     wideFields: all("form .input").filter((one) => box(one).width > 640.5).map(name),
     clipped: all("button, .button, .tool").filter((one) => one.scrollWidth > one.clientWidth + 1 && one.textContent.trim()).map(name),
     small: all("button, input:not([type=hidden]), select").filter((one) => {
-      const target = one.closest(".tick") ?? one.labels?.[0] ?? one;
-      return Math.min(box(target).width, box(target).height) < 23.9;
+      const targets = [one, one.closest(".tick"), one.labels?.[0]].filter(Boolean);
+      return !targets.some((target) => Math.min(box(target).width, box(target).height) >= 23.9);
     }).map(name),
     texts,
     headings: all("h1").length,

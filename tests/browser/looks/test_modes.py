@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -55,7 +55,7 @@ def page(session: Any, browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_are_told_apart(demo: str, page: Page, theme: str) -> None:
+def test_colours_are_told_apart(demo: str, page: Page, theme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=theme)
     page.goto(f"{demo}/account")
     pairs = [(text, ground, 4.5) for text in TEXTS for ground in GROUNDS]

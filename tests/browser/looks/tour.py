@@ -15,6 +15,29 @@ OTHERS = (
     "/search?q=nothing-is-called-this",
     "/views",
     "/account",
+    "/account/second-factor",
+    "/access/rights",
+    "/access/rights/alice",
+    "/access/roles?level=workspace",
+    "/access/roles?level=cluster",
+    "/access/roles?level=project",
+    "/access/roles/global/platform-regular",
+    "/access/roles/workspace/shop-viewer",
+    "/access/roles/new/global",
+    "/access/roles/new/workspace?workspace=shop",
+    "/workspaces/new",
+    "/workspaces/shop",
+    "/workspaces/shop/projects",
+    "/workspaces/shop/projects/new",
+    "/workspaces/shop/projects/checkout",
+    "/workspaces/shop/projects/checkout/quota",
+    "/workspaces/shop/members",
+    "/workspaces/shop/members/invite",
+    "/workspaces/shop/departments",
+    "/workspaces/shop/departments/new",
+    "/workspaces/shop/quota",
+    "/workspaces/shop/settings",
+    "/workspaces/shop/roles",
     "/access/accounts/users/alice",
     "/access/accounts/users/alice/edit",
     "/access/accounts/users/alice/password",
@@ -25,8 +48,10 @@ OTHERS = (
     f"{HOST}/no-such-kind",
     f"{HOST}/pods?sort=no-such-column",
 )
-#: Of these kinds every tab is shown, of the others what their first object opens with and its YAML: the
-#: tabs of all kinds are made of the same panels.
+#: What asks before something ends, besides a pod's own.
+QUESTIONS = ("/workspaces/shop/delete",)
+#: Of these kinds every tab is shown, of the others what their first object opens with: the tabs of all
+#: kinds are made of the same panels.
 TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")
 
 _READ = """async (path) => {
@@ -84,7 +109,6 @@ def tour(page: Page) -> Tour:
             continue
         details.append(rows[0])
         first = read(rows[0])
-        wanted = first["tabs"] if path.rpartition("/")[2] in TABBED else first["tabs"][-1:]
-        tabs += wanted
+        tabs += first["tabs"] if path.rpartition("/")[2] in TABBED else []
         confirmations += first["acts"][:1] if path.endswith("/pods") else []
-    return Tour(overviews, lists, details, tabs, confirmations)
+    return Tour(overviews, lists, details, tabs, [*confirmations, *QUESTIONS])

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page
 
@@ -20,7 +20,7 @@ class View:
     """How somebody looks. `language`: "en" or "zh"."""
 
     width: int
-    theme: str = "light"
+    theme: Literal["light", "dark"] = "light"
     language: str = "en"
 
 
@@ -69,19 +69,13 @@ def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> It
 
 
 def walk(
-    page: Page,
-    url: str,
-    paths: Sequence[str],
-    view: View,
-    *,
-    also: Sequence[int] = (),
-    by_axe: bool,
+    page: Page, url: str, paths: Sequence[str], view: View, *, by_axe: bool = True
 ) -> list[Seen]:
-    """`also`: further widths of the window at which each page is measured."""
+    """Each page is measured at every width, and looked at by axe as it is in the view."""
     reports: list[str] = []
     page.on("pageerror", lambda error: reports.append(str(error)))
     page.on("console", lambda message: _keep(reports, message.text))
-    return [_visit(page, url, path, view, also, by_axe, reports) for path in paths]
+    return [_visit(page, url, path, view, by_axe, reports) for path in paths]
 
 
 def _keep(reports: list[str], text: str) -> None:
@@ -89,26 +83,20 @@ def _keep(reports: list[str], text: str) -> None:
         reports.append(text)
 
 
-def _visit(
-    page: Page,
-    url: str,
-    path: str,
-    view: View,
-    also: Sequence[int],
-    by_axe: bool,
-    reports: list[str],
-) -> Seen:
+def _visit(page: Page, url: str, path: str, view: View, by_axe: bool, reports: list[str]) -> Seen:
     reports.clear()
-    page.set_viewport_size({"width": view.width, "height": HEIGHTS[view.width]})
     response = page.goto(url + path)
     assert response is not None, path
-    page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-    measures = {view.width: measure(page)}
-    violations = axe.violations(page) if by_axe else []
-    for width in also:
+    page.evaluate("document.fonts.ready")
+    measures = {}
+    # Its own width comes last: so axe sees it.
+    for width in (*(HEIGHTS.keys() - {view.width}), view.width):
         page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
         page.evaluate(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
         measures[width] = measure(page)
-    return Seen(path, view, response.status, measures, tuple(reports), violations)
+    # Before axe runs: its own trials of styles are refused, too.
+    reported = tuple(reports)
+    violations = axe.violations(page) if by_axe else []
+    return Seen(path, view, response.status, measures, reported, violations)
