@@ -53,16 +53,14 @@ class Watched:
     def __init__(self, name: str, page: Page, session: CDPSession, pid: int) -> None:
         self.name, self.page = name, page
         self._session, self._pid = session, pid
-        self._shown = ""
+        #: Whether the rows are those of the last time: nothing can be said of a page that stands still.
+        self.is_still, self._shown = False, ""
         self.samples: list[Sample] = []
 
     def sample(self, minute: int) -> Sample:
-        """The least of several collections: rows that are just on their way are no leak. Raises OSError
-        if the rows are those of the last time: nothing can be said of a page that stands still."""
+        """The least of several collections: rows that are just on their way are no leak."""
         shown = self.page.locator("#results tbody").inner_text()
-        if shown == self._shown:
-            raise OSError(f"the page {self.name} does not change")
-        self._shown = shown
+        self.is_still, self._shown = shown == self._shown, shown
         found = [self._collected(minute) for _ in range(_COLLECTIONS)]
         least = Sample(minute, *(min(values) for values in zip(*map(_figures, found), strict=True)))
         self.samples.append(least)
@@ -123,7 +121,10 @@ def measure(minutes: int, rate: float) -> list[Watched]:
                 _rest(page)
                 _say(_line(page.name, page.sample(minute)))
             if minute:
-                _say(f"     {_changed(changes) / 60:.1f} changes a second")
+                changed = _changed(changes)
+                _say(f"     {changed / 60:.1f} changes a second")
+                if changed and all(page.is_still for page in watched):
+                    raise OSError("changes do not reach the pages")
         browser.close()
         return watched
 

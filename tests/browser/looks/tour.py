@@ -34,7 +34,6 @@ OTHERS = (
     "/workspaces/shop/members",
     "/workspaces/shop/members/invite",
     "/workspaces/shop/departments",
-    "/workspaces/shop/departments/new",
     "/workspaces/shop/quota",
     "/workspaces/shop/settings",
     "/workspaces/shop/roles",
