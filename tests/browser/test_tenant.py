@@ -4,10 +4,15 @@ import json
 import re
 import time
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import PASSWORD, Console, Real
 from tests.controlplane.waiting import eventually
+
+pytestmark = pytest.mark.skip(
+    reason="unfinished: the way to the end of a project is not walked yet"
+)
 
 Manifest = dict[str, object]
 IAM, TENANT, QUOTA = "iam.kubesphere.io", "tenant.kubesphere.io", "quota.kubesphere.io"

