@@ -25,10 +25,14 @@ class Standalone:
         )
         self._runner = web.AppRunner(application, access_log=None)
 
-    async def start(self, host: str, port: int) -> None:
-        """Raises OSError if the port cannot be had."""
+    async def start(self, host: str, port: int) -> OSError | None:
+        """Why the port cannot be had, which is no fault of the core that runs this; None once it is."""
         await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError as error:
+            return error
+        return None
 
     async def stop(self) -> None:
         await self._runner.cleanup()

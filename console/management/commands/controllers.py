@@ -57,11 +57,11 @@ class Command(BaseCommand):
             raise CommandError("The controllers stopped; the log above says why")
 
     def listen(self, runtime: Runtime, health: Standalone, host: str, port: int | None) -> None:
-        try:
-            runtime.spawn(health.start(host, PORT if port is None else port)).result(timeout=10)
-        except OSError as error:
-            if port is not None:
-                raise CommandError(f"Port {port} cannot be used ({error.strerror})") from error
+        starting = runtime.spawn(health.start(host, PORT if port is None else port))
+        error = starting.result(timeout=10)
+        if error is not None and port is not None:
+            raise CommandError(f"Port {port} cannot be used ({error.strerror})") from error
+        if error is not None:
             log.warning("Port %s is taken, so there are no metrics: choose one with --port", PORT)
 
     def work(self, runtime: Runtime, leader: Leader, stop: Event) -> bool:
