@@ -209,8 +209,11 @@ function pause() {
 // ---- the socket
 
 function control({ refresh: again, order, gone = [], error, ...told }) {
-  // The page itself says best why it may not be seen; unless it has just come and said nothing.
-  if ([401, 403].includes(error?.code) && performance.now() > 10_000) return location.reload();
+  // The page itself says best why it may not be seen; but not again and again, should it say nothing.
+  if ([401, 403].includes(error?.code) && Date.now() - (sessionStorage.reloaded ?? 0) > 10_000) {
+    sessionStorage.reloaded = Date.now();
+    return location.reload();
+  }
   if (error) toast(error.message);
   for (const key of gone) {
     const row = rows().find(({ dataset }) => dataset.key === key);
