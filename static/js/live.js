@@ -56,7 +56,7 @@ function held() {
   const list = table();
   if (!list || list.hidden) return false;
   return phone.matches || (moved && list.matches(":hover")) || list.contains(document.activeElement)
-    || Boolean(list.parentElement.querySelector(":popover-open, td input:checked"));
+    || Boolean($("results").querySelector(":popover-open, td input:checked"));
 }
 
 const GAP = 250;

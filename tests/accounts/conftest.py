@@ -15,14 +15,23 @@ from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
+    GROUP_BINDINGS,
+    GROUPS,
     GVR,
+    LIMIT_RANGES,
     LOGIN_RECORDS,
     NAMESPACES,
     NODES,
     PODS,
+    RESOURCE_QUOTAS,
     ROLE_BINDINGS,
     ROLES,
     USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
 )
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
@@ -30,6 +39,18 @@ from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
 
 PASSWORD = "P@88w0rd"
+#: What pages about workspaces are made of; there are none of it here.
+TENANCY = (
+    GROUPS,
+    GROUP_BINDINGS,
+    LIMIT_RANGES,
+    RESOURCE_QUOTAS,
+    WORKSPACES,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLES,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_TEMPLATES,
+)
 ORIGIN = "https://console.example.com"
 
 
@@ -102,6 +123,7 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
         PODS: Informer.preloaded(PODS),
         NAMESPACES: Informer.preloaded(NAMESPACES),
         NODES: Informer.preloaded(NODES),
+        **{gvr: Informer.preloaded(gvr) for gvr in TENANCY},
     }
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)

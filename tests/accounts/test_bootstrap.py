@@ -55,13 +55,15 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "loginrecords.iam.kubesphere.io",
         "groups.iam.kubesphere.io",
         "groupbindings.iam.kubesphere.io",
+        "workspacetemplates.tenant.kubesphere.io",
+        "resourcequotas.quota.kubesphere.io",
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
     service_accounts = GVR("", "v1", "serviceaccounts")
     for gvr in (service_accounts, GVR("", "v1", "secrets")):
         assert {place.rpartition("/")[2] for place in cluster.of(gvr)} == names
     known = {*names, "quarterdeck-reader-custom"}
-    assert set(cluster.of(CLUSTER_ROLES)) == known
+    assert set(cluster.of(CLUSTER_ROLES)) == {*known, "cluster-viewer"}
     native = "quarterdeck:globalrolebinding:admin-platform-admin"
     assert set(cluster.of(CLUSTER_ROLE_BINDINGS)) == {*known, native}
     assert cluster.of(CLUSTER_ROLE_BINDINGS)[native]["roleRef"]["name"] == "cluster-admin"
@@ -170,18 +172,18 @@ def test_the_console_has_its_named_uses() -> None:
         },
         {
             "apiGroups": ["iam.kubesphere.io"],
-            "resources": ["groupbindings", "groups"],
-            "verbs": ["delete", "patch"],
+            "resources": ["globalroles", "workspaceroles"],
+            "verbs": ["create", "delete", "get", "update"],
         },
         {
             "apiGroups": ["iam.kubesphere.io"],
             "resources": ["globalrolebindings", "workspacerolebindings"],
-            "verbs": ["delete", "patch"],
+            "verbs": ["create", "delete", "get", "patch", "update"],
         },
         {
-            "apiGroups": ["rbac.authorization.k8s.io"],
-            "resources": ["clusterrolebindings", "rolebindings"],
-            "verbs": ["patch"],
+            "apiGroups": ["iam.kubesphere.io"],
+            "resources": ["groupbindings", "groups"],
+            "verbs": ["create", "delete", "get", "patch", "update"],
         },
         {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
         {
@@ -203,17 +205,47 @@ def test_the_console_has_its_named_uses() -> None:
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
             "resources": ["clusterrolebindings", "rolebindings"],
-            "verbs": ["create", "delete", "get", "update"],
+            "verbs": ["create", "delete", "get", "patch", "update"],
         },
         {
             "apiGroups": ["rbac.authorization.k8s.io"],
-            "resources": ["clusterroles"],
+            "resources": ["clusterroles", "roles"],
             "verbs": ["bind", "create", "delete", "escalate", "get", "update"],
         },
         {
-            "apiGroups": ["rbac.authorization.k8s.io"],
-            "resources": ["roles"],
-            "verbs": ["bind"],
+            "apiGroups": ["tenant.kubesphere.io"],
+            "resources": ["workspaces"],
+            "verbs": ["create", "delete", "get", "patch"],
+        },
+        {
+            "apiGroups": ["tenant.kubesphere.io"],
+            "resources": ["workspacetemplates"],
+            "verbs": ["get", "patch"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["namespaces"],
+            "verbs": ["create", "delete", "get", "patch", "update"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["limitranges", "resourcequotas"],
+            "verbs": ["create", "delete", "get", "update"],
+        },
+        {
+            "apiGroups": ["networking.k8s.io"],
+            "resources": ["networkpolicies"],
+            "verbs": ["create", "delete", "get", "update"],
+        },
+        {
+            "apiGroups": ["quota.kubesphere.io"],
+            "resources": ["resourcequotas"],
+            "verbs": ["delete", "get"],
+        },
+        {
+            "apiGroups": ["quota.kubesphere.io"],
+            "resources": ["resourcequotas/status"],
+            "verbs": ["patch"],
         },
     ]
 

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from accounts.forms import Form
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
@@ -106,11 +107,13 @@ def page(view: View) -> View:
         refused = refuse_anonymous(request)
         if refused is not None:
             return refused
-        await follow()
         try:
+            await follow()
             return await view(request, *args, **kwargs)
         except Denied as denied:
             return denied_page(request, denied, kinds.of(WORKSPACES))
+        except UnknownKind:
+            return error_page(request, 503, _("The users have not arrived from the cluster."))
         except (AuditUnavailable, DatabaseError):
             return error_page(request, 503, _("The database cannot be used."))
 
