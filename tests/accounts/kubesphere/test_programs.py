@@ -110,7 +110,7 @@ def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_
 
     eventually(is_the_last, "one kubeconfig that stays")
     label = "kubesphere.io/username=jane"
-    assert world.get("csr", "-l", label)["items"] == []
+    assert world.get("csr", "-l", label).get("items", []) == []
     secret = world.get("secret", "-n", "quarterdeck-kubeconfigs", "kubeconfig-jane")
     assert secret["data"]["pending.key"] == ""
 
