@@ -74,8 +74,10 @@ document.addEventListener("click", (event) => {
 
 // Empty fields stay out of the address.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
-  for (const [name, value] of [...detail.formData]) {
-    if (value === "") detail.formData.delete(name);
+  for (const name of new Set(detail.formData.keys())) {
+    const values = detail.formData.getAll(name).filter((value) => value !== "");
+    detail.formData.delete(name);
+    for (const value of values) detail.formData.append(name, value);
   }
 });
 
