@@ -52,8 +52,8 @@ class Cluster(Protocol):
         """The same server with the same data, on the same port."""
         ...
 
-    def requests(self, user: str) -> list[tuple[str, str]]:
-        """(verb, resource) of every request of that user so far."""
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        """(verb, group, resource) of every request of that user so far."""
         ...
 
 
@@ -74,13 +74,14 @@ class Embedded:
     def stop(self) -> None:
         self._cluster.stop()
 
-    def requests(self, user: str) -> list[tuple[str, str]]:
-        return [(r.verb, r.resource) for r in self._cluster.audit.requests_since(0, user=user)]
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        found = self._cluster.audit.requests_since(0, user=user)
+        return [(one.verb, one.group, one.resource) for one in found]
 
 
 class Real(ControlPlane):
-    def requests(self, user: str) -> list[tuple[str, str]]:
-        return [(event.verb, event.resource) for event in self.audit_events(user=user)]
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]
 
 
 @dataclass
