@@ -6,18 +6,19 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.ui.text import visible
 
 
-def refusal(error: ApiError) -> str:
-    """What happened, then kube-apiserver's own sentence."""
-    return f"{_plain(error)} {visible(error.message)}"
+def refusal(error: ApiError, *, gone: str = "", changed: str = "") -> str:
+    """What happened, then kube-apiserver's own sentence. `gone` and `changed`: the words for what is no
+    user."""
+    return f"{_plain(error, gone, changed)} {visible(error.message)}"
 
 
-def _plain(error: ApiError) -> str:
+def _plain(error: ApiError, gone: str, changed: str) -> str:
     if isinstance(error, Forbidden):
         return _("The cluster did not allow it.")
     if isinstance(error, NotFound):
-        return _("There is no such user any more.")
+        return gone or _("There is no such user any more.")
     if isinstance(error, Conflict):
-        return _("Somebody else changed the user in the meantime. Try again.")
+        return changed or _("Somebody else changed the user in the meantime. Try again.")
     if isinstance(error, Unavailable):
         return _("The cluster did not answer, so it may or may not be done.")
     return _("The cluster refused.")

@@ -10,15 +10,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from access.roles.places import informer_of, may_by_role, may_natively
+from accounts import refusals
 from console.audit.trail import record, request_action
 from console.kube.arrival import arrives
 from console.kube.client import ObjectClient
-from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.errors import ApiError
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
-from console.ui.text import visible
 from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.covering import uncovered
@@ -89,16 +89,5 @@ async def write(
 
 def refusal(error: ApiError) -> str:
     """What happened in plain words, then kube-apiserver's own sentence."""
-    return f"{_plain(error)} {visible(error.message)}"
-
-
-def _plain(error: ApiError) -> str:
-    if isinstance(error, Forbidden):
-        return _("The cluster did not allow it.")
-    if isinstance(error, NotFound):
-        return _("It is gone meanwhile.")
-    if isinstance(error, Conflict):
-        return _("Somebody else changed it in the meantime.")
-    if isinstance(error, Unavailable):
-        return _("The cluster did not answer, so it may or may not be done.")
-    return _("The cluster refused.")
+    changed = _("Somebody else changed it in the meantime.")
+    return refusals.refusal(error, gone=_("It is gone meanwhile."), changed=changed)
