@@ -60,7 +60,7 @@ def workspace_roles(workspace: str, uid: str) -> dict[str, Manifest]:
         (name := workspace_role_name(workspace, role)): {
             "apiVersion": WORKSPACE_ROLES.group_version,
             "kind": "WorkspaceRole",
-            "metadata": of_workspace(name, workspace, uid),
+            "metadata": of_workspace(name, workspace, uid, **MANAGED),
             "rules": rules,
         }
         for role, rules in WORKSPACE_RULES.items()

@@ -172,6 +172,22 @@ async def test_roles_that_somebody_changed_are_repaired() -> None:
     assert "acme-regular" in runtime.console.of(WORKSPACE_ROLES)
 
 
+async def test_roles_that_others_made_stay_as_they_are() -> None:
+    theirs: Manifest = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "WorkspaceRole",
+        "metadata": {"name": "acme-viewer", "labels": {"kubesphere.io/workspace": "acme"}},
+        "rules": [{"apiGroups": ["apps"], "resources": ["*"], "verbs": ["get"]}],
+    }
+    runtime = acme(new_project("shop", "acme"))
+    runtime.console.put(WORKSPACE_ROLES, theirs)
+    runtime = await settle(runtime)
+    found = runtime.console.of(WORKSPACE_ROLES)["acme-viewer"]
+    assert found["rules"] == theirs["rules"]
+    assert found["metadata"]["labels"] == theirs["metadata"]["labels"]
+    assert "acme-admin" in runtime.console.of(WORKSPACE_ROLES)
+
+
 async def test_isolation_of_a_workspace_and_of_a_project() -> None:
     runtime = acme(new_project("shop", "acme"), new_project("web", "acme"))
     isolated = template("acme", "alice", networkIsolation=True)

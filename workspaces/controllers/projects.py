@@ -79,7 +79,7 @@ class ProjectSync:
         workspace = self._world.workspace(entry.projection.workspace)
         if workspace is not None and is_of(entry.projection, workspace):
             for role, wanted in project_roles(name).items():
-                await self._world.settle(ROLES, role, wanted, namespace=name)
+                await self._world.provide(ROLES, role, wanted, namespace=name)
 
     async def sync_isolation(self, name: str) -> None:
         """The policy that keeps others' traffic out, where the workspace or the project wants it."""

@@ -75,7 +75,7 @@ class WorkspaceSync:
             await self.drop_finalizers(entry)
             return
         for role, wanted in workspace_roles(name, workspace.uid).items():
-            await self._world.settle(WORKSPACE_ROLES, role, wanted)
+            await self._world.provide(WORKSPACE_ROLES, role, wanted)
         role = manager_name(name)
         manager = _manager(workspace)
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None

@@ -26,7 +26,7 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.recorder import Recorder
 from rbac.settling import settle
-from workspaces.names import Manifest
+from workspaces.names import MANAGED, Manifest
 
 #: What goes with a workspace, each labelled with its name. Bindings first: rights end before anything.
 BELONGINGS = (
@@ -94,6 +94,14 @@ class World:
     ) -> bool:
         """True if something had to be done. Raises `ApiError`."""
         return await settle(self.client, gvr, self.find(gvr, name, namespace), wanted)
+
+    async def provide(self, gvr: GVR, name: str, wanted: Manifest, *, namespace: str = "") -> None:
+        """Makes it and keeps it as it should be. One that others made, as an installation of
+        KubeSphere has, stays as it is. Raises `ApiError`."""
+        found = self.find(gvr, name, namespace)
+        labels = found.projection.labels if found is not None else MANAGED
+        if MANAGED.items() <= labels.items():
+            await settle(self.client, gvr, found, wanted)
 
     async def patch(self, gvr: GVR, entry: Entry[Any], metadata: Manifest) -> None:
         """Merges into the metadata of the object, if it is as it was seen. Raises `ApiError`."""
