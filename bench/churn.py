@@ -5,6 +5,7 @@ at the end another one, an `Account`.
 """
 
 import asyncio
+import math
 import subprocess
 import sys
 import time
@@ -21,6 +22,9 @@ from bench.writing import WRITERS
 
 #: More pods than these are never changed: the process keeps what it writes in memory.
 _MOST_PODS = 10_000
+#: Seconds. Changes of a rate come in gusts, as those of kubelets do: woken for every single one, the
+#: programs that write them would take half a processor from what is measured.
+GUST = 0.02
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -91,7 +95,8 @@ async def _change_all(order: Order, writer: PodWriter, pods: Sequence[Pod]) -> A
     async def one() -> None:
         for number in numbers:
             if order.rate:
-                await asyncio.sleep(started + number / order.rate - time.monotonic())
+                due = started + math.ceil(number / order.rate / GUST) * GUST
+                await asyncio.sleep(due - time.monotonic())
             if time.monotonic() - started > order.seconds:
                 return
             pod = pods[number % len(pods)]

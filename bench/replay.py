@@ -5,9 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from statistics import median
-from typing import Any, cast
-
-import aiohttp
+from typing import Any
 
 from bench.cluster import LoadedControlPlane
 from bench.recording import Recording, record
@@ -16,6 +14,7 @@ from console.kube.client import ReaderClient
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
+from console.kube.pacing import Chunks
 from console.kube.projections import DECODERS
 from tests.controlplane.build import Report
 
@@ -65,10 +64,15 @@ class _Recorded(ReaderClient):
 
     @asynccontextmanager
     async def stream(
-        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
-        answer = self.watch if ("watch", "true") in params else self._listing
-        yield cast(aiohttp.StreamReader, answer)
+        self,
+        gvr: GVR,
+        namespace: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        read_timeout: float,
+        gulps: bool = False,
+    ) -> AsyncGenerator[Chunks, None]:
+        yield self.watch if gulps else self._listing
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:

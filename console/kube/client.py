@@ -38,6 +38,7 @@ from multidict import CIMultiDict
 from console.kube.errors import ApiError, ServerError, Unauthorized, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
+from console.kube.pacing import Chunks, Gulps
 
 READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
@@ -334,9 +335,16 @@ class ReaderClient:
 
     @asynccontextmanager
     async def stream(
-        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
-        """The bytes of a list or a watch, from when the server has accepted it."""
+        self,
+        gvr: GVR,
+        namespace: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        read_timeout: float,
+        gulps: bool = False,
+    ) -> AsyncGenerator[Chunks, None]:
+        """The bytes of a list or a watch, from when the server has accepted it. `gulps`: of one that
+        goes on for long (see `console.kube.pacing`)."""
         async with self._transport.open(
             "GET",
             gvr.path(namespace),
@@ -346,7 +354,7 @@ class ReaderClient:
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
-            yield response.content
+            yield Gulps(response) if gulps else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         """A list of one object at most, at the server's present resourceVersion, as JSON."""

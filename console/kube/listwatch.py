@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Protocol
 
-import aiohttp
 import msgspec
 
 from console.kube.client import ReaderClient
 from console.kube.errors import Forbidden, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
+from console.kube.pacing import Chunks
 
 #: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
 READ_TIMEOUT = 90.0
@@ -118,7 +118,7 @@ class ListWatch:
             ("timeoutSeconds", str(random.randint(300, 600))),  # noqa: S311
         ]
         async with self._client.stream(
-            self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT
+            self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT, gulps=True
         ) as content:
             yield _events(content)
 
@@ -126,7 +126,7 @@ class ListWatch:
         await self._client.reload()
 
 
-async def _events(content: aiohttp.StreamReader) -> AsyncGenerator[WatchEvent, None]:
+async def _events(content: Chunks) -> AsyncGenerator[WatchEvent, None]:
     async for line in _lines(content):
         event = _event(line)
         if event.type == "ERROR":
@@ -151,7 +151,7 @@ def _event(line: bytes) -> WatchEvent:
     return WatchEvent(kind, msgspec.Raw(rest[:-1]))
 
 
-async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
+async def _lines(content: Chunks) -> AsyncGenerator[bytes, None]:
     """Lines as they complete. What a broken connection left of the last one is dropped."""
     rest = b""
     async for chunk in content.iter_any():

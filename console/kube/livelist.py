@@ -22,7 +22,6 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-import aiohttp
 import msgspec
 
 from console.kube.client import ReaderClient, Transport
@@ -32,6 +31,7 @@ from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
+from console.kube.pacing import Chunks, Gulps
 from console.kube.scoped import ScopedInformer
 from console.kube.store import Decode, P
 from console.kube.window import last_seen
@@ -56,8 +56,14 @@ class UserReader(ReaderClient):
 
     @asynccontextmanager
     async def stream(
-        self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+        self,
+        gvr: GVR,
+        namespace: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        read_timeout: float,
+        gulps: bool = False,
+    ) -> AsyncGenerator[Chunks, None]:
         async with self._transport.open(
             "GET",
             gvr.path(namespace),
@@ -66,7 +72,7 @@ class UserReader(ReaderClient):
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
-            yield response.content
+            yield Gulps(response) if gulps else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         answer = await self._transport.request(

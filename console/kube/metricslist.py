@@ -14,12 +14,12 @@ from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-import aiohttp
 import msgspec
 
 from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import GVR, NODE_METRICS, POD_METRICS, Key
 from console.kube.liststream import ListStream
+from console.kube.pacing import Chunks
 from console.kube.quantity import parse_quantity
 
 #: Seconds for the whole of one type's list, and between two of its parts.
@@ -58,7 +58,7 @@ class Lister(Protocol):
 
     def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AbstractAsyncContextManager[aiohttp.StreamReader]: ...
+    ) -> AbstractAsyncContextManager[Chunks]: ...
 
 
 class _Amounts(msgspec.Struct, gc=False):
@@ -154,7 +154,7 @@ class _TooMuch(Exception):
     """More bytes than anybody's answer has."""
 
 
-async def _bounded(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+async def _bounded(content: Chunks) -> AsyncIterator[bytes]:
     total = 0
     async for chunk in content.iter_any():
         total += len(chunk)

@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-import aiohttp
-
 from console.kube.client import Endpoint, UserClient
 from console.kube.clock import SystemClock
 from console.kube.departures import Departures
@@ -20,6 +18,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.metricslist import Lister
+from console.kube.pacing import Chunks
 from console.kube.private import PRIVATE
 from console.kube.usage import Usage
 
@@ -103,6 +102,6 @@ class NoMetrics:
     @asynccontextmanager
     async def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+    ) -> AsyncGenerator[Chunks, None]:
         raise NotFound(404, "the server could not find the requested resource")
         yield

@@ -1,7 +1,8 @@
 """The menu: what the viewer may list, with how many there are."""
 
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.status import Severity
+from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
@@ -50,12 +52,13 @@ class NavItem:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NavGroup:
-    """`name`: its key in `NAV_GROUPS`."""
+    """`name`: its key in `NAV_GROUPS`. The same object for as long as it looks the same to a viewer, so
+    that it need not be compared to be known again."""
 
     name: str
-    label: str | Promise = field(compare=False)
+    label: str | Promise
     items: tuple[NavItem, ...]
 
 
@@ -66,8 +69,40 @@ class _Place(NamedTuple):
     namespaces: tuple[str, ...]
 
 
-_Shown = tuple[ResourceKind, Readable, _Place]
-_Groups = tuple[tuple[str, tuple[_Shown, ...]], ...]
+class _Counted(NamedTuple):
+    """An entry, and of which store in which version it tells."""
+
+    store: "weakref.ref[Store[Any]]"
+    version: int
+    item: NavItem
+
+
+@dataclass(slots=True, eq=False)
+class _Shown:
+    """A kind in a viewer's menu. `counted`: what it was like when somebody last looked."""
+
+    kind: ResourceKind
+    allowed: Readable
+    place: _Place
+    counted: _Counted | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Members:
+    """A group of a viewer's menu. `drawn`: what it was like when somebody last looked."""
+
+    name: str
+    kinds: tuple[_Shown, ...]
+    drawn: NavGroup | None = None
+
+    def group(self, items: tuple[NavItem, ...]) -> NavGroup:
+        drawn = self.drawn
+        if drawn is None or drawn.items != items:
+            drawn = self.drawn = NavGroup(self.name, NAV_GROUPS[self.name], items)
+        return drawn
+
+
+_Menu = tuple[_Members, ...]
 
 
 def menu(
@@ -83,22 +118,21 @@ def menu(
     `namespace` ("" for all) is kept by its links where the viewer may look there; `current` is the
     segment of the list that is open.
     """
-    overviews = tuple(_overviews(cluster, namespace, current))
-    groups = [NavGroup("overview", gettext_lazy("Overview"), overviews)]
+    groups = [_overview(cluster, namespace, current)]
     standing, known = access.standing(), tuple(kinds)
     # An Access with a standing can be compared.
-    declared: Callable[..., _Groups] = _declared if standing else _declared.__wrapped__
-    for group, members in declared(known, access, standing, cluster, namespace):
-        found = list(members)
-        if group == "custom":
+    declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
+    for members in declared(known, access, standing, cluster, namespace):
+        found = list(members.kinds)
+        if members.name == "custom":
             found += _shown(_customs(access, current), access, cluster, namespace)
         items = [
-            _item(kind, allowed, place, informers.get(kind.gvr), current == kind.segment)
-            for kind, allowed, place in found
+            _item(shown, informers.get(shown.kind.gvr), current == shown.kind.segment)
+            for shown in found
         ]
-        items += _pages(group, access, cluster, current)
+        items += _pages(members.name, access, cluster, current)
         if items:
-            groups.append(NavGroup(group, NAV_GROUPS[group], tuple(items)))
+            groups.append(members.group(tuple(items)))
     return tuple(groups)
 
 
@@ -117,10 +151,10 @@ def _declared(
     standing: Hashable,
     cluster: str,
     namespace: str,
-) -> _Groups:
+) -> _Menu:
     """The kinds that have a declaration, by group. The same for as long as `standing` is."""
     return tuple(
-        (group, tuple(_shown(members, access, cluster, namespace)))
+        _Members(group, tuple(_shown(members, access, cluster, namespace)))
         for group, members in groupby(_ordered(known), key=lambda kind: kind.nav.group)
     )
 
@@ -131,7 +165,7 @@ def _shown(
     for kind in members:
         allowed = _allowed(kind, access)
         if allowed is not None:
-            yield kind, allowed, _place(kind, allowed, cluster, namespace)
+            yield _Shown(kind, allowed, _place(kind, allowed, cluster, namespace))
 
 
 @lru_cache(1)
@@ -149,6 +183,12 @@ def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
             yield kind
         elif kind.segment == current:
             yield kind
+
+
+@lru_cache(KEPT)
+def _overview(cluster: str, namespace: str, current: str) -> NavGroup:
+    items = tuple(_overviews(cluster, namespace, current))
+    return NavGroup("overview", gettext_lazy("Overview"), items)
 
 
 def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
@@ -219,18 +259,20 @@ def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
     return (spec.with_values("namespace", (namespace,)) if namespace else spec).url
 
 
-def _item(
-    kind: ResourceKind,
-    allowed: Readable,
-    place: _Place,
-    informer: Informer[Any] | None,
-    current: bool,
-) -> NavItem:
+def _item(shown: _Shown, informer: Informer[Any] | None, current: bool) -> NavItem:
+    kind, url = shown.kind, shown.place.url
     if informer is None or not informer.freshness.synced:
-        return _uncounted(kind, place.url, current)
-    counts = counts_of(kind, informer).of(allowed, place.namespaces)
-    failing = counts[Severity.ERROR] if kind.status_column else None
-    return NavItem(kind.title, place.url, current, sum(counts.values()), failing, _group(kind))
+        return _uncounted(kind, url, current)
+    store, counted = informer.store, shown.counted
+    # Before the counting, which may take in more than that.
+    version = store.version
+    if counted is None or counted.version != version or counted.store() is not store:
+        counts = counts_of(kind, informer).of(shown.allowed, shown.place.namespaces)
+        failing = counts[Severity.ERROR] if kind.status_column else None
+        total = sum(counts.values())
+        item = NavItem(kind.title, url, False, total, failing, _group(kind))
+        counted = shown.counted = _Counted(weakref.ref(store), version, item)
+    return replace(counted.item, current=True) if current else counted.item
 
 
 @lru_cache(KEPT)

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import aiohttp
 import msgspec
 
 from console.kube.gvr import (
@@ -27,6 +26,7 @@ from console.kube.gvr import (
     STATEFUL_SETS,
 )
 from console.kube.informer import Informer
+from console.kube.pacing import Chunks
 from console.kube.runtime import StaticRuntime
 from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
@@ -139,7 +139,7 @@ class Measuring:
     @asynccontextmanager
     async def stream(
         self, gvr: GVR, namespace: str, params: Sequence[tuple[str, str]], *, read_timeout: float
-    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
+    ) -> AsyncGenerator[Chunks, None]:
         self.asked.append(gvr.resource)
         answer = self.answers.get(gvr.resource, [])
         if isinstance(answer, Exception):
@@ -147,7 +147,7 @@ class Measuring:
         if isinstance(answer, list):
             kind = "NodeMetricsList" if gvr == NODE_METRICS else "PodMetricsList"
             answer = msgspec.json.encode({"kind": kind, "metadata": {}, "items": answer})
-        yield _Content(answer)  # type: ignore[misc]
+        yield _Content(answer)
 
 
 class _Content:
