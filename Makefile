@@ -13,7 +13,8 @@ demo:
 test:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium fonts-noto-cjk gettext postgresql slapd
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m tests.controlplane.build || echo 'What needs a control plane is left out'
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Makes the pictures of docs/tasks.md again.
 screenshots:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -80,6 +80,18 @@ def _missing(why: str) -> NoReturn:
         pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
     left_out("tests on a real control plane", why)
     pytest.skip(why)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """One of several processes tells the one that they all report to."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = _left_out
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    _left_out.update(getattr(node, "workeroutput", {}).get("left_out", {}))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
