@@ -1,4 +1,4 @@
-"""Fills a cluster with pods that nothing runs, and with three times as many objects around them."""
+"""Fills a cluster with pods that nothing runs, and with thousands of objects around them."""
 
 import asyncio
 from collections.abc import Callable

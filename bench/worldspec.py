@@ -1,4 +1,4 @@
-"""What is around a workload's pods: `OTHERS` objects of the kinds that clusters have most of.
+"""What is around a workload's pods: up to `OTHERS` objects of the kinds that clusters have most of.
 
 As for pods everything follows from the workload's number. Owner references come without a uid, which is
 the server's to give: whoever creates the objects in this order knows the uid of each owner by then.
@@ -17,6 +17,9 @@ Obj = dict[str, Any]
 
 #: Of a workload, without its pods.
 OTHERS = 3 * REPLICAS
+#: Workloads that have everything around them. The pages of all other kinds are measured with as many
+#: objects, and every further one would only take its time to load.
+SURROUNDED = 2000
 #: A custom type of which there is an object for each workload.
 BACKUPS = GVR("bench.example.com", "v1", "backups")
 
@@ -92,7 +95,8 @@ def around_namespace(number: int) -> Iterator[Other]:
 
 
 def around(workload: int) -> Iterator[Other]:
-    """`OTHERS` objects, owners before what they own."""
+    """`OTHERS` objects, or beyond the first `SURROUNDED` workloads the owners alone; owners before what
+    they own."""
     pods = [Pod(workload * REPLICAS + at) for at in range(REPLICAS)]
     return iter(_Around(workload, pods).objects())
 
@@ -120,6 +124,8 @@ class _Around:
             "DaemonSet": self._daemon_set,
             "Job": self._cron_job,
         }[self._owner["kind"]]()
+        if self._number >= SURROUNDED:
+            return list(made)
         return [*made, *self._network(), *self._configuration(), self._rule(), *self._events()]
 
     # Four objects of the workload itself.
