@@ -144,7 +144,9 @@ async def test_hashes_of_other_makers_are_read(
 
 
 @pytest.mark.parametrize(
-    "stored", ["$2b$10$short", "$2x$" + HASH[4:], "$2b$31$" + HASH[7:], HASH + "x", "{SHA}x"]
+    "stored",
+    ["$2b$10$short", "$2x$" + HASH[4:], "$2b$31$" + HASH[7:], HASH + "x", "{SHA}x"],
+    ids=["short", "kind", "cost", "long", "sha"],
 )
 async def test_what_is_no_usable_hash_lets_nobody_in(
     browser: Browser, users: Informer[Any], stored: str
