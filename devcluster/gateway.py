@@ -7,6 +7,7 @@ there is such a thing at all, so that nobody learns from an answer what they may
 import logging
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
@@ -66,8 +67,11 @@ class Gateway:
             answer = await self._answer(request, info, actor)
         except StatusError as error:
             answer = error_answer(error)
-        except (ConnectionResetError, web.HTTPException):
+        except web.HTTPException:
             raise
+        except ConnectionResetError as error:
+            # The client hung up before its request was whole; nobody reads the answer.
+            answer = error_answer(bad_request(str(error)))
         except (TypeError, AttributeError, KeyError) as error:
             # A text where a map should be, in a type whose fields are not known here.
             _log.warning("cannot handle %s %s", request.method, request.path, exc_info=error)
@@ -232,9 +236,11 @@ class Gateway:
                 }
             )
             response.enable_chunked_encoding()
-            await response.prepare(request)
-            await stream(watch, options, first, response.write)
-            await response.write_eof()
+            # Clients hang up in the middle of a watch: that is how most of them end one.
+            with suppress(ConnectionResetError):
+                await response.prepare(request)
+                await stream(watch, options, first, response.write)
+                await response.write_eof()
         finally:
             watch.close()
             self.watches.discard(watch)

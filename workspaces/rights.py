@@ -15,6 +15,7 @@ from itertools import product
 
 from console.kube.gvr import (
     GVR,
+    WORKSPACE_QUOTAS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
@@ -67,6 +68,13 @@ class WorkspaceRights:
 def may_see(access: Access, workspace: str) -> bool:
     """Whether the viewer may look at the workspace; Kubernetes' own rights say so."""
     return access.can("get", WORKSPACES, name=workspace)
+
+
+def may_see_quota(access: Access, workspace: str) -> bool:
+    """Whether the viewer may know how much the workspace may use, and does: whoever has a role in it,
+    since they share it, and whoever may read the quota itself. To see the workspace is not enough."""
+    rights = rights_in(access, workspace)
+    return bool(rights.rules) or access.can("get", WORKSPACE_QUOTAS, name=workspace)
 
 
 def rights_in(access: Access, workspace: str) -> WorkspaceRights:

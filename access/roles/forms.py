@@ -9,6 +9,7 @@ import yaml
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from console.ui.yamlreading import read_yaml
 from rbac.catalogue import Template
 from rbac.rules import Rule, Rules
 from rbac.templates import rules_of, with_needs, written
@@ -79,9 +80,9 @@ def parse_further(text: str) -> tuple[Rules, str]:
     if len(text) > MAX_RULES:
         return (), _("These are more than %(max)s characters.") % {"max": MAX_RULES}
     try:
-        found = yaml.safe_load(text)
+        found = read_yaml(text)
         rules = msgspec.convert(found or [], tuple[_Strict, ...])
-    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, msgspec.ValidationError) as error:
         return (), _("This is no list of rules: %(problem)s") % {"problem": _first_line(error)}
     for rule in rules:
         if not rule.verbs or not (rule.nonResourceURLs or (rule.apiGroups and rule.resources)):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
+from console.kube.errors import NotFound
+
 #: The groups of Kubernetes itself: whatever else is defined in a cluster, their plurals are unique but
 #: for `events`, which the core group and events.k8s.io both serve.
 #: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/
@@ -38,6 +40,9 @@ BUILT_IN_GROUPS = frozenset(
     }
 )
 
+#: Segments that change the path they are in (RFC 3986, section 3.3).
+STEPS = frozenset({".", ".."})
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class GVR:
@@ -57,11 +62,18 @@ class GVR:
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of the collection or the object, each segment percent-encoded."""
+        """The URL path of the collection or the object, each segment percent-encoded.
+
+        Raises `NotFound` for a segment that every HTTP client takes for a step in the path, encoded or
+        not: no object has such a name, and the request would be about another one.
+        https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names
+        """
         parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
         if namespace:
             parts += ["namespaces", namespace]
         parts += [part for part in (self.resource, name, subresource) if part]
+        if not STEPS.isdisjoint(parts):
+            raise NotFound(404, "no object is called . or ..")
         return "/" + "/".join(quote(part, safe="") for part in parts)
 
 

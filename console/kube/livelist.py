@@ -86,7 +86,7 @@ class UserSource(ListWatch):
         self, client: UserReader, gvr: GVR, namespace: str, redact: Redact | None = None
     ) -> None:
         super().__init__(client, gvr, namespace)
-        self._redact = redact or _as_it_is
+        self._redact = redact or as_it_is
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
@@ -131,7 +131,7 @@ class _Redacted:
         self.metadata = self._listing.metadata
 
 
-def _as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
+def as_it_is(raw: msgspec.Raw) -> msgspec.Raw:
     return raw
 
 

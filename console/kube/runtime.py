@@ -48,6 +48,7 @@ from console.kube.history import STEP, History
 from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal, Informer
 from console.kube.livelist import LiveList, UserReader, UserSource
+from console.kube.liveobject import LiveObject
 from console.kube.planning import ClusterPlanner
 from console.kube.private import PRIVATE
 from console.kube.pulse import Pulse
@@ -176,6 +177,17 @@ class Runtime:
         sources = {name: UserSource(reader, gvr, name, redact) for name in namespaces}
         return LiveList(gvr, decode, sources, self.spawn, clock=self.clock)
 
+    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]:
+        """One object read as a person, for whoever may not list it. Use it in a `with` block.
+
+        Raises `UnknownKind`.
+        """
+        private = PRIVATE.get(gvr)
+        decode = private.decode if private else self._planner.decoder(gvr)
+        redact = private.redact if private else None
+        client = self.as_user(identity)
+        return LiveObject(gvr, decode, key, client, self.spawn, redact, clock=self.clock)
+
     def as_user(self, identity: Identity) -> UserClient:
         return UserClient(self._transports[WRITER], identity)
 
@@ -251,6 +263,7 @@ class CurrentRuntime(Reads, Protocol):
     def live_list(
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
     ) -> LiveList[Any]: ...
+    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]: ...
     def as_user(self, identity: Identity) -> UserClient: ...
     def endpoint(self) -> Endpoint: ...
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...

@@ -12,7 +12,7 @@ from console.kube.departures import Departures
 from console.kube.discovery import Types
 from console.kube.errors import NotFound
 from console.kube.factory import NeverCached, UnknownKind
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
 from console.kube.history import History
 from console.kube.identity import Identity
 from console.kube.informer import Informer
@@ -71,6 +71,11 @@ class StaticRuntime:
         if self._live_lists is None:
             raise AssertionError("this test has no live lists")
         return self._live_lists(gvr, identity, namespaces)
+
+    def live_object(self, gvr: GVR, identity: Identity, key: Key) -> LiveList[Any]:
+        found = self.live_list(gvr, identity, (key.namespace,))
+        found.store.evict([other for other in found.store.snapshot().entries if other != key])
+        return found
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         """Runs a coroutine here and now, if it never waits; without `console` not at all."""

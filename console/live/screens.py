@@ -46,7 +46,8 @@ class Screens:
     def _open(self, name: _Name, place: FollowedPlace, access: Access) -> Screen:
         kind, _source, _url, lang, rights = name
         with ExitStack() as stack:
-            informer = stack.enter_context(objects_of(kind, access, place.namespaces))
+            key = place.key if isinstance(place, DetailPlace) else None
+            informer = stack.enter_context(objects_of(kind, access, place.namespaces, key))
             view = _view(place, lang, informer, access)
             screen = Screen(place, lang, rights, view, get_hub(), get_pacer(), self.show)
             reading = stack.pop_all()

@@ -139,7 +139,7 @@ async def project_overview(request: ConsoleRequest, cluster: str, namespace: str
     if sight.blind:
         text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
         return _denied(request, text, _("Project"))
-    known = known_namespaces(sight.runtime.informers())
+    known = known_namespaces(sight.access, sight.runtime.informers())
     if known is not None and namespace not in known:
         raise Http404
     return await _answer(

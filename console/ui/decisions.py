@@ -71,6 +71,15 @@ def _namespaces(kind: ResourceKind, access: Access) -> frozenset[str] | None:
     return None if access.can("list", kind.gvr) else frozenset()
 
 
+def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
+    """Raises `Denied` for whoever may not see the object: neither read it by its name nor list it.
+    Whether there is one plays no part."""
+    if access.can("get", kind.gvr, namespace=key.namespace, name=key.name):
+        return
+    if not readable(kind, access, (key.namespace,)).sees(key):
+        raise Denied("list", kind.gvr, key.namespace)
+
+
 def readable_namespaces(
     kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()
 ) -> frozenset[str] | None:

@@ -15,13 +15,13 @@ from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable
+from console.ui.decisions import check_seen, readable
 from console.ui.kind import ResourceKind
 from console.ui.links import HOST_CLUSTER, detail_url
 from console.ui.meters import reach_of
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
-from console.ui.rights import rights_key
+from console.ui.rights import detail_rights_key, rights_key
 from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
 
@@ -104,12 +104,11 @@ class DetailPlace:
             (gvr, access.namespaces_where("list", gvr), access.names_where("list", gvr))
             for gvr in sorted(self.needs)
         ]
-        return rights_key(self.kind, access), tuple(needed)
+        return detail_rights_key(self.kind, access), tuple(needed)
 
     def check(self, access: Access) -> None:
         """Raises `Denied` for whoever may not see the object, before anything is looked up."""
-        if not readable(self.kind, access, (self.key.namespace,)).sees(self.key):
-            raise Denied("list", self.kind.gvr, self.key.namespace)
+        check_seen(self.kind, access, self.key)
 
 
 def find_list(url: str) -> ListPlace | None:

@@ -47,9 +47,14 @@ def _shared(kind: ResourceKind) -> Informer[Any] | None:
 
 @contextmanager
 def objects_of(
-    kind: ResourceKind, access: Access, namespaces: tuple[str, ...] = ()
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...] = (),
+    key: Key | None = None,
 ) -> Iterator[Informer[Any]]:
     """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
+
+    `key`: one that the viewer may see (`check_seen`) is enough, for whoever may not list the others.
 
     Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
     `TooManyProjects`.
@@ -58,18 +63,35 @@ def objects_of(
     if shared is not None:
         yield shared
         return
-    allowed = readable_namespaces(kind, access, namespaces)
+    with _as_viewer(kind, access, namespaces, key) as found:
+        yield found
+
+
+def _as_viewer(
+    kind: ResourceKind, access: Access, namespaces: tuple[str, ...], key: Key | None
+) -> LiveList[Any]:
+    runtime = get_runtime()
+    try:
+        allowed = readable_namespaces(kind, access, namespaces)
+    except Denied:
+        if key is None:
+            raise
+        return runtime.live_object(kind.gvr, access.identity, key)
     wanted = namespaces or (("",) if allowed is None else tuple(sorted(allowed)))
     if len(wanted) > MOST_PROJECTS:
         text = _("These are read in at most %(count)s projects at a time. Choose some.")
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
-    with get_runtime().live_list(kind.gvr, access.identity, wanted) as found:
-        yield found
+    return runtime.live_list(kind.gvr, access.identity, wanted)
 
 
 @asynccontextmanager
 async def listed(
-    kind: ResourceKind, access: Access, namespaces: tuple[str, ...] = (), *, seconds: float
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...] = (),
+    key: Key | None = None,
+    *,
+    seconds: float,
 ) -> AsyncIterator[Informer[Any]]:
     """As `objects_of`, and so long at most it waits for the objects to be there.
 
@@ -77,7 +99,7 @@ async def listed(
     """
     if not kind.private:
         await get_runtime().wait_synced(kind.gvr, timeout=seconds)
-    with objects_of(kind, access, namespaces) as informer:
+    with objects_of(kind, access, namespaces, key) as informer:
         if isinstance(informer, LiveList):
             try:
                 await informer.wait(timeout=seconds)
@@ -106,5 +128,5 @@ async def find_entry(
     Raises as `listed`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
-    async with listed(kind, access, namespaces, seconds=seconds) as informer:
+    async with listed(kind, access, namespaces, key, seconds=seconds) as informer:
         return informer.store.get(key)

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator
 
 from console.ui.access import Access
 from console.ui.actions import Action
-from console.ui.decisions import readable
+from console.ui.decisions import Denied, readable
 from console.ui.kind import ResourceKind
 
 
@@ -14,6 +14,14 @@ def rights_key(kind: ResourceKind, access: Access) -> Hashable:
     Decided anew at each call. Raises `Denied` for whoever may see nothing.
     """
     return (readable(kind, access), *_parts(kind, access))
+
+
+def detail_rights_key(kind: ResourceKind, access: Access) -> Hashable:
+    """The same for one object that both may see (`check_seen`), whether or not they may list its like."""
+    try:
+        return rights_key(kind, access)
+    except Denied:
+        return tuple(_parts(kind, access))
 
 
 def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:

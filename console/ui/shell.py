@@ -66,9 +66,14 @@ def running_informers() -> Mapping[GVR, Informer[Any]]:
         return {}
 
 
-def known_namespaces(informers: Mapping[GVR, Informer[Any]]) -> frozenset[str] | None:
-    """All namespaces of the cluster, for the console's own use; None while nobody knows them."""
+def known_namespaces(
+    access: Access, informers: Mapping[GVR, Informer[Any]]
+) -> frozenset[str] | None:
+    """All namespaces of the cluster, for a viewer who may list them. None for others: to see objects in
+    every namespace is not to know which there are. None too while nobody knows them."""
     informer = informers.get(NAMESPACES)
+    if not access.can("list", NAMESPACES):
+        return None
     if informer is None or not informer.freshness.synced:
         return None
     return _names(informer.store, informer.store.version)
@@ -88,20 +93,23 @@ def _in_order(names: frozenset[str]) -> tuple[str, ...]:
 def visible_namespaces(
     access: Access | None, informers: Mapping[GVR, Informer[Any]]
 ) -> tuple[str, ...]:
-    """The namespaces in which the viewer may list anything that there is a page for."""
+    """The namespaces in which the viewer may list anything that there is a page for, as far as the
+    viewer's rights or the list of namespaces tell their names."""
     if access is None:
         return ()
-    found: set[str] = set()
+    everywhere, found = False, set[str]()
     for kind in kinds:
         # A right to types that are in no namespace says nothing about any.
         if kind.scope is not Scope.NAMESPACED:
             continue
         allowed = access.namespaces_where("list", kind.gvr)
         if allowed is None:
-            return _in_order(known_namespaces(informers) or frozenset())
+            everywhere = True
+            continue
         names = access.names_where("list", kind.gvr)
         found |= allowed | {key.namespace for key in names if key.namespace}
-    return _in_order(frozenset(found))
+    known = known_namespaces(access, informers) if everywhere else None
+    return _in_order(frozenset(found) if known is None else known)
 
 
 def live_of(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
@@ -122,7 +130,9 @@ def _namespace(request: HttpRequest) -> str:
         given = [name for name in request.GET.getlist("namespace") if name]
     except SuspiciousOperation:
         return ""
-    return given[0] if len(given) == 1 and len(given[0]) <= 253 else ""
+    # What no address can name is no project.
+    one = given[0] if len(given) == 1 else ""
+    return one if len(one) <= 253 and "/" not in one else ""
 
 
 def _nav(

@@ -12,12 +12,13 @@ from typing import Any
 from django.utils.functional import Promise
 
 from console.kube.gvr import Key
+from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.private import PRIVATE
 from console.ui.access import Access
 from console.ui.actions import Delete
 from console.ui.columns import Align
-from console.ui.decisions import Denied, readable
+from console.ui.decisions import Denied, Readable, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
@@ -91,10 +92,11 @@ def rows(
 ) -> Table:
     """The list that `spec` asks for. Raises `Denied`; bad input and a cold cache are a `state`.
 
-    `namespaces`: all that exist, None where nobody knows; used only for viewers who may see them all.
+    `namespaces`: all that exist, None where nobody knows and for viewers who may not know; used only for
+    those who may see the objects of all.
     """
     allowed = readable(spec.kind, access, spec.namespaces)
-    choices = frozenset(namespaces or ()) if allowed.namespaces is None else allowed.reached
+    choices = _choices(allowed, informer, namespaces)
     live = live_state(informer)
     if spec.errors:
         return _without_rows(spec, bad_input_block(spec), live, choices, url="")
@@ -131,6 +133,17 @@ def rows(
         bulk=_may_delete(spec.kind, access),
         cut=cut_of(informer),
     )
+
+
+def _choices(
+    allowed: Readable, informer: Informer[Any], namespaces: Collection[str] | None
+) -> frozenset[str]:
+    """The namespaces that the list can be narrowed to."""
+    if allowed.namespaces is not None:
+        return allowed.reached
+    if namespaces is not None:
+        return frozenset(namespaces)
+    return frozenset(map(str, indexes_of(informer.store).by_namespace.values()))
 
 
 def _may_delete(kind: ResourceKind, access: Access) -> bool:

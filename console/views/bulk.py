@@ -24,13 +24,14 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
+from console.ui.reading import TooManyProjects, listed
 from console.ui.selection import prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
@@ -39,6 +40,7 @@ from console.views.delete import ACTION
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
+from console.views.lists import FIRST_LIST_WAIT
 
 #: Objects at a time, and names that are shown before.
 MOST, SHOWN = 2000, 20
@@ -77,6 +79,8 @@ async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> H
         entries = await _asked(request, spec, access, allowed)
     except UnknownKind as error:
         raise Http404 from error
+    except TooManyProjects as error:
+        return error_page(request, 400, str(error))
     except Denied as denied:
         return denied_page(request, denied, kind)
     return _ask(request, spec, access, entries)
@@ -97,7 +101,20 @@ async def _asked(
     request: ConsoleRequest, spec: ViewSpec, access: Access, allowed: Readable
 ) -> list[Entry[Any]]:
     """The objects that were chosen and that the viewer may see; what is not there is left out."""
-    informer: Informer[Any] = get_runtime().informer(spec.kind.gvr)
+    if spec.kind.private:
+        raise Http404
+    reading = listed(spec.kind, access, spec.namespaces, seconds=FIRST_LIST_WAIT)
+    async with reading as informer:
+        return await _chosen(request, spec, access, allowed, informer)
+
+
+async def _chosen(
+    request: ConsoleRequest,
+    spec: ViewSpec,
+    access: Access,
+    allowed: Readable,
+    informer: Informer[Any],
+) -> list[Entry[Any]]:
     if request.POST.get("all") == "1":
         await prepare(spec, access, informer)
         return list(select(spec, access, informer, slice(0, MOST + 1)).entries)

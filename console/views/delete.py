@@ -22,7 +22,7 @@ from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable
+from console.ui.decisions import Denied, check_seen
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
@@ -71,9 +71,7 @@ async def delete_page(
     access = access_of(request)
     target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
     try:
-        # Single objects count: no right of a project lets its administrator list all projects.
-        if not readable(kind, access).sees(target.key):
-            raise Denied("list", kind.gvr, namespace)
+        check_seen(kind, access, target.key)
         if not _may(target, access):
             if not _cluster_is_away():
                 raise Denied(ACTION, kind.gvr, namespace)
@@ -130,7 +128,7 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
     except AuditUnavailable:
         text = _("Nothing was deleted, because the audit trail cannot be written.")
         return await _refused(request, target, access, uid, 503, text)
-    words = {"kind": target.kind.singular, "name": target.key.name}
+    words = {"kind": target.kind.singular, "name": visible(target.key.name)}
     messages.success(request, _("Deleted %(kind)s %(name)s.") % words)
     return HttpResponseRedirect(target.back)
 
@@ -174,9 +172,9 @@ def _confirm(
 ) -> HttpResponse:
     context = {
         "title": _("Delete %(kind)s %(name)s")
-        % {"kind": target.kind.singular, "name": target.key.name},
-        "object_name": target.key.name,
-        "namespace": target.key.namespace,
+        % {"kind": target.kind.singular, "name": visible(target.key.name)},
+        "object_name": visible(target.key.name),
+        "namespace": visible(target.key.namespace),
         "kind": target.kind.view,
         "facts": _facts(target.kind, entry),
         "action_url": target.url,
@@ -188,7 +186,7 @@ def _confirm(
 
 
 def _gone(request: ConsoleRequest, target: Target) -> HttpResponse:
-    words = {"kind": target.kind.singular, "key": str(target.key)}
+    words = {"kind": target.kind.singular, "key": visible(str(target.key))}
     return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
 
 

@@ -72,7 +72,7 @@ async def detail_page(
 async def _answer(
     request: ConsoleRequest, place: DetailPlace, access: Access, fmt: str
 ) -> HttpResponse:
-    reading = listed(place.kind, access, place.namespaces, seconds=FIRST_LIST_WAIT)
+    reading = listed(place.kind, access, place.namespaces, place.key, seconds=FIRST_LIST_WAIT)
     async with reading as informer:
         return await _shown(request, place, access, informer, fmt)
 

@@ -85,16 +85,16 @@ async def _answer(
         return _data(spec, access, informer, fmt)
     if not is_fragment(request):
         await prepare_menu(get_runtime().informers())
-    return _drawn(request, rows(spec, access, informer, namespaces=_namespaces()))
+    return _drawn(request, rows(spec, access, informer, namespaces=_namespaces(access)))
 
 
-def _namespaces() -> frozenset[str] | None:
+def _namespaces(access: Access) -> frozenset[str] | None:
     runtime = get_runtime()
     try:
         runtime.informer(NAMESPACES)
     except UnknownKind:
         return None
-    return known_namespaces(runtime.informers())
+    return known_namespaces(access, runtime.informers())
 
 
 def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) -> HttpResponse:

@@ -410,6 +410,10 @@ async def test_what_the_console_may_not_list_is_read_as_the_viewer(
     found = json.loads(await text_of(await ClientAs()(name).get(url)))["items"]
     assert [item["name"] for item in found] == sorted(WIDGETS)
     assert found[0]["size"] == WIDGETS["anchor"]["size"]
+    viewer.delete_in = {namespace}
+    several = f"/bulk/host/{world.crd['metadata']['name']}/delete"
+    asked = await text_of(await ClientAs()(name).post(several, {"all": "1"}))
+    assert all(f"{namespace}/{widget}" in asked for widget in WIDGETS)
     # As soon as the console may, everybody reads together.
     grants.everywhere(user("reader"), rule("list watch", "widgets", attributes["group"]))
     informer = narrow_runtime.informer(gvr_of(world.crd))

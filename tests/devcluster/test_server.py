@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from devcluster.cluster import Cluster
 from devcluster.server import DevCluster, DevClusterError
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api
@@ -76,6 +77,25 @@ def it_comes_back_after_a_kill(cluster: DevCluster, api: Api) -> None:
     cluster.start()
     assert cluster.url == url
     assert api.get(f"{CONFIG_MAPS}/kept") == made
+
+
+def it_takes_it_calmly_when_a_watcher_is_cut_off(
+    cluster: DevCluster, api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    def burst(parts: Cluster) -> None:
+        # More at once than may wait for a client, so that there is nobody to write to any more.
+        for number in range(2_100):
+            meta = {"name": f"many-{number}", "namespace": "default", "uid": f"many-{number}"}
+            parts.store.put(parts.registry.get("configmaps").storage, {"metadata": meta})
+
+    api.post(CONFIG_MAPS, config_map("first"))
+    with api.open("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0") as watching:
+        assert watching.readline()
+        cluster.run(burst)
+        with pytest.raises((OSError, http.client.IncompleteRead)):
+            watching.read()
+    assert len(api.get(CONFIG_MAPS)["items"]) > 2_100
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
 def it_answers_410_to_what_is_from_before_a_restart(cluster: DevCluster, api: Api) -> None:

@@ -95,6 +95,41 @@ def it_tells_who_may_not(
         wait(runtime, everywhere)
 
 
+def it_reads_one_for_whoever_may_list_none(
+    runtime: Runtime,
+    control_plane: ControlPlane,
+    secrets: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("console.kube.liveobject.INTERVAL", 0.2)
+    role = ("role", "first", "-n", "vault", "--verb=get", "--resource=secrets")
+    control_plane.kubectl("create", *role, "--resource-name=first")
+    bind = ("rolebinding", "nina", "-n", "vault", "--role=first", "--user=nina")
+    control_plane.kubectl("create", *bind)
+    secrets("second")
+    nina = Identity("nina")
+    seen: list[Key] = []
+    with runtime.live_object(SECRETS, nina, Key("vault", "first")) as found:
+        assert wait(runtime, found)
+        assert names(found) == {"vault/first"}
+        [entry] = found.store.snapshot().entries.values()
+        assert entry.projection.keys == 1
+        assert CANARY not in json.dumps(entry.original())
+        found.add_listener(seen.append)
+        control_plane.kubectl("label", "secret", "first", "-n", "vault", "changed=yes")
+        eventually(lambda: seen, "a change comes")
+        control_plane.kubectl("delete", "secret", "first", "-n", "vault")
+        eventually(lambda: not len(found.store), "its end comes")
+        assert found.freshness.stale_since is None
+        control_plane.kubectl("delete", "rolebinding", "nina", "-n", "vault")
+        eventually(lambda: found.refusal, "the right to it has ended")
+    with (
+        runtime.live_object(SECRETS, nina, Key("vault", "second")) as refused,
+        pytest.raises(Forbidden, match='User "nina" cannot get resource "secrets"'),
+    ):
+        wait(runtime, refused)
+
+
 def it_asks_again_whether_the_viewer_may(
     runtime: Runtime,
     control_plane: ControlPlane,

@@ -4,10 +4,13 @@ The second has, of every kind that is registered, an object that is a secret: in
 owned by and naming what can be seen, so that whatever follows a relation or counts comes to it.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from typing import Any
 
+from console.kube.clock import SystemClock
 from console.kube.discovery import Types
 from console.kube.gvr import (
     BUILT_IN_GROUPS,
@@ -17,21 +20,26 @@ from console.kube.gvr import (
     EVENTS,
     GVR,
     NAMESPACES,
+    NODES,
+    PODS,
     ROLE_BINDINGS,
     USERS,
     WORKSPACE_QUOTAS,
     WORKSPACES,
+    Key,
 )
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.runtime import StaticRuntime
+from console.kube.usage import Usage
 from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from tests.hostile.world import definition_of
 from tests.kinds.test_custom_kinds import column, definition
 from tests.kinds.world import LiveLists, Obj, encoded, fixture_of, informer_of
+from tests.pages.overview.world import Measuring, node_usage, pod_usage
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
@@ -57,8 +65,13 @@ def only(kind: ResourceKind) -> str:
 
 
 def named(kind: ResourceKind) -> str:
-    """Who may read one object of this kind, by its name, and nothing else."""
+    """Who may read and list one object of this kind, by its name, and nothing else."""
     return f"named-{kind.segment}"
+
+
+def got(kind: ResourceKind) -> str:
+    """Who may read one object of this kind, by its name, and nothing else: not list it either."""
+    return f"got-{kind.segment}"
 
 
 def objects_of(kind: ResourceKind) -> list[Obj]:
@@ -106,6 +119,10 @@ def secret(kind: ResourceKind) -> Obj:
     return {**found, "metadata": meta}
 
 
+def key_of(obj: Obj) -> Key:
+    return Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+
+
 def report(kind: ResourceKind) -> Obj:
     """An event in the secret project, about the visible object."""
     about = visible(kind)["metadata"]
@@ -130,7 +147,7 @@ def report(kind: ResourceKind) -> Obj:
 
 
 def _rights() -> dict[GVR, list[Obj]]:
-    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in KINDS for who in (only, named))]
+    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in KINDS for who in (only, named, got))]
     read = "get list watch"
     roles = [admin_role(), native_role("leak-shop-viewer", rule(read, "*", "*"))]
     bindings, within = (
@@ -143,13 +160,15 @@ def _rights() -> dict[GVR, list[Obj]]:
         roles += [
             native_role(only(kind), rule(read, *type_)),
             native_role(named(kind), rule(read, *type_, names=one["name"])),
+            native_role(got(kind), rule("get", *type_, names=one["name"])),
         ]
         bindings.append(native_binding(only(kind), only(kind), f"User {only(kind)}"))
-        subject = (named(kind), named(kind), f"User {named(kind)}")
-        if kind.scope is Scope.NAMESPACED:
-            within.append(native_binding(*subject, namespace="shop"))
-        else:
-            bindings.append(native_binding(*subject))
+        for who in (named(kind), got(kind)):
+            subject = (who, who, f"User {who}")
+            if kind.scope is Scope.NAMESPACED:
+                within.append(native_binding(*subject, namespace="shop"))
+            else:
+                bindings.append(native_binding(*subject))
     return {
         USERS: [user(name) for name in people],
         CLUSTER_ROLES: roles,
@@ -199,6 +218,7 @@ class Clusters:
         self._rights = _rights()
         self.without = self._informers(False)
         self.within = self._informers(True)
+        self._usage = {secrets: usage(secrets) for secrets in (False, True)}
 
     def _informers(self, secrets: bool) -> dict[GVR, Informer[Any]]:
         found = {kind.gvr: self._informer(kind, secrets) for kind in KINDS}
@@ -227,16 +247,36 @@ class Clusters:
     def runtime(
         self, secrets: bool, but: GVR | None = None, anew: ResourceKind | None = None
     ) -> StaticRuntime:
-        """`but`: the type of whose secrets there are those that a viewer may see, in both clusters; and
-        of the project that they are in, which their names tell. `anew`: the kind whose objects the
-        caller changes."""
+        """`but`: the type of whose secrets there are those that a viewer may see, in both clusters.
+        `anew`: the kind whose objects the caller changes."""
         held = dict(self.within if secrets else self.without)
         if but is not None:
-            held |= {gvr: self.within[gvr] for gvr in (but, NAMESPACES)}
+            held[but] = self.within[but]
         if anew is not None:
             held[anew.gvr] = self._informer(anew, secrets or anew.gvr == but)
         lists = {gvr: LiveLists(held.pop(gvr)) for gvr in list(held) if _is_private(gvr)}
-        return StaticRuntime(held, live_lists=lambda gvr, who, spaces: lists[gvr](gvr, who, spaces))
+        runtime = StaticRuntime(
+            held,
+            live_lists=lambda gvr, who, spaces: lists[gvr](gvr, who, spaces),
+        )
+        runtime.usage = self._usage[secrets]
+        return runtime
+
+
+def usage(secrets: bool) -> Usage:
+    """What a metrics-server has measured of what there is."""
+    pods, nodes = (kind for gvr in (PODS, NODES) if (kind := kinds.of(gvr)))
+    make = (visible, secret) if secrets else (visible,)
+    used = ("1234m", "77Mi")
+    measuring = Measuring(
+        nodes=[node_usage(one(nodes)["metadata"]["name"], *used) for one in make],
+        pods=[pod_usage(*key_of(one(pods)), used) for one in make],
+    )
+    found = Usage(measuring, SystemClock())
+    # Where tests make their clusters a loop may be running.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, found.take()).result()
+    return found
 
 
 def _is_private(gvr: GVR) -> bool:

@@ -217,6 +217,13 @@ async def test_an_unknown_project(client_as: ClientAs) -> None:
     assert "No project is called nowhere" in await text_of(response)
 
 
+@pytest.mark.parametrize("name", ["a/b", "../..", "/", "%2E%2E", "a%0Ab", "n" * 300, "<b>"])
+async def test_what_no_project_can_be_called(client_as: ClientAs, name: str) -> None:
+    response = await client_as("admin").get(f"{URL}?namespace={name}")
+    assert response.status_code in (200, 400)
+    assert "<b>" not in await text_of(response)
+
+
 @pytest.mark.parametrize("path", ["/clusters/host/planets", "/clusters/other/pods", "/nope"])
 async def test_unknown_addresses_are_404(client_as: ClientAs, path: str) -> None:
     response = await client_as("admin").get(path)

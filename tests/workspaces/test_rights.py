@@ -1,12 +1,35 @@
 """Nobody hands on more than they hold."""
 
+from collections.abc import Iterator
+
 import pytest
 
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+)
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from rbac.middleware import access_of
 from rbac.rules import parse_rules
-from tests.rbac.objects import Manifest, rule
+from tests.rbac.objects import (
+    Manifest,
+    native_binding,
+    native_role,
+    rule,
+    user,
+    workspace_binding,
+    workspace_role,
+)
 from tests.ui.support import bob
-from workspaces.rights import MEMBERS, WorkspaceRights
+from workspaces.rights import MEMBERS, WorkspaceRights, may_see_quota
 
 
 def holder(*rules: Manifest, platform: bool = False) -> WorkspaceRights:
@@ -53,3 +76,45 @@ def test_use_cases_ask_for_kubespheres_words() -> None:
     viewer = holder(rule("get list watch", "*", "*"))
     assert viewer.may("list", MEMBERS)
     assert not any(viewer.may(verb, MEMBERS) for verb in ("create", "update", "delete"))
+
+
+@pytest.fixture
+def shared() -> Iterator[None]:
+    """`ann` is a member of `acme`, `leo` lists workspaces and `kim` reads quotas, `ned` may nothing."""
+    lists = native_role("lists", rule("list get", "workspaces", "tenant.kubesphere.io"))
+    reads = native_role("reads", rule("get", "resourcequotas", "quota.kubesphere.io"))
+    regular = rule("get", "workspaces", "tenant.kubesphere.io")
+    objects = {
+        USERS: [user(name) for name in ("ann", "leo", "kim", "ned")],
+        ROLES: [],
+        ROLE_BINDINGS: [],
+        CLUSTER_ROLES: [lists, reads],
+        CLUSTER_ROLE_BINDINGS: [
+            native_binding("leo", "lists", "User leo"),
+            native_binding("kim", "reads", "User kim"),
+        ],
+        WORKSPACE_ROLES: [workspace_role("acme-regular", "acme", regular)],
+        WORKSPACE_ROLE_BINDINGS: [workspace_binding("ann", "acme", "acme-regular", "User ann")],
+    }
+    set_runtime(StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()}))
+    yield
+    set_runtime(None)
+
+
+@pytest.mark.parametrize(
+    ("who", "workspace", "sees"),
+    [
+        ("ann", "acme", True),
+        ("ann", "other", False),
+        ("leo", "acme", False),
+        ("kim", "acme", True),
+        ("kim", "other", True),
+        ("ned", "acme", False),
+    ],
+)
+def test_a_quota_is_for_those_who_share_it(
+    shared: None, who: str, workspace: str, sees: bool
+) -> None:
+    access = access_of(Identity(who))
+    assert access is not None
+    assert may_see_quota(access, workspace) is sees

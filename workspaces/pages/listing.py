@@ -21,7 +21,7 @@ from console.ui.text import visible
 from console.views.guard import access_of
 from workspaces.pages.frame import done, page
 from workspaces.quotas import Use, projects_of, workspace_use
-from workspaces.rights import MEMBERS, may_see, rights_in
+from workspaces.rights import MEMBERS, may_see, may_see_quota, rights_in
 from workspaces.services import settings
 from workspaces.services.acting import Doer
 from workspaces.services.members import members
@@ -37,7 +37,7 @@ class Line:
     alias: str
     manager: str
     projects: int
-    members: int
+    members: int | None
     fullest: Use | None
     ending: bool
 
@@ -63,7 +63,7 @@ async def workspaces(request: ConsoleRequest) -> HttpResponse:
 
 def _line(access: Access, found: Workspace) -> Line:
     """Counts what the viewer may see."""
-    uses = workspace_use(found.name)
+    uses = workspace_use(found.name) if may_see_quota(access, found.name) else []
     may_list = rights_in(access, found.name).may("list", MEMBERS)
     return Line(
         visible(found.name),
@@ -71,7 +71,7 @@ def _line(access: Access, found: Workspace) -> Line:
         visible(found.alias),
         visible(found.manager),
         sum(access.can("get", NAMESPACES, name=one.name) for one in projects_of(found.name)),
-        len(members(found.name, found.manager)) if may_list else 0,
+        len(members(found.name, found.manager)) if may_list else None,
         max(uses, key=lambda use: use.share, default=None),
         found.deleted is not None,
     )

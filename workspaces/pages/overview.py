@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
-from console.kube.gvr import PODS, WORKLOADS, WORKSPACE_QUOTAS
+from console.kube.gvr import PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
 from console.ui.columns import Target, target_url
@@ -34,7 +34,7 @@ from workspaces.quotas import (
     workspace_quota,
     workspace_use,
 )
-from workspaces.rights import PROJECTS
+from workspaces.rights import MEMBERS, PROJECTS, may_see_quota
 from workspaces.services import settings
 from workspaces.services.members import members
 
@@ -72,17 +72,19 @@ class TroubleLine:
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
     troubles = await _troubles(opened)
+    rights, shows_quota = opened.doer.rights, may_see_quota(opened.access, opened.name)
     values = {
-        "uses": workspace_use(opened.name),
+        "shows_quota": shows_quota,
+        "uses": workspace_use(opened.name) if shows_quota else [],
         "lines": await project_lines(opened),
         "troubles": troubles,
         "manager": visible(opened.workspace.manager),
         "description": visible(opened.workspace.description),
-        "member_count": len(members(opened.name, opened.workspace.manager)),
+        "member_count": len(members(opened.name, opened.workspace.manager))
+        if rights.may("list", MEMBERS)
+        else None,
         "isolated": opened.workspace.isolated,
-        "new_url": opened.url("workspace_project_new")
-        if opened.doer.rights.may("create", PROJECTS)
-        else "",
+        "new_url": opened.url("workspace_project_new") if rights.may("create", PROJECTS) else "",
         "members_url": opened.url("workspace_members"),
         "quota_url": opened.url("workspace_quota"),
     }
@@ -114,7 +116,7 @@ async def project_lines(opened: Open) -> list[ProjectLine]:
 
 
 def _line(opened: Open, project: Namespace, failing: int) -> ProjectLine:
-    uses = project_use(project.name, SHARE)
+    uses = _share(opened, project.name)
     state = _("Preparing") if project.preparing else translate(project.status.word)
     return ProjectLine(
         visible(project.name),
@@ -127,6 +129,12 @@ def _line(opened: Open, project: Namespace, failing: int) -> ProjectLine:
         failing,
         max(uses, key=lambda use: use.share, default=None),
     )
+
+
+def _share(opened: Open, project: str) -> list[Use]:
+    """A project's share of the workspace's quota, as far as the viewer may read it."""
+    may_read = opened.access.can("list", RESOURCE_QUOTAS, namespace=project)
+    return project_use(project, SHARE) if may_read else []
 
 
 async def _failing(opened: Open) -> dict[str, int]:
@@ -177,10 +185,12 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
     may_edit = opened.access.can("update", WORKSPACE_QUOTAS, name=opened.name)
     if "edit" not in request.GET and request.method != "POST":
+        if not may_see_quota(opened.access, opened.name):
+            raise Denied("get", WORKSPACE_QUOTAS)
         values = {
             "uses": workspace_use(opened.name),
             "shares": [
-                (visible(project.name), project_use(project.name, SHARE))
+                (visible(project.name), _share(opened, project.name))
                 for project in projects_of(opened.name)
                 if opened.access.can("get", PROJECTS, name=project.name)
             ],
