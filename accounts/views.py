@@ -24,6 +24,7 @@ from accounts.passwords import TooBusy
 from accounts.protection.origins import origin_of
 from accounts.providers.options import catalogue
 from accounts.sessions import State
+from accounts.steps import onward
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
@@ -80,7 +81,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
-        response = HttpResponseRedirect(next_url)
+        response = HttpResponseRedirect(await onward(request.session, next_url))
         speak_to(response, attempt.name)
         return response
     shown = username if username.isprintable() and len(username) <= 253 else ""
