@@ -1,19 +1,17 @@
 """Who asks. Ends sessions that no longer hold, and lets nobody past the login but to public views."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
-from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.public import is_public
 from accounts.sessions import State, Step, examine, touch
+from accounts.steps import STEPS, step_url
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response
@@ -21,12 +19,6 @@ from console.views.errors import error_page
 from console.views.guard import refuse_anonymous, wanted_format
 
 Response = HttpResponseBase
-
-#: The one page for those whose sign-in is not complete, and what programs are told.
-STEPS: Mapping[Step, tuple[str, str | Promise]] = {
-    Step.PASSWORD: ("accounts:choose_password", gettext_lazy("Choose a password first.")),
-    Step.FACTOR: ("accounts:second_factor", gettext_lazy("Show your second factor first.")),
-}
 
 _clock = SystemClock()
 
@@ -67,7 +59,7 @@ class AccountMiddleware:
             return None
         step: Step | None = request.step  # type: ignore[attr-defined]
         if step is not None:
-            return self._one_page(request, *STEPS[step])
+            return self._one_page(request, step)
         state: State = request.session_state  # type: ignore[attr-defined]
         if state is State.UNKNOWN:
             text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
@@ -79,17 +71,17 @@ class AccountMiddleware:
                     response[header] += "&ended=1"
         return response
 
-    def _one_page(self, request: ConsoleRequest, name: str, text: str | Promise) -> Response | None:
-        """Nothing but the page of the next step."""
-        page = reverse(name)
+    def _one_page(self, request: ConsoleRequest, step: Step) -> Response | None:
+        """Nothing but the page of the step."""
+        name, text = STEPS[step]
         if request.resolver_match is not None and request.resolver_match.view_name == name:
             return None
         is_page = request.method in ("GET", "HEAD") and wanted_format(request) == "html"
         if is_page and not request.htmx:
-            return HttpResponseRedirect(f"{page}?{urlencode({'next': request.get_full_path()})}")
+            return HttpResponseRedirect(step_url(step, request.get_full_path()))
         response = status_response(403, str(text))
         if request.htmx:
-            response["HX-Redirect"] = page
+            response["HX-Redirect"] = reverse(name)
         return response
 
 

@@ -7,6 +7,7 @@ and ignores the rest, so longer ones are refused rather than half checked.
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore
@@ -19,6 +20,8 @@ COST = 10
 MAX_COST = 14
 MAX_BYTES = 72
 MIN_LENGTH, MAX_LENGTH = 8, 64
+#: What the threads add to that of the process, see nice(2).
+NICENESS = 10
 #: Hashes that may wait for a thread; at 60 ms each, the last one waits for some seconds.
 MAX_WAITING = 64
 
@@ -26,7 +29,17 @@ _HASH = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
 #: Of random bytes that nobody kept: what is checked for those who have no hash.
 _DUMMY = b"$2b$10$70lYDRV7yu7UJzvtC/4nP.2OTi0qUX5Pj.Qf9ufgd8/mxFHERQVJy"
 
-_pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="quarterdeck-bcrypt")
+
+def _give_way() -> None:
+    """Pages first: of Linux' threads each has a niceness of its own."""
+    if sys.platform == "linux":
+        os.nice(NICENESS)
+
+
+# One core is left to the loop, where there are two.
+_pool = ThreadPoolExecutor(
+    max(1, min(4, (os.cpu_count() or 1) - 1)), "quarterdeck-bcrypt", initializer=_give_way
+)
 _places = BoundedSemaphore(MAX_WAITING)
 
 T = TypeVar("T")

@@ -21,11 +21,14 @@ from accounts.login_page import LoginForm, locked_page, login_page
 from accounts.next_url import safe_next
 from accounts.obfuscated import decode
 from accounts.passwords import TooBusy
+from accounts.protection.endings import tell_replicas
 from accounts.protection.origins import origin_of
 from accounts.providers.options import catalogue
 from accounts.sessions import State
+from accounts.steps import onward
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
+from console.kube.runtime import get_runtime
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
 
@@ -80,7 +83,7 @@ async def _sign_in(request: ConsoleRequest, provider: str) -> HttpResponse:
         text = _("Too many people log in at this moment. Try again in a few seconds.")
         return login_page(request, LoginForm(username, text, next_url), status=503)
     if await _admit(request, attempt):
-        response = HttpResponseRedirect(next_url)
+        response = HttpResponseRedirect(await onward(request.session, next_url))
         speak_to(response, attempt.name)
         return response
     shown = username if username.isprintable() and len(username) <= 253 else ""
@@ -119,6 +122,9 @@ async def logout(request: ConsoleRequest) -> HttpResponse:
     except AuditUnavailable:
         # Staying signed in would be the greater harm.
         await request.session.aflush()
+    if request.account is not None:
+        # What else is open in this browser looks at its session again, wherever it is served.
+        await tell_replicas(get_runtime().console, request.account, _clock.now())
     if where:
         # A page, since browsers may hold a redirect that comes of a form to this origin.
         return render(request, "accounts/leave.html", {"where": where})

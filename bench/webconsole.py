@@ -160,7 +160,11 @@ class WebConsole:
     def _end(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(timeout=30)
+            try:
+                self._process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         self._folder.cleanup()
 
 

@@ -15,7 +15,7 @@
 | `PROMETHEUS_URL` | a Prometheus, asked for what was used before the last hour; none by default |
 | `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
 | `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
-| `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 168, a week, by default |
+| `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 24 by default |
 | `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
 """
@@ -79,7 +79,7 @@ PROMETHEUS_URL = os.environ.get("PROMETHEUS_URL", "")
 if PROMETHEUS_URL and urlsplit(PROMETHEUS_URL).scheme not in ("http", "https"):
     raise SystemExit("PROMETHEUS_URL must be an http or https address")
 AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
-KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 168)
+KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 24)
 KUBECONFIG_SERVER = os.environ.get("KUBECONFIG_SERVER", "")
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 

@@ -16,6 +16,7 @@ from console.kube.gvr import (
     GVR,
     NAMESPACES,
     ROLE_BINDINGS,
+    USERS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
@@ -66,6 +67,11 @@ async def _projected(projectors: Projectors, request: Request) -> Result:
     return Result()
 
 
+async def _user(projectors: Projectors, request: Request) -> Result:
+    done = await projectors.platform.sync_user(request.name)
+    return await projectors.tenants.sync_user(request.name) if done == Result() else done
+
+
 _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("globalrole", GLOBAL_ROLES, lambda p, r: p.platform.sync_role(r.name)),
     ("globalrolebinding", GLOBAL_ROLE_BINDINGS, lambda p, r: p.platform.sync_binding(r.name)),
@@ -73,6 +79,7 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("workspacerolebinding", WORKSPACE_ROLE_BINDINGS, lambda p, r: p.tenants.sync_binding(r.name)),
     ("workspace-roles", WORKSPACES, lambda p, r: p.tenants.sync_workspace(r.name)),
     ("project-roles", NAMESPACES, lambda p, r: p.tenants.sync_project(r.name)),
+    ("user-roles", USERS, _user),
     ("projected-clusterrole", CLUSTER_ROLES, _projected),
     ("projected-clusterrolebinding", CLUSTER_ROLE_BINDINGS, _projected),
     ("projected-rolebinding", ROLE_BINDINGS, _projected),

@@ -1,11 +1,16 @@
 """Keeps native roles and bindings equal to GlobalRoles and GlobalRoleBindings."""
 
+from collections.abc import Iterator
+
+import msgspec
+
 from console.kube.controller import Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
+    USERS,
     Key,
 )
 from console.kube.indexes import Index
@@ -25,6 +30,7 @@ from rbac.projection import (
 from rbac.recorder import NORMAL, WARNING, Recorder
 from rbac.rules import Rules, parse_rules
 from rbac.settling import settle
+from rbac.withdrawal import Withdrawal
 
 #: Seconds until another look at a cache that has no list yet.
 UNSYNCED_RETRY = 1.0
@@ -39,8 +45,11 @@ class PlatformProjector:
         self._bindings = runtime.informer(GLOBAL_ROLE_BINDINGS)
         self._native_roles = runtime.informer(CLUSTER_ROLES)
         self._native_bindings = runtime.informer(CLUSTER_ROLE_BINDINGS)
+        self._users = runtime.informer(USERS)
+        self._withdrawal = Withdrawal(self._users.store)
         self._recorder = Recorder(runtime.console, "quarterdeck-globalrolebinding-controller")
         self._by_role = Index(self._bindings.store, _role_of)
+        self._by_user = Index(self._bindings.store, _users_of)
 
     async def sync_role(self, name: str) -> Result:
         """Makes what the GlobalRole `name` gives what it should be, bindings included."""
@@ -63,6 +72,15 @@ class PlatformProjector:
             await self._report(source, changed)
         return Result()
 
+    async def sync_user(self, name: str) -> Result:
+        """The bindings of somebody who was disabled or enabled."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        if self._withdrawal.concerns(name):
+            for binding in self._by_user.get(name):
+                await self.sync_binding(binding.key.name)
+        return Result()
+
     async def _settle_role(self, name: str) -> None:
         source = self._roles.store.get(Key("", name))
         entry = self._native_roles.store.get(Key("", projected_name(GLOBAL_ROLE, name)))
@@ -74,7 +92,9 @@ class PlatformProjector:
 
     def _known(self) -> bool:
         """An empty cache would read as "the source is gone"."""
-        needed = (self._roles, self._bindings, self._native_roles, self._native_bindings)
+        needed = (
+            self._roles, self._bindings, self._native_roles, self._native_bindings, self._users
+        )  # fmt: skip
         return all(informer.freshness.synced for informer in needed)
 
     def _wanted_role(self, name: str) -> Manifest | None:
@@ -82,7 +102,9 @@ class PlatformProjector:
         return project_global_role(entry.projection, _rules_of(entry)) if entry else None
 
     def _wanted_binding(self, binding: GlobalRoleBinding) -> Manifest | None:
-        return project_global_binding(binding, self._wanted_role(binding.role) is not None)
+        subjects = self._withdrawal.without(binding.subjects)
+        usable = msgspec.structs.replace(binding, subjects=subjects)
+        return project_global_binding(usable, self._wanted_role(binding.role) is not None)
 
     async def _report(self, source: Entry[GlobalRoleBinding], changed: bool) -> None:
         about, binding = source.original(), source.projection
@@ -102,3 +124,7 @@ def _rules_of(entry: Entry[Role]) -> Rules:
 
 def _role_of(entry: Entry[GlobalRoleBinding]) -> tuple[str, ...]:
     return (entry.projection.role,)
+
+
+def _users_of(entry: Entry[GlobalRoleBinding]) -> Iterator[str]:
+    return (subject.name for subject in entry.projection.subjects if subject.kind == "User")

@@ -15,6 +15,7 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     NAMESPACES,
     ROLE_BINDINGS,
+    USERS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
@@ -39,6 +40,7 @@ from rbac.projection import (
 from rbac.recorder import WARNING, Recorder
 from rbac.rules import Rules, parse_rules
 from rbac.settling import settle
+from rbac.withdrawal import Withdrawal
 
 #: Seconds until another look at a cache that has no list yet.
 UNSYNCED_RETRY = 1.0
@@ -59,6 +61,7 @@ class TenantProjector:
                 CLUSTER_ROLES,
                 CLUSTER_ROLE_BINDINGS,
                 ROLE_BINDINGS,
+                USERS,
             )
         }
         self._informers = tuple(informers.values())
@@ -66,7 +69,9 @@ class TenantProjector:
             gvr: informer.store for gvr, informer in informers.items()
         }
         self._recorder = Recorder(runtime.console, "quarterdeck-workspacerolebinding-controller")
+        self._withdrawal = Withdrawal(self._stores[USERS])
         self._bindings = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _role_of)
+        self._by_user = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _users_of)
         self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
         self._projects = Index(self._stores[NAMESPACES], _workspace_of)
         self._ours = Index(self._stores[ROLE_BINDINGS], _places_of)
@@ -152,6 +157,15 @@ class TenantProjector:
             await self._report(entry)
         return Result()
 
+    async def sync_user(self, name: str) -> Result:
+        """The roles of somebody who was disabled or enabled."""
+        if not self._known():
+            return Result(requeue_after=UNSYNCED_RETRY)
+        if self._withdrawal.concerns(name):
+            for role in sorted({found.projection.role for found in self._by_user.get(name)}):
+                await self.sync_role(role)
+        return Result()
+
     def _known(self) -> bool:
         """An empty cache would read as "the source is gone"."""
         return all(informer.freshness.synced for informer in self._informers)
@@ -166,7 +180,7 @@ class TenantProjector:
             (subject.kind, subject.name): subject
             for found in self._bindings.get(name)
             if _counts(found.projection, role)
-            for subject in _subjects(found.projection)
+            for subject in self._withdrawal.without(_subjects(found.projection))
         }
         ordered = [subjects[key] for key in sorted(subjects)]
         return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)
@@ -216,6 +230,10 @@ def _subjects(binding: Binding) -> Iterator[Subject]:
 
 def _role_of(entry: Entry[Binding]) -> tuple[str, ...]:
     return (entry.projection.role,)
+
+
+def _users_of(entry: Entry[Binding]) -> tuple[str, ...]:
+    return entry.projection.users
 
 
 def _workspace_of(entry: Entry[Any]) -> tuple[str, ...]:

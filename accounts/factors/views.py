@@ -23,6 +23,7 @@ from accounts.login_page import too_many
 from accounts.next_url import safe_next
 from accounts.own.person import own_user
 from accounts.sessions import Step
+from accounts.steps import onward
 from accounts.time import now
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.errors import ApiError
@@ -60,7 +61,7 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
         form.read(request)
         status = await _show(request, user, form)
         if status == 302:
-            return HttpResponseRedirect(next_url)
+            return HttpResponseRedirect(await onward(request.session, next_url))
     context = {"form": form, "next": next_url, "who": user.name}
     return render(request, "accounts/factors/ask.html", context, status=status)
 

@@ -29,6 +29,7 @@ from accounts.providers import base
 from accounts.providers.base import Person, RedirectProvider
 from accounts.providers.options import LOOKUP, Entry
 from accounts.session_settings import ABSOLUTE_LIFETIME
+from accounts.steps import onward
 from console.audit.trail import record, request_action
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
@@ -119,7 +120,7 @@ async def enter(
         rotate_token(request)
     if await request.session.aget(sessions.FACTOR) != sessions.OWED:
         records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
-    response = HttpResponseRedirect(next_url)
+    response = HttpResponseRedirect(await onward(request.session, next_url))
     speak_to(response, user.name)
     return response
 

@@ -75,7 +75,8 @@ async def account_page(
         "history": await history_of(user.name),
         "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
         "others": OTHERS,
-        "kubeconfig_days": settings.KUBECONFIG_HOURS // 24,
+        # Only what makes whole days is said in days.
+        "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
         "kubeconfig_hours": settings.KUBECONFIG_HOURS,
     }
     return render(request, "accounts/own/account.html", context, status=400 if forms else 200)

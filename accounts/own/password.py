@@ -25,6 +25,7 @@ from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
 from accounts.refusals import refusal
 from accounts.sessions import Step
+from accounts.steps import onward
 from accounts.time import now
 from accounts.writing import Manifest
 from console.audit.trail import AuditUnavailable, Recording
@@ -93,7 +94,7 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
         form = password_form(entry)
         if request.method == "POST" and await change_password(request, entry, form):
             messages.success(request, _("The password is changed."))
-            return HttpResponseRedirect(next_url)
+            return HttpResponseRedirect(await onward(request.session, next_url))
     except (ApiError, UsersUnknown):
         return error_page(request, 503, _("The users have not arrived from the cluster."))
     except DatabaseError:

@@ -1,7 +1,10 @@
 """Getting in, and every way of not getting in."""
 
 import asyncio
+import os
 import re
+import sys
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -175,6 +178,14 @@ async def test_the_event_loop_goes_on_while_passwords_are_checked(users: Informe
     await watching
     assert results == [False] * 50
     assert worst < 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no niceness of their own")
+async def test_passwords_are_checked_by_threads_that_give_way() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    assert await passwords._run(niceness) == min(19, niceness() + passwords.NICENESS)
 
 
 async def test_more_logins_than_can_be_checked_soon_are_turned_away(

@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from accounts.protection.endings import ENDED_ANNOTATION
 from accounts.public import PUBLIC_ROUTES
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
@@ -168,6 +169,20 @@ async def test_logging_out_ends_it_for_copies_of_the_cookie_too(browser: Browser
     assert browser.key is None
     assert await Session.objects.acount() == 0
     assert not await is_in(copy)
+
+
+async def test_logging_out_tells_what_else_is_open(
+    browser: Browser, runtime: StaticRuntime, clock: MovableClock
+) -> None:
+    """On all replicas: sockets look at their sessions when their User changes."""
+    await browser.login("alice")
+    await browser.post("/logout")
+    annotations = runtime.console.of(USERS)["alice"]["metadata"]["annotations"]
+    assert annotations[ENDED_ANNOTATION] == clock.now().isoformat()
+    # Nobody has nothing open.
+    calls = list(runtime.console.calls)
+    await browser.post("/logout")
+    assert runtime.console.calls == calls
 
 
 async def test_logging_out_needs_a_form_of_ours(browser: Browser) -> None:

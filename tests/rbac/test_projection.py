@@ -11,11 +11,12 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
+    USERS,
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from tests.rbac.fakes import FakeRuntime, Manifest
-from tests.rbac.objects import binding, global_role, rule
+from tests.rbac.objects import binding, global_role, rule, user
 from tests.rbac.projecting import make_runtime, reconcile
 
 NAME = "quarterdeck:globalrolebinding:admins"
@@ -322,3 +323,87 @@ async def test_that_something_was_left_out_is_said() -> None:
     runtime = make(roles=(global_role("auditor", rule("*", "users pods", "*")),))
     await given(runtime=runtime)
     assert [event["reason"] for event in runtime.console.events] == ["RulesLeftOut"]
+
+
+# Users who are disabled. Who is in a binding and has no User is somebody with a certificate.
+
+
+def subjects(runtime: FakeRuntime) -> list[str]:
+    found = projected(runtime).get(NAME)
+    return [subject["name"] for subject in found["subjects"]] if found else []
+
+
+async def change(runtime: FakeRuntime, name: str, state: str, **metadata: Any) -> None:
+    runtime.console.put(USERS, user(name, state=state, **metadata))
+    await reconcile(runtime, USERS, name)
+
+
+async def test_a_disabled_user_has_nothing_of_a_platform_role_until_enabled() -> None:
+    runtime = make(binding("admins", ("User", "alice"), ("User", "bob"), ("User", "by-hand")))
+    for name in ("alice", "bob"):
+        runtime.console.put(USERS, user(name))
+    await sync(runtime)
+    assert subjects(runtime) == ["alice", "bob", "by-hand"]
+    await change(runtime, "bob", "Disabled")
+    assert subjects(runtime) == ["alice", "by-hand"]
+    # Neither a change of the binding nor of what came of it brings them back.
+    await sync(runtime)
+    await sync_other_side(runtime)
+    assert subjects(runtime) == ["alice", "by-hand"]
+    await change(runtime, "bob", "Active")
+    assert subjects(runtime) == ["alice", "bob", "by-hand"]
+
+
+@pytest.mark.parametrize(
+    ("state", "left"),
+    [("Disabled", []), ("Retired", []), ("AuthLimitExceeded", ["bob"]), ("", ["bob"])],
+)
+async def test_nothing_is_left_of_a_binding_of_disabled_users_alone(
+    state: str, left: list[str]
+) -> None:
+    """Failed logins of somebody else take no rights away."""
+    runtime = make(binding("admins", ("User", "bob")))
+    await sync(runtime)
+    await change(runtime, "bob", state)
+    assert subjects(runtime) == left
+
+
+async def test_whoever_is_going_has_no_platform_role_any_more() -> None:
+    runtime = make(binding("admins", ("User", "bob")))
+    await sync(runtime)
+    await change(runtime, "bob", "Active", deletionTimestamp="2026-03-01T12:00:00Z")
+    assert subjects(runtime) == []
+
+
+async def test_one_who_was_enabled_before_anybody_looked_gets_it_back() -> None:
+    """The changes come as one: what was written for the first must not stay."""
+    runtime = make(binding("admins", ("User", "bob")))
+    runtime.console.put(USERS, user("bob", state="Disabled"))
+    await sync(runtime)
+    assert subjects(runtime) == []
+    await change(runtime, "bob", "Active")
+    assert subjects(runtime) == ["bob"]
+
+
+async def test_a_group_of_that_name_is_somebody_else() -> None:
+    runtime = make(binding("admins", ("Group", "bob")))
+    await sync(runtime)
+    await change(runtime, "bob", "Disabled")
+    assert subjects(runtime) == ["bob"]
+
+
+async def test_logins_of_others_write_nothing() -> None:
+    runtime = make(binding("admins", ("User", "bob")))
+    runtime.console.put(USERS, user("bob"))
+    await sync(runtime)
+    calls = list(runtime.console.calls)
+    await change(runtime, "bob", "Active", annotations={"login": "now"})
+    assert runtime.console.calls == calls
+
+
+async def test_while_nobody_knows_the_users_nothing_is_written() -> None:
+    runtime = make(binding("admins", ("User", "bob")))
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    assert (await reconcile(runtime, USERS, "bob")).requeue_after == 1.0
+    assert (await sync(runtime)).requeue_after == 1.0
+    assert projected(runtime) == {}

@@ -10,6 +10,7 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     NAMESPACES,
     ROLE_BINDINGS,
+    USERS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
@@ -22,6 +23,7 @@ from tests.rbac.objects import (
     native_binding,
     project,
     rule,
+    user,
     workspace,
     workspace_binding,
     workspace_role,
@@ -293,3 +295,31 @@ async def test_nothing_is_done_before_all_is_known(missing: Any) -> None:
     ):
         assert (await reconcile(runtime, gvr, name, namespace)).requeue_after
     assert runtime.console.calls == []
+
+
+async def test_a_disabled_user_has_nothing_in_any_project_until_enabled() -> None:
+    bob = workspace_binding("bob-admin", "acme", "acme-admin", "User bob")
+    runtime = acme(bindings=[bob])
+    runtime.console.put(USERS, user("bob"))
+    await reconcile_all(runtime)
+    everybody = {"shop": ["alice", "bob"], "web": ["alice", "bob"]}
+    assert bound(runtime) == everybody
+    runtime.console.put(USERS, user("bob", state="Disabled"))
+    await reconcile(runtime, USERS, "bob")
+    assert bound(runtime) == {"shop": ["alice"], "web": ["alice"]}
+    sight = runtime.console.of(CLUSTER_ROLE_BINDINGS)[ADMIN]
+    assert [subject["name"] for subject in sight["subjects"]] == ["alice"]
+    await reconcile_all(runtime)
+    assert bound(runtime) == {"shop": ["alice"], "web": ["alice"]}
+    runtime.console.put(USERS, user("bob"))
+    await reconcile(runtime, USERS, "bob")
+    assert bound(runtime) == everybody
+
+
+async def test_a_role_that_only_disabled_users_have_is_bound_nowhere() -> None:
+    runtime = acme()
+    await reconcile_all(runtime)
+    runtime.console.put(USERS, user("alice", state="Disabled"))
+    await reconcile(runtime, USERS, "alice")
+    assert bound(runtime) == {}
+    assert runtime.console.of(CLUSTER_ROLE_BINDINGS) == {}

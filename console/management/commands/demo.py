@@ -22,6 +22,7 @@ from console.kube.runtime import Runtime
 from console.management.commands._cast import bring_cast
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
+from console.ui.links import HOST_CLUSTER
 from devcluster.sample.cast import MEMBERS
 from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster, DevClusterError
@@ -97,7 +98,10 @@ async def make_workspaces(client: ConsoleClient) -> None:
             "apiVersion": WORKSPACE_TEMPLATES.group_version,
             "kind": "WorkspaceTemplate",
             "metadata": {"name": name, "annotations": notes},
-            "spec": {"template": {"spec": {"manager": managers.get(name, "admin")}}},
+            "spec": {
+                "template": {"spec": {"manager": managers.get(name, "admin")}},
+                "placement": {"clusters": [{"name": HOST_CLUSTER}]},
+            },
         }
         with suppress(Conflict, NotFound):
             await client.create(WORKSPACE_TEMPLATES, body)

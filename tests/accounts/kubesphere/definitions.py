@@ -35,6 +35,29 @@ def _object(required: str = "", **properties: Manifest) -> Manifest:
     return {**found, "required": required.split()} if required else found
 
 
+def _array(items: Manifest) -> Manifest:
+    return {"type": "array", "items": items}
+
+
+def _placement() -> Manifest:
+    """Of a workspace in the clusters of a federation."""
+    expression = _object("key operator", key=_TEXT, operator=_TEXT, values=_TEXTS)
+    labels = {"type": "object", "additionalProperties": _TEXT}
+    selector = _object(matchExpressions=_array(expression), matchLabels=labels)
+    clusters = _array(_object("name", name=_TEXT))
+    return _object(
+        clusterSelector={**selector, "x-kubernetes-map-type": "atomic"},
+        clusters={
+            **clusters, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]
+        },
+    )  # fmt: skip
+
+
+def _override() -> Manifest:
+    change = _object("path", op=_TEXT, path=_TEXT, value=_FREE)
+    return _object("clusterName", clusterName=_TEXT, clusterOverrides=_array(change))
+
+
 def _orders() -> str:
     """A small and a capital letter and a digit, in any order; or a hash."""
     small, capital, digit = "[a-z]", "[A-Z]", "[0-9]"
@@ -53,6 +76,7 @@ def _alike() -> Iterator[Manifest]:
     role = _object(rules={"type": "array", "items": rule})
     subject = _object("kind name", apiGroup=_TEXT, kind=_TEXT, name=_TEXT, namespace=_TEXT)
     reference = _object("apiGroup kind name", apiGroup=_TEXT, kind=_TEXT, name=_TEXT)
+    reference["x-kubernetes-map-type"] = "atomic"
     subjects = {"type": "array", "items": {**subject, "x-kubernetes-map-type": "atomic"}}
     binding = _object("roleRef", roleRef=reference, subjects=subjects)
     password = {**_TEXT, "minLength": 8, "maxLength": 64, "pattern": _orders()}
@@ -72,7 +96,12 @@ def _alike() -> Iterator[Manifest]:
         success=_FLAG,
     )
     workspace = _object(manager=_TEXT, networkIsolation=_FLAG)
-    template = _object(template=_FREE, placement=_FREE, overrides={"type": "array", "items": _FREE})
+    template = _object(
+        "placement template",
+        template=_object(metadata={"type": "object"}, spec=workspace),
+        placement=_placement(),
+        overrides=_array(_override()),
+    )
     embedded = {**_FREE, "x-kubernetes-embedded-resource": True}
     iam, tenant = GROUPS
     nothing = _object()

@@ -130,16 +130,19 @@ def _binding(kind: str, name: str, role: str, labels: Manifest, *subjects: str) 
     return _made(kind, name, {"labels": labels}, roleRef=ref, subjects=who)
 
 
+def global_binding(name: str, role: str, subject: str) -> Manifest:
+    kind, _, who = subject.partition(" ")
+    labels = {USER: who} if kind == "User" else {}
+    return _binding("GlobalRoleBinding", name, role, labels, subject)
+
+
 def global_bindings() -> Iterator[Manifest]:
-    kind = "GlobalRoleBinding"
-    yield _binding(kind, "admin-platform-admin", "platform-admin", {USER: "admin"}, "User admin")
-    yield _binding(kind, "pat-people-managers", "people-managers", {USER: "pat"}, "User pat")
+    yield global_binding("admin-platform-admin", "platform-admin", "User admin")
+    yield global_binding("pat-people-managers", "people-managers", "User pat")
     for name in ("jane", "new", "dora", "leo", "lee"):
-        regular = f"{name}-platform-regular"
-        yield _binding(kind, regular, "platform-regular", {USER: name}, f"User {name}")
-    everybody = "Group system:authenticated"
-    yield _binding(kind, "authenticated", "authenticated", {}, everybody)
-    yield _binding(kind, "anonymous", "anonymous", {}, "Group system:unauthenticated")
+        yield global_binding(f"{name}-platform-regular", "platform-regular", f"User {name}")
+    yield global_binding("authenticated", "authenticated", "Group system:authenticated")
+    yield global_binding("anonymous", "anonymous", "Group system:unauthenticated")
 
 
 def workspace_roles() -> Iterator[Manifest]:

@@ -12,7 +12,7 @@ from accounts.kubeconfigs.certificates import make_key
 from accounts.kubeconfigs.kubeconfig import signing_request
 from console.kube.identity import Identity
 from tests.accounts.conftest import PASSWORD
-from tests.accounts.kubesphere.objects import TEAM, Manifest
+from tests.accounts.kubesphere.objects import TEAM, Manifest, global_binding, user
 from tests.accounts.kubesphere.world import World
 from tests.accounts.oauth.clients import SECRET
 from tests.controlplane.plugin import left_out
@@ -142,6 +142,50 @@ def test_a_member_more_or_less_is_another_certificate(world: World, tmp_path: Pa
         "groups" not in world.get("users.iam.kubesphere.io", "pat")["spec"]
         or not world.get("users.iam.kubesphere.io", "pat")["spec"]["groups"]
     )
+
+
+def does(world: World, kubeconfig: Path, *asked: str) -> bool:
+    done = world.cluster.kubectl(*asked, kubeconfig=kubeconfig)
+    assert done.returncode == 0 or "Forbidden" in done.stderr, done.stderr
+    return done.returncode == 0
+
+
+def comes_to(world: World, kubeconfig: Path, answer: bool) -> None:
+    """Waits until kube-apiserver does everything, or nothing, of what roles gave to the holder: one of
+    the platform, and one in a project."""
+    asked = (("get", "users.iam.kubesphere.io"), ("get", "pods", "-n", "shop"))
+    for one in asked:
+        eventually(lambda one=one: does(world, kubeconfig, *one) is answer, f"{one}: {answer}")
+
+
+def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path: Path) -> None:
+    """It still says who somebody is: Kubernetes cannot be told that it does not count."""
+    path = download(world, "pat", tmp_path)
+    comes_to(world, path, True)
+    admin, page = world.visitor("admin"), "/access/accounts/users/pat"
+    uid = world.get("users.iam.kubesphere.io", "pat")["metadata"]["uid"]
+    assert admin.post(page, f"{page}/disable", uid=uid)[0] == 200
+    try:
+        comes_to(world, path, False)
+        done = world.cluster.kubectl("auth", "whoami", "-o", "json", kubeconfig=path)
+        assert whoami(done)[0] == "pat"
+        kept = ("secret", "-n", "quarterdeck-kubeconfigs", "kubeconfig-pat")
+        eventually(lambda: not world.get(*kept), "no more can be downloaded")
+    finally:
+        assert admin.post(page, f"{page}/enable", uid=uid)[0] == 200
+    comes_to(world, path, True)
+
+
+def test_the_certificate_of_a_deleted_user_does_nothing(world: World, tmp_path: Path) -> None:
+    """Also what was given by hand goes with a user."""
+    made = user("robin")
+    del made["metadata"]["finalizers"]
+    world.put(made, global_binding("robin-people", "people-managers", "User robin"))
+    world.kubectl("create", "rolebinding", "robin", "-n", "shop", "--role=viewer", "--user=robin")
+    path = download(world, "robin", tmp_path)
+    comes_to(world, path, True)
+    world.kubectl("delete", "users.iam.kubesphere.io", "robin", "--timeout=60s")
+    comes_to(world, path, False)
 
 
 def test_nobody_gets_a_certificate_for_another_key(world: World) -> None:

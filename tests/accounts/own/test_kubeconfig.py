@@ -104,7 +104,12 @@ async def test_it_is_for_people_who_are_signed_in_and_by_a_form(browser: Browser
     assert (await browser.get(PATH)).status_code == 405
 
 
-async def test_the_page_says_for_how_long(alice: Browser, settings: Settings) -> None:
-    assert "It counts for 7 days at most" in (await alice.get("/account")).content.decode()
-    settings.KUBECONFIG_HOURS = 12
-    assert "It counts for 12 hours at most" in (await alice.get("/account")).content.decode()
+@pytest.mark.parametrize(
+    ("hours", "text"), [(24, "one day"), (168, "7 days"), (36, "36 hours"), (1, "one hour")]
+)
+async def test_the_page_says_for_how_long(
+    alice: Browser, settings: Settings, hours: int, text: str
+) -> None:
+    assert settings.KUBECONFIG_HOURS == 24
+    settings.KUBECONFIG_HOURS = hours
+    assert f"It counts for {text} at most" in (await alice.get("/account")).content.decode()
