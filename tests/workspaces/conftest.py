@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import markcoroutinefunction
+from pytest_django import Settings
 
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
@@ -37,6 +38,22 @@ class PersonMiddleware:
         request.access = access_of(Identity(name) if name else None)
         request.csp_nonce, request.request_id = "nonce", "request-1"
         return await self.get_response(request)
+
+
+@pytest.fixture
+def site(settings: Settings) -> None:
+    """The pages, without what signs people in."""
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.MIDDLEWARE = [
+        "django.middleware.locale.LocaleMiddleware",
+        "django.contrib.messages.middleware.MessageMiddleware",
+        "django_htmx.middleware.HtmxMiddleware",
+        "tests.workspaces.conftest.PersonMiddleware",
+    ]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
 
 
 class Tenancy:
