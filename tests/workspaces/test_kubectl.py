@@ -6,7 +6,7 @@ server has is asked about, so that types that come later are, too.
 
 import json
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from rbac.memberships import identity_of
 from rbac.rules import Question, as_requested
+from tests.accounts.conftest import PASSWORD
 from tests.contract.client import Client, Credentials, Transport, tls_context
 from tests.workspaces.cast import Person, apply, is_gone, person, pod, read, template, until
 from tests.workspaces.conftest import Tenancy
@@ -84,12 +85,41 @@ def accounts(tenancy: Tenancy) -> None:
         runtime.spawn(controller.run(runtime, factory(runtime)))
 
 
+@pytest.fixture(scope="module")
+def made() -> Iterator[dict[str, Kubeconfig]]:
+    found: dict[str, Kubeconfig] = {}
+    yield found
+    for one in found.values():
+        one.close()
+
+
 @pytest.fixture
 async def kubeconfigs(
-    tenancy: Tenancy, accounts: None, tmp_path: Path
-) -> AsyncIterator[Mapping[str, Kubeconfig]]:
-    """By person, in a world where each has another part."""
-    apply(tenancy, *map(person, PEOPLE), template("kub", MANAGER), template("rival", STRANGER))
+    tenancy: Tenancy,
+    accounts: None,
+    made: dict[str, Kubeconfig],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Mapping[str, Kubeconfig]:
+    """By person, in a world where each has another part. It is made by the first who needs it."""
+    if not made:
+        await _make_world(tenancy)
+        folder = tmp_path_factory.mktemp("kubeconfigs")
+        for who in PEOPLE:
+            made[who] = await _download(tenancy, who, folder)
+    return made
+
+
+async def _download(tenancy: Tenancy, who: str, folder: Path) -> Kubeconfig:
+    entry = await until(lambda: tenancy.runtime.informer(USERS).store.get(Key("", who)), who)
+    kept = await ask(tenancy.runtime, entry, now())
+    assert kept is not None, f"no certificate for {who}"
+    path = folder / f"{who}.yaml"
+    path.write_text(kubeconfig_text(tenancy.runtime.endpoint(), kept))
+    return Kubeconfig(tenancy, path)
+
+
+async def _make_world(tenancy: Tenancy) -> None:
+    apply(tenancy, *map(_account, PEOPLE), template("kub", MANAGER), template("rival", STRANGER))
     manager, rival = Person(tenancy, MANAGER), Person(tenancy, STRANGER)
     access = get_authorizer()
     for who, workspace in ((MANAGER, "kub"), (STRANGER, "rival")):
@@ -113,19 +143,13 @@ async def kubeconfigs(
     )
     assert answer.status_code == 302, answer.content.decode()
     await _department(tenancy, manager)
-    found = {}
-    for who in PEOPLE:
-        entry = await until(
-            lambda who=who: tenancy.runtime.informer(USERS).store.get(Key("", who)), who
-        )
-        kept = await ask(tenancy.runtime, entry, now())
-        assert kept is not None, f"no certificate for {who}"
-        path = tmp_path / f"{who}.yaml"
-        path.write_text(kubeconfig_text(tenancy.runtime.endpoint(), kept))
-        found[who] = Kubeconfig(tenancy, path)
-    yield found
-    for one in found.values():
-        one.close()
+
+
+def _account(name: str) -> dict[str, Any]:
+    """A user without a password is disabled."""
+    made = person(name)
+    made["spec"]["password"] = PASSWORD
+    return made
 
 
 async def _department(tenancy: Tenancy, manager: Person) -> None:
