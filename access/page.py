@@ -16,6 +16,7 @@ from console.ui.http import ConsoleRequest
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
+from workspaces.pages.denied import refused_page
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
@@ -31,6 +32,8 @@ def page(view: View) -> View:
         try:
             return await view(request, *args, **kwargs)
         except Denied as denied:
+            if "workspace" in kwargs:
+                return refused_page(request, denied, str(kwargs["workspace"]))
             return denied_page(request, denied)
         except (NotArrived, UsersUnknown):
             return error_page(request, 503, _("The roles have not arrived from the cluster."))

@@ -1,6 +1,8 @@
 """Makes one object what it should be: created, repaired, or removed."""
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from console.kube.client import ConsoleClient
@@ -12,6 +14,9 @@ log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
+#: Writes of one look that are under way together: a workspace may have hundreds of projects, and who was
+#: given a role waits for the last of them.
+AT_ONCE = 8
 _MEANING = ("rules", "aggregationRule", "roleRef", "subjects", "spec")
 
 
@@ -32,6 +37,20 @@ async def settle(
     else:
         return False
     return True
+
+
+async def a_few_at_a_time(doings: Iterable[Callable[[], Awaitable[object]]]) -> None:
+    """All of them, whatever becomes of the others. Raises the first error when all are done."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def do(doing: Callable[[], Awaitable[object]]) -> None:
+        async with slots:
+            await doing()
+
+    answers = await asyncio.gather(*(do(doing) for doing in doings), return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
 
 
 def differs(found: Manifest, wanted: Manifest) -> bool:

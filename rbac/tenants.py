@@ -7,6 +7,7 @@ workspace alone, with a role of the same.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from console.kube.controller import Result
@@ -39,7 +40,7 @@ from rbac.projection import (
 )
 from rbac.recorder import WARNING, Recorder
 from rbac.rules import Rules, parse_rules
-from rbac.settling import settle
+from rbac.settling import a_few_at_a_time, settle
 from rbac.withdrawal import Withdrawal
 
 #: Seconds until another look at a cache that has no list yet.
@@ -95,8 +96,7 @@ class TenantProjector:
         places = {found.key.namespace for found in self._ours.get(("role", name))}
         if role is not None:
             places |= {found.key.name for found in self._projects.get(role.workspace)}
-        for place in sorted(places):
-            await self.sync_in(name, place)
+        await a_few_at_a_time(partial(self.sync_in, name, place) for place in sorted(places))
         return Result()
 
     async def sync_in(self, name: str, namespace: str) -> Result:
@@ -125,8 +125,7 @@ class TenantProjector:
         for found in self._ours.get(("in", namespace)):
             source = source_of(found.key.name)
             names |= {source.name} if source else set()
-        for name in sorted(names):
-            await self.sync_in(name, namespace)
+        await a_few_at_a_time(partial(self.sync_in, name, namespace) for name in sorted(names))
         return Result()
 
     async def sync_workspace(self, name: str) -> Result:

@@ -92,8 +92,11 @@ def _goals(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
 def _with_rest(
     resource: str, rest: Decimal, kept: dict[str, Decimal], shares: Shares
 ) -> dict[str, Decimal]:
-    """What nobody has asked for goes to those without a quota of their own, in equal parts."""
-    open_ended = sorted(name for name, share in shares.items() if share.own is None)
+    """What nobody has asked for goes to those without a quota of their own, in equal parts; what does not
+    divide to those who use most, so that one who needs all of it is not stopped by a part that idle
+    ones hold."""
+    open_ended = [name for name, share in shares.items() if share.own is None]
+    open_ended.sort(key=lambda name: (-shares[name].used, name))
     if not open_ended:
         return kept
     part = _part(resource, rest / len(open_ended))

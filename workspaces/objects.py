@@ -43,18 +43,27 @@ def workspace_of(template: dict[str, Any]) -> Manifest:
 
 
 def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: str = "") -> Manifest:
-    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name. It is called after
-    the member, whatever the role, so that two who invite the same person at once make one member; no
-    workspace has a dot in its name."""
+    """The WorkspaceRoleBinding of one user. `role`: the WorkspaceRole's whole name."""
     return {
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
         "metadata": of_workspace(
-            name or f"{workspace}.{user}", workspace, uid, **{USER_LABEL: user}
+            name or member_name(workspace, user), workspace, uid, **{USER_LABEL: user}
         ),
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [person(user)],
     }
+
+
+def member_name(workspace: str, user: str) -> str:
+    """Of a member's WorkspaceRoleBinding: after the member, whatever the role, so that two who invite the
+    same person at once make one member. No workspace has a dot in its name."""
+    return f"{workspace}.{user}"
+
+
+def department_name(workspace: str, group: str) -> str:
+    """Of the WorkspaceRoleBinding of a department, one for each. Names of users follow a single dot."""
+    return f"{workspace}.group.{group}"
 
 
 def manager_name(workspace: str) -> str:

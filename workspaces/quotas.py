@@ -57,6 +57,10 @@ class Use:
     def full(self) -> bool:
         return self.share >= 90
 
+    @property
+    def reached(self) -> bool:
+        return self.used >= self.hard
+
 
 def projects_of(workspace: str) -> list[Namespace]:
     """In the order of their names."""

@@ -29,9 +29,11 @@ from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
-from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.levels import NATIVE, TYPES, Level, Place, subjects_of
 from rbac.projection import RBAC
 from rbac.words import rule_text
+from workspaces.objects import department_name, member_name
+from workspaces.rights import bindings_of
 
 USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
@@ -55,6 +57,10 @@ async def grant(
     kind, subject = request.POST.get("kind", ""), request.POST.get("subject", "").strip()
     problem = _problem(request, found, kind, subject)
     status = 400
+    other = _other_role(found.place, kind, subject, name)
+    if not problem and other:
+        text = _("%(name)s has the role %(role)s in this workspace. Change it among its members.")
+        problem, status = text % {"name": visible(subject), "role": visible(other)}, 409
     if not problem:
         try:
             await _bind(request, found, kind, subject)
@@ -125,6 +131,18 @@ def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> s
     return ""
 
 
+def _other_role(place: Place, kind: str, subject: str, role: str) -> str:
+    """The role that somebody has in the workspace already, "" for none: everybody has one there."""
+    if place.level is not Level.WORKSPACE:
+        return ""
+    found = (
+        entry.projection.role
+        for entry in bindings_of(place.workspace)
+        if f"{kind} {subject}" in subjects_of(entry.projection) and entry.projection.role != role
+    )
+    return next(found, "")
+
+
 async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -> None:
     """Raises `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
     place, types = found.place, TYPES[found.place.level]
@@ -137,7 +155,7 @@ async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -
         "apiVersion": types.bindings.group_version,
         "kind": types.binding_kind,
         "metadata": {
-            "name": binding_name(kind, subject, found.name),
+            "name": _bound_as(place, kind, subject, found.name),
             **({"namespace": place.namespace} if place.namespace else {}),
             "labels": _labels(place, kind, subject),
         },
@@ -161,6 +179,14 @@ async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -
 def _elsewhere(one: Holding, place: Place) -> bool:
     """In one project, of a role of the cluster."""
     return place.level is Level.CLUSTER and bool(one.namespace)
+
+
+def _bound_as(place: Place, kind: str, subject: str, role: str) -> str:
+    """In a workspace as its own pages call the binding, so that kube-apiserver keeps everybody to one."""
+    if place.workspace and _NAME.fullmatch(subject):
+        named = member_name if kind == "User" else department_name
+        return named(place.workspace, subject)
+    return binding_name(kind, subject, role)
 
 
 def binding_name(kind: str, subject: str, role: str) -> str:

@@ -1,27 +1,28 @@
 """The roles of a level, with who holds them and where they come from."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from access.page import page
-from access.roles.places import Role, informer_of, may, may_natively
+from access.roles.places import NotArrived, Role, informer_of, may, may_natively
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS
+from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
+from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.links import HOST_CLUSTER, list_url
 from console.ui.nav import prepare_menu
@@ -66,23 +67,65 @@ class Line:
     created: datetime | None
 
 
+def _types(params: QueryDict, workspace: str = "") -> tuple[GVR, ...]:
+    """Raises `Http404`."""
+    level = Level.WORKSPACE if workspace else _level(params, Level.GLOBAL)
+    of_level = TYPES[level]
+    # A role of the cluster may be given in single projects as well.
+    return (
+        of_level.roles,
+        of_level.bindings,
+        *((ROLE_BINDINGS,) if level is Level.CLUSTER else ()),
+    )
+
+
+def _check(access: Access, params: QueryDict, workspace: str = "") -> None:
+    if not workspace:
+        _tabs(access)
+
+
+def _look(access: Access, params: QueryDict, workspace: str = "") -> object:
+    place = Place(Level.WORKSPACE, workspace) if workspace else _place(params, _tabs(access))
+    try:
+        return _content(access, place, _sorted_lines(access, place, params))
+    except NotArrived:
+        return None
+
+
+def _tabs(access: Access) -> list[Level]:
+    """The levels of which the viewer may list some. Raises `Denied`."""
+    tabs = [level for level in TITLES if _may_look(access, level)]
+    if not tabs:
+        raise Denied("list", TYPES[Level.GLOBAL].roles)
+    return tabs
+
+
+def _place(params: QueryDict, tabs: Sequence[Level]) -> Place:
+    """Raises `Http404`."""
+    level = _level(params, tabs[0])
+    return Place(level, "", params.get("namespace", "") if level is Level.PROJECT else "")
+
+
+def _level(params: QueryDict, usual: Level) -> Level:
+    """Raises `Http404`."""
+    given = params.get("level", usual.value)
+    if given not in set(Level):
+        raise Http404
+    return Level(given)
+
+
 @require_safe
+@followed(Following(_types, _check, _look))
 @page
 async def roles(request: ConsoleRequest) -> HttpResponse:
     """GET /access/roles?level=…; `namespace` narrows those of projects, `all` adds what nobody made."""
     access = access_of(request)
-    tabs = [level for level in TITLES if _may_look(access, level)]
-    if not tabs:
-        raise Denied("list", TYPES[Level.GLOBAL].roles)
-    given = request.GET.get("level", tabs[0].value)
-    if given not in set(Level):
-        raise Http404
-    level = Level(given)
-    namespace = request.GET.get("namespace", "") if level is Level.PROJECT else ""
-    return await _shown(request, access, Place(level, "", namespace), tabs)
+    tabs = _tabs(access)
+    return await _shown(request, access, _place(request.GET, tabs), tabs)
 
 
 @require_safe
+@followed(Following(_types, _check, _look))
 @page
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
@@ -93,10 +136,8 @@ async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpRespon
 async def _shown(
     request: ConsoleRequest, access: Access, place: Place, tabs: Sequence[Level]
 ) -> HttpResponse:
-    everything = bool(request.GET.get("all"))
-    lines = sorted(_lines(access, place, everything), key=lambda line: (line.place, line.name))
-    content = (lines[:MOST], len(lines), place, get_language())
-    etag = f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:16]}"'
+    lines = _sorted_lines(access, place, request.GET)
+    etag = etag_of_page(_content(access, place, lines))
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
     await prepare_menu(get_runtime().informers())
@@ -108,7 +149,8 @@ async def _shown(
         "place": place,
         "lines": lines[:MOST],
         "more": max(0, len(lines) - MOST),
-        "everything": everything,
+        "everything": _shows_everything(request.GET),
+        "url": _address(request, place),
         "undo": await offered(request, place, ""),
         "etag": etag,
         "namespaces": visible_namespaces(access, running_informers()),
@@ -116,6 +158,29 @@ async def _shown(
         "list_url": list_url(HOST_CLUSTER, kind.segment, place.namespace) if kind else "",
     }
     return render(request, "access/roles/list.html", context)
+
+
+def _address(request: ConsoleRequest, place: Place) -> str:
+    """With its level, which is the viewer's first where the address has none."""
+    params = request.GET.copy()
+    if not place.workspace:
+        params["level"] = place.level.value
+    return f"{request.path}?{params.urlencode()}" if params else request.path
+
+
+def _shows_everything(params: QueryDict) -> bool:
+    return bool(params.get("all"))
+
+
+def _sorted_lines(access: Access, place: Place, params: QueryDict) -> list[Line]:
+    """Raises `Denied`, `NotArrived`."""
+    found = _lines(access, place, _shows_everything(params))
+    return sorted(found, key=lambda line: (line.place, line.name))
+
+
+def _content(access: Access, place: Place, lines: Sequence[Line]) -> object:
+    """All that changes on the page."""
+    return lines[:MOST], len(lines), place, _new_url(access, place)
 
 
 def _tab(level: Level, current: Level) -> Tab:

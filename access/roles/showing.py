@@ -1,27 +1,26 @@
 """One role: the rules it means, who holds it, where it came from, and what it is in Kubernetes."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseNotModified
+from django.http import HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from access.page import page
 from access.roles.forms import further_text
-from access.roles.places import Role, find_role, level_of, list_url, may, role_url
+from access.roles.places import NotArrived, Role, find_role, level_of, list_url, may, role_url
 from access.roles.tree import titles
 from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
+from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.links import HOST_CLUSTER, detail_url
 from console.ui.nav import prepare_menu
@@ -55,7 +54,37 @@ class HolderLine:
     holding: Holding
 
 
+def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tuple[GVR, ...]:
+    """Raises `Http404`."""
+    found = level_of(level)
+    of_level = TYPES[found]
+    # What it is in Kubernetes is on the page too, and those of the cluster are given in projects as well.
+    more = {CLUSTER_ROLES, *((ROLE_BINDINGS,) if found is Level.CLUSTER else ())}
+    return (of_level.roles, of_level.bindings, *sorted(more - set(of_level[:2])))
+
+
+def _look(access: Access, params: QueryDict, level: str, name: str, namespace: str = "") -> object:
+    try:
+        found = find_role(access, level_of(level), namespace, name)
+    except NotArrived:
+        found = None
+    return _content(access, found, _known_holders(access, found)) if found is not None else None
+
+
+def _content(access: Access, found: Role, lines: Sequence["HolderLine"] | None) -> object:
+    """All that changes on the page."""
+    buttons = _buttons(access, found, found.origin)
+    return found.entry.resource_version, lines, buttons, _native(access, found)
+
+
+def _known_holders(access: Access, found: Role) -> Sequence["HolderLine"] | None:
+    """None where the viewer may not see them."""
+    known = may(access, "list", TYPES[found.place.level].bindings, found.place)
+    return list(_holders(access, found)) if known else None
+
+
 @require_safe
+@followed(Following(_types, _look, _look))
 @page
 async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     found = find_role(access_of(request), level_of(level), namespace, name)
@@ -77,12 +106,10 @@ async def shown(
     status: int = 200,
 ) -> HttpResponse:
     access, bindings = access_of(request), TYPES[found.place.level].bindings
-    known = may(access, "list", bindings, found.place)
-    lines = list(_holders(access, found)) if known else []
+    lines = _known_holders(access, found)
     rules = found.rules
     undo = await offered(request, found.place, found.name)
-    content = (found.entry.resource_version, lines, error, undo, get_language())
-    etag = f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:16]}"'
+    etag = etag_of_page(_content(access, found, lines))
     if status == 200 and request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
     await prepare_menu(get_runtime().informers())
@@ -102,9 +129,9 @@ async def shown(
         and found.name != PLATFORM_ADMIN
         and leaves_out(rules),
         "native": _native(access, found),
-        "holders": lines[:MOST] if known else None,
-        "more": max(0, len(lines) - MOST),
-        "may_grant": known
+        "holders": lines[:MOST] if lines is not None else None,
+        "more": max(0, len(lines or ()) - MOST),
+        "may_grant": lines is not None
         and origin not in (Origin.TEMPLATE, Origin.PROJECTED)
         and may(access, "create", bindings, found.place),
         "subjects": [("User", SUBJECTS["User"]), ("Group", SUBJECTS["Group"])],

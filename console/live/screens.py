@@ -1,24 +1,27 @@
 """All screens of one loop, and who finds which."""
 
-from collections.abc import Hashable
-from contextlib import ExitStack
+from collections.abc import Hashable, Mapping
+from contextlib import ExitStack, suppress
 from typing import Any
 
+from console.kube.factory import UnknownKind
+from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.kube.runtime import get_runtime
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.pacer import get_pacer
+from console.live.pageview import PageView
 from console.live.perloop import PerLoop
 from console.live.screen import Screen, View, Viewer
 from console.live.view import Known, LiveView
 from console.ui.access import Access
 from console.ui.detail import informers_for
 from console.ui.kind import ResourceKind
-from console.ui.places import DetailPlace, ListPlace
+from console.ui.places import DetailPlace, ListPlace, PagePlace
 from console.ui.reading import objects_of, source_of
 
-FollowedPlace = ListPlace | DetailPlace
+FollowedPlace = ListPlace | DetailPlace | PagePlace
 _Name = tuple[ResourceKind, Hashable, str, str, Hashable]
 
 
@@ -72,7 +75,19 @@ class Screens:
 def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Access) -> View:
     if isinstance(place, DetailPlace):
         return DetailView(place, lang, informer, informers_for(place, access))
+    if isinstance(place, PagePlace):
+        return PageView(place, lang, informer, _others(place))
     return LiveView(place.spec, lang, informer, get_runtime().usage)
+
+
+def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
+    """Of what the cluster has of them."""
+    found: dict[GVR, Informer[Any]] = {}
+    for gvr in place.types:
+        if gvr != place.kind.gvr:
+            with suppress(UnknownKind):
+                found[gvr] = get_runtime().informer(gvr)
+    return found
 
 
 #: The running loop's screens.

@@ -1,10 +1,10 @@
 """What a browser may say on a live socket, and what it means.
 
-`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list or a
-detail. The URL is the open page's own; it goes through the same URLconf and parser as the page, so a
-socket can show nothing that no page can. `rows` is what the browser shows, rows or the parts of a
-detail, so that it can be brought up to date; without it a browser whose etag is old has to fetch the
-page. `{"pause": true}` follows nothing until the next subscription.
+`{"subscribe": URL, "etag": ETAG, "lang": LANG, "rows": [[KEY, SIGNATURE], …]}` follows a list, a
+detail, or a page that says what it is made of. The URL is the open page's own; it goes through the same
+URLconf and parser as the page, so a socket can show nothing that no page can. `rows` is what the
+browser shows, rows or the parts of a detail, so that it can be brought up to date; without it a browser
+whose etag is old has to fetch the page. `{"pause": true}` follows nothing until the next subscription.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from django.utils.translation import get_supported_language_variant
 from django.utils.translation import gettext as _
 
 from console.live.view import Known
-from console.ui.places import DetailPlace, ListPlace, find_place
+from console.ui.places import DetailPlace, ListPlace, PagePlace, find_place
 
 
 class BadMessage(Exception):
@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Message)
 class Subscription:
     """`lang`: a language of `settings.LANGUAGES`."""
 
-    place: ListPlace | DetailPlace
+    place: ListPlace | DetailPlace | PagePlace
     known: Known
     lang: str
 

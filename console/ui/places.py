@@ -6,16 +6,17 @@ the URLconf, so that neither can name anything that is not a page of ours.
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote, urlencode, urlsplit
 
 from django.core.exceptions import SuspiciousOperation
-from django.http import QueryDict
+from django.http import Http404, QueryDict
 from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
 from console.ui.decisions import check_seen, readable
+from console.ui.following import Following
 from console.ui.kind import ResourceKind
 from console.ui.links import HOST_CLUSTER, detail_url
 from console.ui.meters import reach_of
@@ -111,13 +112,39 @@ class DetailPlace:
         check_seen(self.kind, access, self.key)
 
 
+@dataclass(frozen=True, slots=True)
+class PagePlace:
+    """A page that is drawn whole. `types`: what it is made of. `arguments`: those in the address, names
+    and values."""
+
+    kind: ResourceKind
+    url: str
+    types: tuple[GVR, ...]
+    following: Following
+    arguments: tuple[tuple[str, Any], ...]
+    params: QueryDict
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        return ()
+
+    def rights(self, access: Access) -> Hashable:
+        """Nobody shares it: what it shows may depend on more than Kubernetes' own rights."""
+        self.following.check(access, self.params, **dict(self.arguments))
+        return access.identity
+
+    def etag(self, access: Access) -> str:
+        """Raises `Denied` and `Http404`."""
+        return self.following.etag(access, self.params, dict(self.arguments))
+
+
 def find_list(url: str) -> ListPlace | None:
     """The list at `url` (path and query); None for anything else, whatever it is."""
     found = find_place(url)
     return found if isinstance(found, ListPlace) else None
 
 
-def find_place(url: str) -> ListPlace | DetailPlace | None:
+def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
     """The page at `url` that can be followed; None for anything else, whatever it is."""
     path, query = _split(url)
     try:
@@ -127,12 +154,28 @@ def find_place(url: str) -> ListPlace | DetailPlace | None:
         return None
     if match.view_name == "detail":
         return find_detail(**match.kwargs, params=params)
+    following: Following | None = getattr(match.func, "following", None)
+    if following is not None:
+        return _find_page(url, following, params, match.kwargs)
     if match.view_name != "list":
         return None
     kind = find_kind(match.kwargs["cluster"], match.kwargs["resource"])
     if kind is None:
         return None
     return ListPlace(kind, ViewSpec.parse(kind, params, cluster=match.kwargs["cluster"]))
+
+
+def _find_page(
+    url: str, following: Following, params: QueryDict, arguments: dict[str, Any]
+) -> PagePlace | None:
+    try:
+        types = following.types(params, **arguments)
+    except Http404:
+        return None
+    kind = kinds.of(types[0])
+    return (
+        PagePlace(kind, url, types, following, tuple(arguments.items()), params) if kind else None
+    )
 
 
 def find_detail(

@@ -20,8 +20,8 @@ htmx.config.wsReconnectDelay = (tries) => (0.5 + Math.random() / 2) * Math.min(3
 // Longer messages end the socket; without its rows the list is fetched again.
 const LONGEST = 60_000;
 
-/** What is followed: the list, or the one object. */
-const followed = () => $("detail") ?? table();
+/** What is followed: the list, the one object, or a page that is drawn whole. */
+const followed = () => $("detail") ?? window.quarterdeck.page ?? table();
 
 /** Follows the page from what is shown here, unless nobody looks. */
 function subscribe() {
@@ -87,6 +87,12 @@ async function refresh(force = false) {
 async function load(force) {
   const { url } = followed()?.dataset ?? {};
   if (!url) return;
+  const { page: whole, draw } = window.quarterdeck;
+  if (whole) {
+    if (!(await draw())) return void setTimeout(refresh, 2000);
+    mirror();
+    return subscribe();
+  }
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!response || response.status >= 500) return void setTimeout(refresh, 2000);
   if (response.redirected || response.status === 401 || response.status === 403) return location.reload();

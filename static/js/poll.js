@@ -1,10 +1,11 @@
-// Parts of a page that are drawn anew every few seconds: `data-poll` says how many. Not while the page is
-// paused or hidden, and never two at a time. What the whole page says of its freshness comes along. With
-// `data-etag` the server is told what is shown, and answers 304 as long as that is all there is to show.
+// Parts of a page that are drawn anew as a whole: every few seconds, as many as `data-poll` says, or when the
+// socket says that `data-url` shows something else. Not while the page is paused or hidden, and never two
+// at a time. What the whole page says of its freshness comes along. With `data-etag` the server is told
+// what is shown, and answers 304 as long as that is all there is to show.
 
 const { skew, tick } = window.quarterdeck;
 const root = document.documentElement;
-const part = document.querySelector("[data-poll]");
+const part = document.querySelector("[data-poll], [data-etag][data-url]");
 const paused = () => document.hidden || root.hasAttribute("data-paused");
 // Neither what the reader has opened nor what the shell's own scripts keep is the server's to change.
 const KEPT = new Set(["open", "aria-pressed"]);
@@ -14,26 +15,27 @@ const MORPH = {
 };
 
 let asking = null;
+/** False if the console does not answer. */
 async function draw() {
-  const { etag } = part.dataset;
-  asking ??= fetch(location.href, { headers: etag ? { "If-None-Match": etag } : {} }).catch(() => null);
+  const { etag, url = location.href } = part.dataset;
+  asking ??= fetch(url, { headers: etag ? { "If-None-Match": etag } : {} }).catch(() => null);
   const response = await asking;
-  if (!asking) return;
+  if (!asking) return true;
   asking = null;
   if (!response || response.status >= 500) {
     document.body.dataset.live = "off";
-    return;
+    return false;
   }
   if (response.status === 304) {
     for (const time of part.querySelectorAll("time[data-updated]")) {
       time.dateTime = new Date(Date.now() - skew).toISOString();
     }
     tick();
-    return;
+    return true;
   }
   if (!response.ok || response.redirected) {
     location.reload();
-    return;
+    return true;
   }
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   for (const id of [part.id, "freshness", "banner"]) {
@@ -42,12 +44,17 @@ async function draw() {
   }
   document.body.dataset.live = page.body.dataset.live;
   tick();
+  return true;
 }
+
+if (part.dataset.url) Object.assign(window.quarterdeck, { page: part, draw });
 
 async function poll() {
   if (!paused()) await draw();
   setTimeout(poll, part.dataset.poll * 1000);
 }
 
-document.addEventListener("visibilitychange", () => document.hidden || draw());
-setTimeout(poll, part.dataset.poll * 1000);
+if (part.dataset.poll) {
+  document.addEventListener("visibilitychange", () => document.hidden || draw());
+  setTimeout(poll, part.dataset.poll * 1000);
+}

@@ -1,12 +1,15 @@
 """Roles: who sees them, who makes and changes them, and that nobody gives what they do not hold."""
 
 import asyncio
+import html
 import json
+import re
 from copy import deepcopy
 from typing import Any
 
 import pytest
 import yaml
+from django.utils.translation import override
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
@@ -17,9 +20,12 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
 )
+from console.kube.identity import Identity
 from console.kube.runtime import StaticRuntime
+from console.ui.places import PagePlace, find_place
+from rbac.middleware import access_of
 from tests.access.conftest import Browser
-from tests.rbac.objects import rule, workspace_role
+from tests.rbac.objects import rule, workspace_binding, workspace_role
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -114,6 +120,23 @@ async def test_the_list_is_drawn_anew_when_something_has_changed(runtime: Static
     changed["metadata"]["annotations"] = {"kubesphere.io/description": "Keeps"}
     runtime.console.put(GLOBAL_ROLES, changed)
     assert (await admin.get("/access/roles", If_None_Match=etag)).status_code == 200
+
+
+@pytest.mark.parametrize("who", ["admin", "alice", "bob"])
+async def test_sockets_follow_what_the_page_shows(runtime: StaticRuntime, who: str) -> None:
+    browser = await signed_in(who)
+    for url in ("/access/roles", "/workspaces/shop/roles", f"{SHOP}/shop-viewer"):
+        text = text_of(await browser.get(url))
+        followed = re.search(r'data-url="([^"]+)" data-etag="([^"]+)"', text)
+        assert followed, text
+        address, etag = (html.unescape(part) for part in followed.groups())
+        place = find_place(address)
+        assert isinstance(place, PagePlace), address
+        access = access_of(Identity(who))
+        assert access is not None
+        with override("en"):
+            assert place.etag(access) == etag, url
+        assert (await browser.get(address, If_None_Match=etag)).status_code == 304
 
 
 async def test_a_role_says_what_it_means_and_who_holds_it() -> None:
@@ -294,7 +317,7 @@ async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
     page = f"{SHOP}/shop-viewer"
     fields = {"kind": "User", "subject": "charlie"}
     assert (await alice.post(f"{page}/grant", fields)).status_code == 302
-    made = stored(runtime, WORKSPACE_ROLE_BINDINGS, "charlie-shop-viewer")
+    made = stored(runtime, WORKSPACE_ROLE_BINDINGS, "shop.charlie")
     assert made["roleRef"] == {
         "apiGroup": "iam.kubesphere.io",
         "kind": "WorkspaceRole",
@@ -305,12 +328,31 @@ async def test_a_role_is_given_and_taken_away(runtime: StaticRuntime) -> None:
         "iam.kubesphere.io/user-ref": "charlie",
     }
     assert (await alice.post(f"{page}/grant", fields)).status_code == 409
-    taken = {"where": "", "binding": "charlie-shop-viewer", "subject": "User charlie"}
+    taken = {"where": "", "binding": "shop.charlie", "subject": "User charlie"}
     assert (await alice.post(f"{page}/revoke", taken)).status_code == 302
-    assert "charlie-shop-viewer" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+    assert "shop.charlie" not in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
     assert (await alice.post(f"{page}/revoke", taken)).status_code == 409
     verbs = [row.verb async for row in AuditRecord.objects.filter(actor="alice").order_by("time")]
     assert verbs[-2:] == ["create", "delete"]
+
+
+async def test_nobody_has_two_roles_in_a_workspace(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    before = set(runtime.console.of(WORKSPACE_ROLE_BINDINGS))
+    for who, role, has in (("bob", "shop-admin", "viewer"), ("alice", "shop-viewer", "admin")):
+        answer = await alice.post(f"{SHOP}/{role}/grant", {"kind": "User", "subject": who})
+        assert answer.status_code == 409
+        assert f"{who} has the role shop-{has} in this workspace." in text_of(answer)
+    assert set(runtime.console.of(WORKSPACE_ROLE_BINDINGS)) == before
+    # What the cache does not know yet, kube-apiserver does.
+    for kind, who, named in (("User", "charlie", "charlie"), ("Group", "ops", "group.ops")):
+        unseen = workspace_binding(f"shop.{named}", "shop", "shop-admin", f"{kind} {who}")
+        runtime.console.objects[WORKSPACE_ROLE_BINDINGS, f"shop.{named}"] = unseen
+        fields = {"kind": kind, "subject": who}
+        answer = await alice.post(f"{SHOP}/shop-viewer/grant", fields)
+        assert answer.status_code == 409
+    other = await alice.post(f"{SHOP}/shop-viewer/grant", {"kind": "Group", "subject": "a b/C"})
+    assert other.status_code == 302
 
 
 async def test_one_of_several_subjects_goes_and_the_others_stay(runtime: StaticRuntime) -> None:

@@ -32,7 +32,8 @@ class Crashing:
 
         async def write(*args: Any, **kwargs: Any) -> Any:
             self.writes += 1
-            if self.writes == self._at and self._lost:
+            # Who is dead writes nothing, whatever was to follow or was under way.
+            if 0 < self._at < self.writes or (self.writes == self._at and self._lost):
                 raise Crash
             answer = await found(*args, **kwargs)
             if self.writes == self._at:

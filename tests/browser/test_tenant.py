@@ -40,6 +40,16 @@ def world() -> list[Manifest]:
     return [person("ann"), person("ben"), template, quota]
 
 
+def another_member() -> Manifest:
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "WorkspaceRoleBinding",
+        "metadata": {"name": "acme.cid", "labels": {"kubesphere.io/workspace": "acme"}},
+        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": "acme-viewer"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "cid"}],
+    }
+
+
 def enter(page: Page, console: Console, name: str, path: str) -> None:
     page.goto(f"{console.url}/login?next={path}")
     page.fill("input[name=username]", name)
@@ -109,6 +119,8 @@ def test_a_tenants_whole_life(
         )
     tabs.get_by_role("link", name="Quota", exact=True).click()
     expect(page.locator("main")).to_contain_text("1 of 4")
+    page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
+    expect(page.locator("main")).to_contain_text("The quota is reached")
     for arguments in (("get", "ns"), ("create", "ns", "own"), ("get", "pods", "-n", "default")):
         assert "orbidden" in refused(console, *arguments)
 
@@ -117,11 +129,22 @@ def test_a_tenants_whole_life(
     enter(watching, console, "ben", "/clusters/host/pods?namespace=acme-shop")
     row = watching.locator('tr[data-key="acme-shop/web"]')
     expect(row).to_be_visible()
+    reading = other.new_page()
+    asked: list[str] = []
+    reading.goto(f"{console.url}/workspaces/acme/members")
+    expect(reading.locator('tr[data-key="ben"]')).to_be_visible()
+    expect(reading.locator("body")).to_have_attribute("data-live", "live")
+    reading.on("request", lambda request: asked.append(request.url))
+    console.kubectl("apply", "-f", "-", input=json.dumps(another_member()))
+    expect(reading.locator('tr[data-key="cid"]')).to_be_visible()
+    # The page itself is fetched when it is another, not every now and then.
+    assert 0 < len(asked) <= 3, asked
     page.goto(f"{console.url}/workspaces/acme/members/ben/remove")
     page.get_by_role("button", name="Remove member").click()
     removed = time.monotonic()
     expect(page.locator('tr[data-key="ben"]')).to_have_count(0)
     expect(row).to_have_count(0, timeout=2_000)
+    expect(reading.locator('[data-state="denied"]')).to_be_visible(timeout=2_000)
     assert time.monotonic() - removed < 2
     other.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import markcoroutinefunction
+from pytest_django import Settings
 
 from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
@@ -39,6 +40,23 @@ class PersonMiddleware:
         return await self.get_response(request)
 
 
+@pytest.fixture
+def site(settings: Settings) -> None:
+    """The pages, without what signs people in."""
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.MIDDLEWARE = [
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.middleware.locale.LocaleMiddleware",
+        "django.contrib.messages.middleware.MessageMiddleware",
+        "django_htmx.middleware.HtmxMiddleware",
+        "tests.workspaces.conftest.PersonMiddleware",
+    ]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
 class Tenancy:
     def __init__(self, cluster: ControlPlane, runtime: Runtime) -> None:
         self.cluster, self.runtime = cluster, runtime
@@ -49,9 +67,7 @@ def tenancy(
     control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Tenancy]:
     with ControlPlane() as cluster, ExitStack() as stack:
-        kubeconfig = tmp_path_factory.mktemp("console") / "kubeconfig"
-        tokens = asyncio.run(_install(cluster))
-        write_console_kubeconfig(kubeconfig, cluster.url, Path(cluster.ca_file), tokens)
+        kubeconfig = console_kubeconfig(cluster, tmp_path_factory)
         runtime = Runtime(kubeconfig=str(kubeconfig))
         runtime.start()
         stack.callback(runtime.stop)
@@ -61,6 +77,14 @@ def tenancy(
         set_runtime(runtime)
         stack.callback(set_runtime, None)
         yield Tenancy(cluster, runtime)
+
+
+def console_kubeconfig(cluster: ControlPlane, folders: pytest.TempPathFactory) -> Path:
+    """Installs the console in the cluster; the file with its identities."""
+    path = folders.mktemp("console") / "kubeconfig"
+    tokens = asyncio.run(_install(cluster))
+    write_console_kubeconfig(path, cluster.url, Path(cluster.ca_file), tokens)
+    return path
 
 
 async def _install(cluster: ControlPlane) -> dict[str, str]:

@@ -63,6 +63,7 @@ class TenantConsole(FakeConsole):
     async def create(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
     ) -> Manifest:
+        self._check_alive()
         made = await super().create(gvr, body, namespace=namespace, audit_id=audit_id)
         self._wrote()
         return made
@@ -78,6 +79,7 @@ class TenantConsole(FakeConsole):
         subresource: str = "",
         audit_id: str = "",
     ) -> Manifest:
+        self._check_alive()
         made = await super().patch(
             gvr, body, namespace=namespace, name=name, subresource=subresource, audit_id=audit_id
         )
@@ -89,6 +91,7 @@ class TenantConsole(FakeConsole):
         self, gvr: GVR, body: Manifest, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> Manifest:
         """The status is not written with the rest."""
+        self._check_alive()
         kept = self.objects.get((gvr, place_of(body)), {})
         meta = {"uid": kept.get("metadata", {}).get("uid"), **body["metadata"]}
         whole = {**body, "metadata": meta, **{k: v for k, v in kept.items() if k == "status"}}
@@ -107,6 +110,7 @@ class TenantConsole(FakeConsole):
         dry_run: bool = False,
         audit_id: str = "",
     ) -> Manifest:
+        self._check_alive()
         found = self._found(gvr, str(Key(namespace, name)))
         meta = found["metadata"]
         given = {"uid": uid, "resourceVersion": resource_version}
@@ -140,8 +144,12 @@ class TenantConsole(FakeConsole):
 
     def _wrote(self) -> None:
         self.writes += 1
+        if self.writes == self.crash_after:
+            raise Crash
+
+    def _check_alive(self) -> None:
+        """Who is dead writes nothing, whatever was to follow or was under way."""
         if self.crash_after is not None and self.writes >= self.crash_after:
-            self.crash_after = None
             raise Crash
 
     # What the cluster does by itself.

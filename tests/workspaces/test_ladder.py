@@ -59,6 +59,18 @@ def test_who_has_climbed_the_step_gets_the_next() -> None:
     assert whole(deal(PODS, Decimal(10), later)) == {"a": 8, "b": 2}
 
 
+@pytest.mark.parametrize("climber", "abc")
+def test_one_project_alone_comes_to_use_all_of_it(climber: str) -> None:
+    now = {name: Share(Decimal(0), Decimal(0)) for name in "abc"}
+    for _step in range(40):
+        found = deal(PODS, Decimal(7), now)
+        one = now[climber]
+        used = one.used + 1 if one.enforced and one.used < one.enforced else one.used
+        now = {name: Share(found[name], found[name]) for name in now}
+        now[climber] = Share(found[climber], found[climber], used)
+    assert now[climber].used == 7
+
+
 def test_a_quota_of_the_projects_own_is_kept_for_it() -> None:
     own = {
         "a": Share(None, None, Decimal(0), Decimal(8)),

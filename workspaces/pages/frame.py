@@ -1,20 +1,18 @@
 """What the pages of workspaces share: who may see them, their head and tabs, what goes wrong on all."""
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 
 from django.db import DatabaseError
-from django.http import Http404, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.forms import Form
 from console.audit.trail import AuditUnavailable
@@ -23,6 +21,7 @@ from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
+    GVR,
     LIMIT_RANGES,
     NAMESPACES,
     RESOURCE_QUOTAS,
@@ -37,21 +36,26 @@ from console.kube.gvr import (
 )
 from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import get_runtime
+from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.drawing import draw
+from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
-from console.ui.registry import kinds
-from console.ui.shell import live_of
 from console.ui.text import visible
-from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
-from workspaces.rights import may_see
+from workspaces.pages.denied import refused_page
+from workspaces.rights import WorkspaceRights, may_see, rights_in
 from workspaces.services.acting import Doer, Overtaken, Refused
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
+#: What a page shows of a workspace, by the names of its template; called with what is in the address.
+Values = Callable[..., Mapping[str, Any]]
+
+#: What every page is made of: whether the workspace is there, and what the viewer may do in it.
+_EVERYWHERE = (WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES)
 
 #: What the pages are made of, and seconds that the first viewer waits for lists that nobody has followed.
 FOLLOWED = (
@@ -80,23 +84,33 @@ _TITLES: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class Seen:
     """A workspace that the viewer may see, and that is there."""
 
-    request: ConsoleRequest
-    doer: Doer
+    access: Access
     workspace: Workspace
-
-    @property
-    def access(self) -> Access:
-        return self.doer.access
 
     @property
     def name(self) -> str:
         return self.workspace.name
 
+    @property
+    def rights(self) -> WorkspaceRights:
+        return rights_in(self.access, self.name)
+
     def url(self, page: str, *more: str) -> str:
         return reverse(page, args=(self.name, *more))
+
+
+@dataclass(frozen=True, slots=True)
+class Open(Seen):
+    """One on whose page something is done."""
+
+    request: ConsoleRequest
+
+    @property
+    def doer(self) -> Doer:
+        return Doer(self.request, self.access, self.name)
 
 
 def page(view: View) -> View:
@@ -111,7 +125,7 @@ def page(view: View) -> View:
             await follow()
             return await view(request, *args, **kwargs)
         except Denied as denied:
-            return denied_page(request, denied, kinds.of(WORKSPACES))
+            return refused_page(request, denied, str(kwargs.get("workspace", "")))
         except UnknownKind:
             return error_page(request, 503, _("The users have not arrived from the cluster."))
         except (AuditUnavailable, DatabaseError):
@@ -129,33 +143,58 @@ async def follow() -> None:
         await asyncio.gather(*waits)
 
 
+def live(values: Values, *types: GVR) -> Callable[[View], View]:
+    """Decorates the view of a page that shows what `values` returns and is drawn anew when that changes.
+    `types`: what it is made of beside the workspace, its roles and its projects."""
+
+    def check(access: Access, params: QueryDict, workspace: str, **_arguments: str) -> None:
+        _check_sight(access, workspace)
+
+    def look(access: Access, params: QueryDict, workspace: str, **arguments: str) -> object:
+        seen = Seen(access, _find(access, workspace))
+        return _content(seen, values(seen, **arguments))
+
+    return followed(Following(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look))
+
+
 def open_workspace(request: ConsoleRequest, name: str) -> Open:
     """Raises `Denied`, whether or not there is such a workspace, and `Http404`."""
     access = access_of(request)
-    if not may_see(access, name):
-        raise Denied("get", WORKSPACES)
+    return Open(access, _find(access, name), request)
+
+
+def _find(access: Access, name: str) -> Workspace:
+    _check_sight(access, name)
+    entry: Entry[Workspace] | None
     entry = get_runtime().informer(WORKSPACES).store.get(Key("", name))
     if entry is None:
         raise Http404
-    return Open(request, Doer(request, access, name), entry.projection)
+    return entry.projection
+
+
+def _check_sight(access: Access, name: str) -> None:
+    if not may_see(access, name):
+        raise Denied("get", WORKSPACES)
 
 
 async def show(
     opened: Open, current: str, template: str, values: Mapping[str, Any]
 ) -> HttpResponse:
-    """A page that is drawn anew every second, while anything on it changes."""
+    """A page that is drawn anew when `values`, those of `live`, change."""
     request = opened.request
-    informers = get_runtime().informers()
-    body = draw(template, {**values, "workspace": visible(opened.name)})
-    state = (body.pieces, body.gaps, live_of(informers), get_language())
-    etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
+    etag = etag_of_page(_content(opened, values))
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
-    await prepare_menu(informers)
+    body = draw(template, {**values, "workspace": visible(opened.name)})
+    await prepare_menu(get_runtime().informers())
     context = {**head(opened, current), "body": body.html(), "etag": etag}
-    response = render(request, "workspaces/live.html", {**context, "updated": datetime.now(UTC)})
+    response = render(request, "workspaces/live.html", context)
     response["ETag"] = etag
     return response
+
+
+def _content(seen: Seen, values: Mapping[str, Any]) -> object:
+    return {**values}, seen.workspace.alias, seen.workspace.deleted
 
 
 def head(opened: Open, current: str) -> dict[str, Any]:

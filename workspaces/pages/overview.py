@@ -1,6 +1,8 @@
 """The first page of a workspace: how full it is, what is not well, its projects; and its quota."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
@@ -9,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
-from console.kube.gvr import PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
+from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
 from console.ui.columns import Target, target_url
@@ -23,7 +25,7 @@ from console.ui.troubles import troubles_of
 from console.ui.words import translate
 from workspaces.amounts import Amounts
 from workspaces.names import SHARE
-from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
 from workspaces.quotas import (
     RESOURCES,
     Use,
@@ -67,55 +69,62 @@ class TroubleLine:
     url: str
 
 
+def _overview(seen: Seen) -> Mapping[str, Any]:
+    shows_quota = may_see_quota(seen.access, seen.name)
+    manager = seen.workspace.manager
+    may_list = seen.rights.may("list", MEMBERS)
+    return {
+        **_projects(seen),
+        "shows_quota": shows_quota,
+        "uses": workspace_use(seen.name) if shows_quota else [],
+        "troubles": _troubles(seen),
+        "manager": visible(manager),
+        "description": visible(seen.workspace.description),
+        "member_count": len(members(seen.name, manager)) if may_list else None,
+        "isolated": seen.workspace.isolated,
+        "members_url": seen.url("workspace_members"),
+        "quota_url": seen.url("workspace_quota"),
+    }
+
+
 @require_safe
+@live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, *WATCHED)
 @page
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    troubles = await _troubles(opened)
-    rights, shows_quota = opened.doer.rights, may_see_quota(opened.access, opened.name)
-    values = {
-        "shows_quota": shows_quota,
-        "uses": workspace_use(opened.name) if shows_quota else [],
-        "lines": await project_lines(opened),
-        "troubles": troubles,
-        "manager": visible(opened.workspace.manager),
-        "description": visible(opened.workspace.description),
-        "member_count": len(members(opened.name, opened.workspace.manager))
-        if rights.may("list", MEMBERS)
-        else None,
-        "isolated": opened.workspace.isolated,
-        "new_url": opened.url("workspace_project_new") if rights.may("create", PROJECTS) else "",
-        "members_url": opened.url("workspace_members"),
-        "quota_url": opened.url("workspace_quota"),
+    await _bring_up(WATCHED)
+    return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
+
+
+def _projects(seen: Seen) -> Mapping[str, Any]:
+    may_create = seen.rights.may("create", PROJECTS)
+    return {
+        "lines": _lines(seen),
+        "new_url": seen.url("workspace_project_new") if may_create else "",
     }
-    return await show(opened, "workspace", "workspaces/_overview.html", values)
 
 
 @require_safe
+@live(_projects, RESOURCE_QUOTAS, PODS)
 @page
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    values = {
-        "lines": await project_lines(opened),
-        "new_url": opened.url("workspace_project_new")
-        if opened.doer.rights.may("create", PROJECTS)
-        else "",
-    }
-    return await show(opened, "workspace_projects", "workspaces/_projects.html", values)
+    await _bring_up((PODS,))
+    return await show(opened, "workspace_projects", "workspaces/_projects.html", _projects(opened))
 
 
-async def project_lines(opened: Open) -> list[ProjectLine]:
+def _lines(seen: Seen) -> list[ProjectLine]:
     """Projects in trouble first."""
-    failing = await _failing(opened)
+    failing = _failing(seen)
     lines = [
-        _line(opened, project, failing.get(project.name, 0))
-        for project in projects_of(opened.name)
-        if opened.access.can("get", PROJECTS, name=project.name)
+        _line(seen, project, failing.get(project.name, 0))
+        for project in projects_of(seen.name)
+        if seen.access.can("get", PROJECTS, name=project.name)
     ]
     return sorted(lines, key=lambda line: (-line.failing, line.name))
 
 
-def _line(opened: Open, project: Namespace, failing: int) -> ProjectLine:
+def _line(opened: Seen, project: Namespace, failing: int) -> ProjectLine:
     uses = _share(opened, project.name)
     state = _("Preparing") if project.preparing else translate(project.status.word)
     return ProjectLine(
@@ -131,13 +140,21 @@ def _line(opened: Open, project: Namespace, failing: int) -> ProjectLine:
     )
 
 
-def _share(opened: Open, project: str) -> list[Use]:
+def _share(opened: Seen, project: str) -> list[Use]:
     """A project's share of the workspace's quota, as far as the viewer may read it."""
     may_read = opened.access.can("list", RESOURCE_QUOTAS, namespace=project)
     return project_use(project, SHARE) if may_read else []
 
 
-async def _failing(opened: Open) -> dict[str, int]:
+async def _bring_up(types: tuple[GVR, ...]) -> None:
+    """Others are served meanwhile."""
+    for gvr in types:
+        kind = kinds.of(gvr)
+        if kind is not None:
+            await brought_up(troubles_of(kind, get_runtime().informer(gvr)))
+
+
+def _failing(opened: Seen) -> dict[str, int]:
     kind = kinds.of(PODS)
     if kind is None:
         return {}
@@ -145,12 +162,10 @@ async def _failing(opened: Open) -> dict[str, int]:
         allowed = readable(kind, opened.access)
     except Denied:
         return {}
-    troubles = troubles_of(kind, get_runtime().informer(PODS))
-    await brought_up(troubles)
-    return dict(troubles.failing(allowed))
+    return dict(troubles_of(kind, get_runtime().informer(PODS)).failing(allowed))
 
 
-async def _troubles(opened: Open) -> list[TroubleLine]:
+def _troubles(opened: Seen) -> list[TroubleLine]:
     found: list[TroubleLine] = []
     for project in projects_of(opened.name):
         for gvr in WATCHED:
@@ -162,7 +177,6 @@ async def _troubles(opened: Open) -> list[TroubleLine]:
             except Denied:
                 continue
             troubles = troubles_of(kind, get_runtime().informer(gvr))
-            await brought_up(troubles)
             url = target_url(Target(kind.segment, project.name, ""))
             found += (
                 TroubleLine(
@@ -178,25 +192,30 @@ async def _troubles(opened: Open) -> list[TroubleLine]:
     return sorted(found, key=lambda line: (line.severity != "error", -line.count))[:20]
 
 
+def _quota(seen: Seen) -> Mapping[str, Any]:
+    """Raises `Denied`."""
+    if not may_see_quota(seen.access, seen.name):
+        raise Denied("get", WORKSPACE_QUOTAS)
+    may_edit = seen.access.can("update", WORKSPACE_QUOTAS, name=seen.name)
+    return {
+        "uses": workspace_use(seen.name),
+        "shares": [
+            (visible(project.name), _share(seen, project.name))
+            for project in projects_of(seen.name)
+            if seen.access.can("get", PROJECTS, name=project.name)
+        ],
+        "edit_url": f"{seen.url('workspace_quota')}?edit" if may_edit else "",
+    }
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
+@live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS)
 @page
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """How much of each resource all projects may use together; a form for those who may say so."""
     opened = open_workspace(request, workspace)
-    may_edit = opened.access.can("update", WORKSPACE_QUOTAS, name=opened.name)
     if "edit" not in request.GET and request.method != "POST":
-        if not may_see_quota(opened.access, opened.name):
-            raise Denied("get", WORKSPACE_QUOTAS)
-        values = {
-            "uses": workspace_use(opened.name),
-            "shares": [
-                (visible(project.name), _share(opened, project.name))
-                for project in projects_of(opened.name)
-                if opened.access.can("get", PROJECTS, name=project.name)
-            ],
-            "edit_url": f"{opened.url('workspace_quota')}?edit" if may_edit else "",
-        }
-        return await show(opened, "workspace_quota", "workspaces/_quota.html", values)
+        return await show(opened, "workspace_quota", "workspaces/_quota.html", _quota(opened))
     settings.may_set_quota(opened.doer)
     entry = workspace_quota(opened.name)
     hard = entry.projection.hard if entry is not None else {}

@@ -1,27 +1,38 @@
 """Members and departments of a workspace."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
+from console.kube.gvr import GROUP_BINDINGS, GROUPS
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
-from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.pages.frame import (
+    Open,
+    Seen,
+    done,
+    form_page,
+    live,
+    open_workspace,
+    page,
+    show,
+)
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
 from workspaces.services import departments as groups
 from workspaces.services import members as people
 
 
-@require_safe
-@page
-async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
-    rights = opened.doer.rights
+def _members(opened: Seen) -> Mapping[str, Any]:
+    """Raises `Denied`."""
+    rights = opened.rights
     rights.require("list", MEMBERS)
     found = people.members(opened.name, opened.workspace.manager)
-    values = {
+    return {
         "members": [
             {
                 "name": visible(member.name),
@@ -33,14 +44,21 @@ async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
         ],
         "invite_url": opened.url("workspace_invite") if rights.may("create", MEMBERS) else "",
     }
-    return await show(opened, "workspace_members", "workspaces/_members.html", values)
+
+
+@require_safe
+@live(_members)
+@page
+async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    return await show(opened, "workspace_members", "workspaces/_members.html", _members(opened))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @page
 async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("create", MEMBERS)
+    opened.rights.require("create", MEMBERS)
     form = Form([Field("user", _("User"), required=True), _role_field(opened)])
     if request.method == "POST":
         form.read(request)
@@ -62,7 +80,7 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
 async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
     """The role of one member."""
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("update", MEMBERS)
+    opened.rights.require("update", MEMBERS)
     found = _member(opened, user)
     form = Form([_role_field(opened, found.roles[0])])
     version = people.member_version(opened.name, user)
@@ -87,7 +105,7 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
 @page
 async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("delete", MEMBERS)
+    opened.rights.require("delete", MEMBERS)
     _member(opened, user)
     form = Form([])
     if request.method == "POST" and await done(form, people.remove(opened.doer, user)):
@@ -105,16 +123,14 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
-async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
-    rights = opened.doer.rights
+def _departments(opened: Seen) -> Mapping[str, Any]:
+    """Raises `Denied`."""
+    rights = opened.rights
     rights.require("list", DEPARTMENTS)
-    found = groups.tree(opened.name)
     may_edit, may_delete = rights.may("update", DEPARTMENTS), rights.may("delete", DEPARTMENTS)
-    if "new" not in request.GET and request.method != "POST":
-        lines = [
+    new_url = f"{opened.url('workspace_departments')}?new"
+    return {
+        "lines": [
             {
                 "title": visible(one.title),
                 "name": visible(one.name),
@@ -126,12 +142,22 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
                 if may_delete
                 else "",
             }
-            for one in found
-        ]
-        new_url = f"{opened.url('workspace_departments')}?new"
-        values = {"lines": lines, "new_url": new_url if rights.may("create", DEPARTMENTS) else ""}
+            for one in groups.tree(opened.name)
+        ],
+        "new_url": new_url if rights.may("create", DEPARTMENTS) else "",
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@live(_departments, GROUPS, GROUP_BINDINGS)
+@page
+async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    if "new" not in request.GET and request.method != "POST":
+        values = _departments(opened)
         return await show(opened, "workspace_departments", "workspaces/_departments.html", values)
-    rights.require("create", DEPARTMENTS)
+    opened.rights.require("create", DEPARTMENTS)
+    found = groups.tree(opened.name)
     choices = [("", _("none")), *((one.name, one.title) for one in found)]
     form = Form(
         [
@@ -160,7 +186,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
 async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     """Its role, and somebody more in it."""
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("update", DEPARTMENTS)
+    opened.rights.require("update", DEPARTMENTS)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
@@ -200,7 +226,7 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
 @page
 async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("delete", DEPARTMENTS)
+    opened.rights.require("delete", DEPARTMENTS)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
@@ -229,7 +255,7 @@ async def _change(opened: Open, found: groups.Department, form: Form, version: s
         await groups.leave(opened.doer, found.name, form["leave"])
 
 
-def _acts(opened: Open, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
+def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
     """Where to change the role and to end it; the manager's comes from the settings."""
     if member.manages:
         return {}

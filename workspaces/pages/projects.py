@@ -1,5 +1,8 @@
 """Making a project in a workspace; its quota, its default limits and its members."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -23,7 +26,7 @@ from console.ui.links import HOST_CLUSTER, action_url
 from console.ui.text import visible
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
-from workspaces.pages.frame import Open, done, form_page, open_workspace, page, show
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
 from workspaces.pages.overview import quota_form, read_amounts
 from workspaces.quotas import project_use, quota_entry
 from workspaces.rights import PROJECTS
@@ -34,7 +37,7 @@ from workspaces.services import project_members, projects
 @page
 async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    opened.doer.rights.require("create", PROJECTS)
+    opened.rights.require("create", PROJECTS)
     hint = _("Lower-case letters, digits and -; it cannot be changed later.")
     about = [
         Field("name", _("Name"), hint=hint, required=True),
@@ -69,16 +72,14 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@require_safe
-@page
-async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
+    """Raises as `open_project`."""
     found = open_project(opened, namespace)
     access, name = opened.access, found.name
     may_delete = access.can("delete", NAMESPACES, name=name)
     may_edit = access.can("update", RESOURCE_QUOTAS, namespace=name)
     shows_quota = access.can("list", RESOURCE_QUOTAS, namespace=name)
-    values = {
+    return {
         "project": visible(name),
         "alias": visible(found.alias),
         "creator": visible(found.creator),
@@ -98,6 +99,14 @@ async def project(request: ConsoleRequest, workspace: str, namespace: str) -> Ht
         if may_delete
         else "",
     }
+
+
+@require_safe
+@live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS)
+@page
+async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
+    opened = open_workspace(request, workspace)
+    values = _project(opened, namespace)
     return await show(opened, "workspace_projects", "workspaces/_project.html", values)
 
 
@@ -167,7 +176,7 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     )
 
 
-def open_project(opened: Open, name: str) -> Namespace:
+def open_project(opened: Seen, name: str) -> Namespace:
     """Raises `Denied`, whether or not there is such a project, and `Http404`."""
     if not opened.access.can("get", PROJECTS, name=name):
         raise Denied("get", NAMESPACES)

@@ -1,5 +1,8 @@
 """What a workspace is called, who manages it, whether its network is isolated, and its end."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -11,32 +14,38 @@ from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
-from workspaces.pages.frame import done, form_page, open_workspace, page, show
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
 from workspaces.quotas import projects_of
 from workspaces.rights import ITSELF
 from workspaces.services import settings
 
 
+def _settings(seen: Seen) -> Mapping[str, Any]:
+    found, here = seen.workspace, seen.url("workspace_settings")
+    there = settings.template_of(seen.name) is not None
+    may_edit = there and seen.rights.may("update", ITSELF)
+    may_delete = there and seen.access.can("delete", WORKSPACE_TEMPLATES, name=seen.name)
+    return {
+        "alias": visible(found.alias),
+        "description": visible(found.description),
+        "manager": visible(found.manager),
+        "isolated": found.isolated,
+        "edit_url": f"{here}?edit" if may_edit else "",
+        "delete_url": seen.url("workspace_delete") if may_delete else "",
+    }
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
+@live(_settings, WORKSPACE_TEMPLATES)
 @page
 async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = open_workspace(request, workspace)
-    entry = settings.template_of(opened.name)
-    may_edit = entry is not None and opened.doer.rights.may("update", ITSELF)
-    may_delete = opened.access.can("delete", WORKSPACE_TEMPLATES, name=opened.name)
-    here = opened.url("workspace_settings")
     if "edit" not in request.GET and request.method != "POST":
-        found = opened.workspace
-        values = {
-            "alias": visible(found.alias),
-            "description": visible(found.description),
-            "manager": visible(found.manager),
-            "isolated": found.isolated,
-            "edit_url": f"{here}?edit" if may_edit else "",
-            "delete_url": opened.url("workspace_delete") if entry and may_delete else "",
-        }
+        values = _settings(opened)
         return await show(opened, "workspace_settings", "workspaces/_settings.html", values)
-    opened.doer.rights.require("update", ITSELF)
+    opened.rights.require("update", ITSELF)
+    here = opened.url("workspace_settings")
+    entry = settings.template_of(opened.name)
     if entry is None:
         raise Http404
     found = entry.projection

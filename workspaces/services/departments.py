@@ -15,6 +15,7 @@ from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
+from workspaces.objects import department_name
 from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
 from workspaces.services.acting import Doer, Overtaken, Refused, check_person
 from workspaces.services.bindings import (
@@ -177,8 +178,7 @@ async def set_role(doer: Doer, name: str, role: str, version: str) -> None:
         "apiVersion": WORKSPACE_ROLE_BINDINGS.group_version,
         "kind": "WorkspaceRoleBinding",
         "metadata": {
-            # One for each department, whatever the role. Names of users follow a single dot.
-            "name": f"{doer.workspace}.group.{name}",
+            "name": department_name(doer.workspace, name),
             "labels": {WORKSPACE_LABEL: doer.workspace, GROUP_LABEL: name},
             "ownerReferences": [owner_of(doer.workspace, doer.home().uid)],
         },

@@ -65,7 +65,7 @@ async def invite(doer: Doer, user: str, role: str) -> None:
     entry = get_runtime().informer(USERS).store.get(Key("", user))
     if entry is None or not is_usable(entry.projection):
         raise Refused(_("There is no user %(name)s who could be invited.") % {"name": user})
-    if _of(doer.workspace, user):
+    if any(user in one.projection.users for one in bindings_of(doer.workspace)):
         raise Refused(_("%(name)s is a member already.") % {"name": user})
     await _bind(doer, user, role)
 
@@ -102,8 +102,7 @@ async def remove(doer: Doer, user: str) -> None:
     doer.rights.require("delete", MEMBERS)
     found = _of(doer.workspace, user)
     _check_outranks(doer, user, (*found, *_by_departments(doer.workspace, user)))
-    for entry in found:
-        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
+    await leave_roles(doer, user)
     for entry in _label(GROUP_BINDINGS, doer.workspace):
         if user in entry.projection.users:
             await take_out(doer, GROUP_BINDINGS, entry, USER, user)
@@ -113,6 +112,12 @@ async def remove(doer: Doer, user: str) -> None:
             # What controllers make of the workspace's roles follows those.
             if user in entry.projection.users and not entry.key.name.startswith(PREFIX):
                 await take_out(doer, ROLE_BINDINGS, entry, USER, user)
+
+
+async def leave_roles(doer: Doer, user: str) -> None:
+    """Ends the roles that somebody has as a member. Whether the doer may is for the caller to say."""
+    for entry in _of(doer.workspace, user):
+        await take_out(doer, WORKSPACE_ROLE_BINDINGS, entry, USER, user)
 
 
 def _check_role(doer: Doer, role: str) -> None:

@@ -23,6 +23,7 @@ from workspaces.ladder import quantity_text
 from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE, Manifest
 from workspaces.rights import ITSELF, rules_of_role
 from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.members import leave_roles
 from workspaces.services.projects import check_name
 
 
@@ -89,6 +90,9 @@ async def edit(
     name = doer.workspace
     async with doer.as_console("update", WORKSPACE_TEMPLATES, name) as (client, recording):
         await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
+    if manager != entry.projection.manager:
+        # Who manages the workspace has the administrator's role by that, and everybody has one.
+        await leave_roles(doer, manager)
 
 
 async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:

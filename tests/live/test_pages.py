@@ -1,0 +1,166 @@
+"""A page that is drawn whole: sockets say when it shows something else, and only then."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.urls import path
+from django.utils.translation import override
+from pytest_django import Settings
+
+from console.kube.gvr import GVR, NAMESPACES, PODS, Key
+from console.kube.informer import Informer
+from console.kube.runtime import get_runtime
+from console.live.mailbox import Mail
+from console.live.pageview import PageView
+from console.live.screens import get_screens
+from console.live.view import Known
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.following import Following, followed
+from console.ui.places import PagePlace, find_place
+from tests.live.conftest import Browser, Browsers
+from tests.ui.support import FakeAccess, admin, charlie, namespace, pod
+
+URL = "/restarts/web-1"
+NEWS = Mail(keys=frozenset({Key("shop", "web-1")}))
+
+
+def _types(params: QueryDict, name: str) -> tuple[GVR, ...]:
+    if name == "none":
+        raise Http404
+    return (PODS, NAMESPACES)
+
+
+def _check(access: Access, params: QueryDict, name: str) -> None:
+    if not access.can("list", PODS, namespace="shop"):
+        raise Denied("list", PODS, "shop")
+
+
+def _look(access: Access, params: QueryDict, name: str) -> object:
+    """How often a pod was restarted: nothing else of it is on the page."""
+    _check(access, params, name)
+    entry = get_runtime().informer(PODS).store.get(Key("shop", name))
+    if entry is None:
+        raise Http404
+    return {"restarts": entry.projection.restarts, "wide": params.get("wide")}
+
+
+@followed(Following(_types, _check, _look))
+def _page(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponse()
+
+
+urlpatterns = [path("restarts/<str:name>", _page)]
+
+
+@pytest.fixture(autouse=True)
+def _pages(settings: Settings) -> None:
+    settings.ROOT_URLCONF = "tests.live.test_pages"
+
+
+def place_of(url: str = URL) -> PagePlace:
+    place = find_place(url)
+    assert isinstance(place, PagePlace)
+    return place
+
+
+def opened(pods: Informer[Any], url: str = URL) -> PageView:
+    view = PageView(place_of(url), "en", pods, {})
+    assert view.update(Mail(), admin(), anew=True) == []
+    return view
+
+
+def test_a_page_is_found_by_what_its_view_says() -> None:
+    assert place_of().types == (PODS, NAMESPACES)
+    assert find_place("/restarts/none") is None
+    with override("en"):
+        narrow, wide = place_of().etag(admin()), place_of(f"{URL}?wide=1").etag(admin())
+    assert narrow != wide
+    with override("zh-hans"):
+        assert place_of().etag(admin()) != narrow
+
+
+def test_it_is_another_page_only_if_it_shows_something_else(pods: Informer[Any]) -> None:
+    view = opened(pods)
+    had = view.known()
+    pods.apply(pod("web-1", restarts=3, labels={"new": "label"}))
+    assert view.update(NEWS, admin()) == []
+    assert not view.reshaped
+    assert view.catch_up(had, admin()) == []
+    pods.apply(pod("web-1", restarts=9))
+    view.update(Mail(types=frozenset({NAMESPACES})), admin())
+    assert view.reshaped
+    assert view.catch_up(had, admin()) is None
+    assert view.catch_up(Known(), admin()) is None
+    view.update(Mail(), admin())
+    assert not view.reshaped
+
+
+@pytest.mark.parametrize("way", ["gone", "denied"])
+def test_a_page_that_cannot_be_shown_any_more_is_another(pods: Informer[Any], way: str) -> None:
+    view = opened(pods)
+    if way == "gone":
+        pods.remove(pod("web-1"))
+    view.update(NEWS, admin() if way == "gone" else charlie())
+    assert view.reshaped
+
+
+# Through the socket.
+
+
+async def follower(browsers: Browsers, access: FakeAccess) -> Browser:
+    browser = await browsers(access)
+    with override("en"):
+        etag = place_of().etag(access)
+    await browser.say(json.dumps({"subscribe": URL, "etag": etag, "lang": "en"}))
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+    return browser
+
+
+async def test_a_change_on_the_page_fetches_it_and_no_other(
+    browsers: Browsers, pods: Informer[Any]
+) -> None:
+    browser = await follower(browsers, admin())
+    get_runtime().informer(NAMESPACES).apply(namespace("other"))
+    pods.apply(pod("web-2", restarts=7))
+    assert await browser.quiet()
+    pods.apply(pod("web-1", restarts=8))
+    assert await browser.control() == {"refresh": True}
+    # It waits until the browser says what it has now.
+    pods.apply(pod("web-1", restarts=9))
+    assert await browser.quiet()
+    with override("en"):
+        etag = place_of().etag(admin())
+    await browser.say(json.dumps({"subscribe": URL, "etag": etag, "lang": "en"}))
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.quiet()
+    assert len(get_screens()) == 1
+
+
+async def test_who_has_an_old_page_fetches_it_at_once(browsers: Browsers) -> None:
+    browser = await browsers(admin())
+    await browser.say(json.dumps({"subscribe": URL, "etag": '"old"', "lang": "en"}))
+    assert 'id="freshness"' in await browser.html()
+    assert await browser.control() == {"refresh": True}
+
+
+async def test_a_right_that_goes_closes_the_page(
+    browsers: Browsers, bindings: Informer[Any]
+) -> None:
+    access = FakeAccess("eve")
+    browser = await follower(browsers, access)
+    access.list_in = ()
+    bindings.apply({"metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}})
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+
+
+async def test_without_a_right_nothing_is_followed(browsers: Browsers) -> None:
+    browser = await browsers(charlie())
+    await browser.say(json.dumps({"subscribe": URL, "etag": "", "lang": "en"}))
+    assert (await browser.control())["error"]["code"] == 403
+    assert await browser.closed() == 4403
+    assert len(get_screens()) == 0

@@ -1,0 +1,159 @@
+"""Several people act in a workspace at the same time, on a real control plane."""
+
+import asyncio
+import re
+
+import pytest
+import yaml
+
+from console.kube.gvr import WORKSPACE_ROLES, WORKSPACES, Key
+from console.kube.identity import Identity
+from rbac.current import get_authorizer
+from tests.workspaces.cast import (
+    Person,
+    apply,
+    bound_to,
+    person,
+    read,
+    template,
+    until,
+)
+from tests.workspaces.conftest import Tenancy
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
+
+
+async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
+    apply(tenancy, *map(person, ("ann", "ben", "cleo")), template("duo", "ann"))
+    ann, ben = Person(tenancy, "ann"), Person(tenancy, "ben")
+    access = get_authorizer().access_for(Identity("ann"))
+    await until(lambda: access.can("get", WORKSPACES, name="duo"), "sight of the workspace")
+
+    # One of ten invites; the others are told, and there is one role.
+    roles = ("duo-viewer", "duo-regular")
+    answers = await asyncio.gather(
+        *(
+            ann.post("/workspaces/duo/members/invite", user="ben", role=roles[at % 2])
+            for at in range(10)
+        )
+    )
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes[0] == 302
+    assert all(code in (400, 409) for code in codes[1:])
+    assert len(bound_to(tenancy, "duo", "ben")) == 1
+
+    # One of ten changes the role; what the others chose stays in their forms.
+    page = await ann.get("/workspaces/duo/members/ben/role")
+    version = re.search(r'name="version" value="([^"]+)"', page.content.decode())
+    assert version
+    answers = await asyncio.gather(
+        *(
+            ann.post("/workspaces/duo/members/ben/role", role="duo-admin", version=version[1])
+            for _at in range(10)
+        )
+    )
+    assert sorted(answer.status_code for answer in answers) == [302] + [409] * 9
+    lost = next(answer for answer in answers if answer.status_code == 409)
+    assert '<option value="duo-admin" selected>' in lost.content.decode()
+    assert bound_to(tenancy, "duo", "ben") == ["duo-admin"]
+
+    # Whoever leaves does so from what names others too, who stay.
+    answer = await ann.post("/workspaces/duo/projects/new", name="duo-shop")
+    assert answer.status_code == 302, answer.content.decode()
+    shared = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "shared", "namespace": "duo-shop"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
+            for name in ("ben", "cleo")
+        ],
+    }
+    apply(tenancy, shared)
+    await until(lambda: ben.may("list", "duo-shop"), "rights of the member")
+    cleo = Person(tenancy, "cleo")
+    await until(lambda: cleo.may("list", "duo-shop"), "rights of the other")
+    answer = await ann.post("/workspaces/duo/members/ben/remove")
+    assert answer.status_code == 302, answer.content.decode()
+    left = read(tenancy, "rolebinding", "shared", "-n", "duo-shop")["subjects"]
+    assert [subject["name"] for subject in left] == ["cleo"]
+    await until(lambda: not ben.may("list", "duo-shop"), "end of the rights", 2.0)
+    assert cleo.may("list", "duo-shop")
+
+
+async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
+    """Each adds a rule to what they see, and begins again when told that somebody was first."""
+    first = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    made = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "WorkspaceRole",
+        "metadata": {"name": "ten-own", "labels": {"kubesphere.io/workspace": "ten"}},
+        "rules": [first],
+    }
+    apply(tenancy, person("tess"), template("ten", "tess"), made)
+    tess = Person(tenancy, "tess")
+    access = get_authorizer().access_for(Identity("tess"))
+    await until(lambda: access.can("get", WORKSPACES, name="ten"), "sight of the workspace")
+    page, answers = "/access/roles/workspace/ten-own", []
+    await until(
+        lambda: tenancy.runtime.informer(WORKSPACE_ROLES).store.get(Key("", "ten-own")), "the role"
+    )
+    assert (await tess.get(page)).status_code == 200
+
+    async def add(number: int) -> None:
+        extra = {"apiGroups": [""], "resources": [f"things{number}"], "verbs": ["get"]}
+        while True:
+            now = await asyncio.to_thread(read, tenancy, "workspaceroles", "ten-own")
+            meta, rules = now["metadata"], [*now["rules"], extra]
+            fields = {"uid": meta["uid"], "version": meta["resourceVersion"]}
+            answer = await tess.post(f"{page}/edit", **fields, further=yaml.safe_dump(rules))
+            answers.append(answer.status_code)
+            assert answer.status_code in (302, 409), answer.content.decode()
+            if answer.status_code == 302:
+                return
+
+    await asyncio.gather(*(add(number) for number in range(10)))
+    rules = read(tenancy, "workspaceroles", "ten-own")["rules"]
+    assert {rule["resources"][0] for rule in rules} == {
+        "pods",
+        *(f"things{number}" for number in range(10)),
+    }
+    assert 409 in answers, "nobody was ever in anybody's way"
+    native = "quarterdeck:workspacerole:ten-own"
+    await until(
+        lambda: len((read(tenancy, "clusterrole", native) or {}).get("rules", [])) == 11,
+        "the native role",
+    )
+
+
+async def test_a_workspace_goes_while_projects_are_made_in_it(tenancy: Tenancy) -> None:
+    apply(tenancy, person("dave"), template("doomed", "dave"))
+    dave = Person(tenancy, "dave")
+    access = get_authorizer().access_for(Identity("dave"))
+    await until(lambda: access.can("get", WORKSPACES, name="doomed"), "sight of the workspace")
+    names = [f"doomed-{number}" for number in range(24)]
+
+    async def make(name: str) -> int:
+        answer = await dave.post("/workspaces/doomed/projects/new", name=name)
+        return int(answer.status_code)
+
+    making = [asyncio.create_task(make(name)) for name in names[:6]]
+    await asyncio.wait(making, return_when=asyncio.FIRST_COMPLETED)
+    making += [asyncio.create_task(make(name)) for name in names[6:]]
+    await asyncio.to_thread(
+        tenancy.cluster.kubectl, "delete", "workspacetemplate", "doomed", "--wait=false"
+    )
+    codes = await asyncio.gather(*making)
+    assert set(codes) <= {302, 400, 403, 404}, codes
+    assert 302 in codes
+
+    def left() -> list[str]:
+        everything = (
+            "namespaces,workspaces,workspacetemplates,workspaceroles,workspacerolebindings,"
+            "clusterroles,clusterrolebindings"
+        )
+        found = tenancy.cluster.kubectl("get", everything, "-o", "name").stdout.split()
+        return [name for name in found if "doomed" in name]
+
+    await until(lambda: not left(), "end of all that is doomed", 120)

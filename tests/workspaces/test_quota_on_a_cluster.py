@@ -1,0 +1,160 @@
+"""Projects compete for the quota of their workspace on a real control plane."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import yaml
+
+from console.kube.errors import ApiError, Forbidden
+from console.kube.gvr import PODS, RESOURCE_QUOTAS, WORKSPACES, Key
+from console.kube.identity import Identity
+from rbac.current import get_authorizer
+from tests.workspaces.cast import Person, apply, person, pod, read, template, until
+from tests.workspaces.conftest import Tenancy
+from workspaces.amounts import Amounts, amounts_of
+from workspaces.names import SHARE
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
+
+PROJECTS = ("rush-a", "rush-b", "rush-c")
+Sums = dict[str, Amounts]
+
+
+def quota(workspace: str, **hard: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "quota.kubesphere.io/v1alpha2",
+        "kind": "ResourceQuota",
+        "metadata": {"name": workspace},
+        "spec": {
+            "selector": {"kubesphere.io/workspace": workspace},
+            "quota": {"hard": {name.replace("_", "."): text for name, text in hard.items()}},
+        },
+    }
+
+
+class Recorder:
+    """The projects' shares together, at every version that kube-apiserver has had."""
+
+    def __init__(self, tenancy: Tenancy) -> None:
+        self._informer = tenancy.runtime.informer(RESOURCE_QUOTAS)
+        self.seen: list[Sums] = []
+        self.stop: Callable[[], None] = self._informer.add_listener(lambda _key: self._look())
+
+    def now(self) -> Sums:
+        """What is allowed, what is enforced and what is used, of each resource."""
+        found: Sums = {"asked": {}, "enforced": {}, "used": {}}
+        for name in PROJECTS:
+            entry = self._informer.store.get(Key(name, SHARE))
+            item = entry.original() if entry is not None else {}
+            status = item.get("status") or {}
+            for part, texts in (
+                ("asked", (item.get("spec") or {}).get("hard")),
+                ("enforced", status.get("hard")),
+                ("used", status.get("used")),
+            ):
+                for resource, amount in amounts_of(texts).items():
+                    found[part][resource] = found[part].get(resource, Decimal(0)) + amount
+        return found
+
+    def _look(self) -> None:
+        self.seen.append(self.now())
+
+
+class Tenants:
+    """Makes and deletes pods as a person, many at a time."""
+
+    def __init__(self, tenancy: Tenancy, name: str) -> None:
+        self._runtime, self._who = tenancy.runtime, Identity(name)
+        self.refused: list[str] = []
+
+    async def create(self, project: str, name: str) -> bool:
+        client = self._runtime.as_user(self._who)
+        try:
+            await client.create(PODS, yaml.safe_load(pod(name)), namespace=project)
+        except Forbidden as error:
+            self.refused.append(error.message)
+            return False
+        except ApiError:
+            return False
+        return True
+
+    async def fill(self, project: str, wanted: int, seconds: float) -> int:
+        """Pods that came to be, of so many tried as often as the time allows."""
+        made, end, number = 0, time.monotonic() + seconds, 0
+        while made < wanted and time.monotonic() < end:
+            number += 1
+            if await self.create(project, f"pod-{time.monotonic_ns()}-{number}"):
+                made += 1
+            else:
+                await asyncio.sleep(0.05)
+        return made
+
+    async def delete(self, project: str, number: int) -> None:
+        client = self._runtime.as_user(self._who)
+        items = self._runtime.informer(PODS).store.snapshot().entries
+        names = [key.name for key in items if key.namespace == project][:number]
+        for name in names:
+            await client.delete(PODS, namespace=project, name=name)
+
+
+def pods(tenancy: Tenancy) -> int:
+    return sum(len(read(tenancy, "pods", "-n", name)["items"]) for name in PROJECTS)
+
+
+async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenancy) -> None:
+    apply(tenancy, person("rae"), template("rush", "rae"), quota("rush", pods="6"))
+    rae = Person(tenancy, "rae")
+    access = get_authorizer().access_for(Identity("rae"))
+    await until(lambda: access.can("get", WORKSPACES, name="rush"), "sight of the workspace")
+    await tenancy.runtime.wait_synced(PODS, timeout=20)
+    recorder, tenants = Recorder(tenancy), Tenants(tenancy, "rae")
+    for name in PROJECTS:
+        answer = await rae.post("/workspaces/rush/projects/new", name=name)
+        assert answer.status_code == 302, answer.content.decode()
+    for name in PROJECTS:
+        await until(
+            lambda name=name: (
+                rae.may("create", name) and read(tenancy, "sa", "default", "-n", name)
+            ),
+            f"rights in {name}",
+        )
+
+    # All want more than there is; what there is gets used, and not one more.
+    made = await asyncio.gather(*(tenants.fill(name, 6, 8) for name in PROJECTS))
+    assert sum(made) == 6 == pods(tenancy), made
+    assert any("exceeded quota: quarterdeck-workspace" in text for text in tenants.refused)
+    await until(lambda: recorder.now()["used"]["pods"] == 6, "the count")
+    for url in ("/workspaces/rush", "/workspaces/rush/quota"):
+        text = (await rae.get(url)).content.decode()
+        assert "6 of 6" in text
+        assert "The quota is reached: what needs more is refused." in text
+
+    # What one gives back another can have, also all of it.
+    for name in PROJECTS:
+        await tenants.delete(name, 6)
+    await until(lambda: recorder.now()["used"]["pods"] == 0, "the pods are gone", 60)
+    assert await tenants.fill("rush-c", 6, 30) == 6
+
+    # Less than is used stops everybody, and takes nothing away.
+    apply(tenancy, quota("rush", pods="4"))
+    await until(lambda: recorder.now()["enforced"]["pods"] <= 4, "the lower quota")
+    lowered = len(recorder.seen)
+    assert await tenants.fill("rush-a", 1, 2) == 0
+    assert pods(tenancy) == 6
+    assert all(sums["asked"].get("pods", 0) <= 4 for sums in recorder.seen[lowered:])
+    # A quota that grows again lets them go on.
+    apply(tenancy, quota("rush", pods="8"))
+    assert await tenants.fill("rush-a", 1, 20) == 1
+    recorder.stop()
+    assert pods(tenancy) == 7
+    for sums in recorder.seen:
+        for part, amounts in sums.items():
+            assert amounts.get("pods", Decimal(0)) <= 8, (part, amounts)
+    before = recorder.seen[: lowered - 1]
+    assert before and all(
+        amounts.get("pods", Decimal(0)) <= 6 for sums in before for amounts in sums.values()
+    )
