@@ -8,12 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import GVR, WORKSPACE_ROLES, WORKSPACES
 from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
 from console.ui.registry import kinds
 from console.ui.text import visible
 from console.views.denial import denied_page
@@ -24,7 +25,7 @@ from workspaces.rights import DEPARTMENTS, ITSELF, MEMBERS, PROJECTS, may_see
 _ABOUT = (DEPARTMENTS, ITSELF, MEMBERS, PROJECTS, WORKSPACE_ROLES)
 
 
-def refused_page(request: HttpRequest, denied: Denied, workspace: str) -> HttpResponse:
+def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
     """The page for a refusal. `workspace`: the one of the address, "" for none."""
     if not workspace or denied.namespace or denied.gvr not in _ABOUT:
         return denied_page(request, denied, kinds.of(WORKSPACES))
