@@ -1,4 +1,4 @@
-"""What the console's own roles and bindings in Kubernetes are called, and of which source each is."""
+"""What roles and bindings that the console makes are called, and of which source each is."""
 
 from typing import NamedTuple
 
