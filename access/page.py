@@ -13,10 +13,10 @@ from accounts.directory import UsersUnknown
 from console.audit.trail import AuditUnavailable
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
+from console.views.asking import refused_page
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
-from workspaces.pages.denied import refused_page
 
 View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 

@@ -1,4 +1,4 @@
-"""What the console's own roles and bindings in Kubernetes are called, and of which source each is."""
+"""What roles and bindings that the console makes are called, and of which source each is."""
 
 from typing import NamedTuple
 
@@ -27,3 +27,14 @@ def source_of(projected: str) -> Source | None:
         return None
     level, _, name = projected.removeprefix(PREFIX).partition(":")
     return Source(level, name.removesuffix(ITSELF)) if name else None
+
+
+def member_name(workspace: str, user: str) -> str:
+    """Of a member's WorkspaceRoleBinding: after the member, whatever the role, so that two who invite the
+    same person at once make one member. No workspace has a dot in its name."""
+    return f"{workspace}.{user}"
+
+
+def department_name(workspace: str, group: str) -> str:
+    """Of the WorkspaceRoleBinding of a department, one for each. Names of users follow a single dot."""
+    return f"{workspace}.group.{group}"

@@ -10,6 +10,7 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.projections.tenancy import USER_LABEL
+from rbac.names import member_name
 from rbac.projection import IAM, RBAC
 from workspaces.builtins import ADMIN, workspace_role_name
 from workspaces.names import ISOLATION, MANAGED, Manifest, of_workspace, owner_of
@@ -53,17 +54,6 @@ def workspace_member(workspace: str, uid: str, role: str, user: str, *, name: st
         "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": role},
         "subjects": [person(user)],
     }
-
-
-def member_name(workspace: str, user: str) -> str:
-    """Of a member's WorkspaceRoleBinding: after the member, whatever the role, so that two who invite the
-    same person at once make one member. No workspace has a dot in its name."""
-    return f"{workspace}.{user}"
-
-
-def department_name(workspace: str, group: str) -> str:
-    """Of the WorkspaceRoleBinding of a department, one for each. Names of users follow a single dot."""
-    return f"{workspace}.group.{group}"
 
 
 def manager_name(workspace: str) -> str:

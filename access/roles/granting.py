@@ -20,6 +20,7 @@ from console.kube.client import ObjectClient
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
+from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
@@ -30,10 +31,9 @@ from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
 from rbac.levels import NATIVE, TYPES, Level, Place, subjects_of
+from rbac.names import department_name, member_name
 from rbac.projection import RBAC
 from rbac.words import rule_text
-from workspaces.objects import department_name, member_name
-from workspaces.rights import bindings_of
 
 USER_REF, GROUP_REF = "iam.kubesphere.io/user-ref", "iam.kubesphere.io/group-ref"
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
@@ -135,9 +135,10 @@ def _other_role(place: Place, kind: str, subject: str, role: str) -> str:
     """The role that somebody has in the workspace already, "" for none: everybody has one there."""
     if place.level is not Level.WORKSPACE:
         return ""
+    store = informer_of(TYPES[place.level].bindings).store
     found = (
         entry.projection.role
-        for entry in bindings_of(place.workspace)
+        for entry in indexes_of(store).by_label.get(f"{WORKSPACE_LABEL}={place.workspace}")
         if f"{kind} {subject}" in subjects_of(entry.projection) and entry.projection.role != role
     )
     return next(found, "")

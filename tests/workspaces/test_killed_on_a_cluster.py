@@ -15,7 +15,8 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.controllers import FarewellReconciler, UserReconciler
+from accounts.controllers import UserReconciler
+from accounts.farewell import FarewellReconciler
 from accounts.groupbindings import GroupBindingReconciler
 from accounts.groups import GroupReconciler
 from console.kube import controller

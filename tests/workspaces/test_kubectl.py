@@ -7,6 +7,7 @@ server has is asked about, so that types that come later are, too.
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,7 @@ async def _make_world(tenancy: Tenancy) -> None:
     access = get_authorizer()
     for who, workspace in ((MANAGER, "kub"), (STRANGER, "rival")):
         sees = access.access_for(Identity(who))
-        await until(
-            lambda sees=sees, workspace=workspace: sees.can("get", WORKSPACES, name=workspace), who
-        )
+        await until(partial(sees.can, "get", WORKSPACES, name=workspace), who)
     for owner, workspace, name in (
         (manager, "kub", HERE),
         (manager, "kub", BESIDE),
@@ -220,9 +219,8 @@ async def test_what_kubectl_does_is_what_it_may(
         info = json.loads(kubeconfigs[who].run("auth", "whoami", "-o", "json").stdout)
         assert info["status"]["userInfo"]["username"] == who
     for place in (HERE, BESIDE, RIVAL):
-        await until(
-            lambda place=place: read(tenancy, "sa", "default", "-n", place), f"account in {place}"
-        )
+        account = partial(read, tenancy, "sa", "default", "-n", place)
+        await until(account, f"the account in {place}")
     for who, place in product(PEOPLE, (HERE, BESIDE, RIVAL)):
         kubectl, access = (
             kubeconfigs[who],

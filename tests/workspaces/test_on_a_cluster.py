@@ -99,10 +99,9 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
         "/settings",
     ):
         text = (await alice.get(f"/workspaces/acme{part}")).content.decode()
-        address, etag = re.search(
-            r'data-url="([^"]+)" data-etag="&quot;(\w+)&quot;"', text
-        ).groups()
-        place = find_place(address)
+        followed = re.search(r'data-url="([^"]+)" data-etag="&quot;(\w+)&quot;"', text)
+        assert followed, part
+        place, etag = find_place(followed[1]), followed[2]
         assert isinstance(place, PagePlace), part
         with override("en"):
             assert place.etag(access) == f'"{etag}"', part

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -116,12 +117,9 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
         answer = await rae.post("/workspaces/rush/projects/new", name=name)
         assert answer.status_code == 302, answer.content.decode()
     for name in PROJECTS:
-        await until(
-            lambda name=name: (
-                rae.may("create", name) and read(tenancy, "sa", "default", "-n", name)
-            ),
-            f"rights in {name}",
-        )
+        await until(partial(rae.may, "create", name), f"rights in {name}")
+        account = partial(read, tenancy, "sa", "default", "-n", name)
+        await until(account, f"the account in {name}")
 
     # All want more than there is; what there is gets used, and not one more.
     made = await asyncio.gather(*(tenants.fill(name, 6, 8) for name in PROJECTS))

@@ -44,9 +44,9 @@ from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
+from console.views.asking import refused_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
-from workspaces.pages.denied import refused_page
 from workspaces.rights import WorkspaceRights, may_see, rights_in
 from workspaces.services.acting import Doer, Overtaken, Refused
 

@@ -13,9 +13,9 @@ from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION,
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
+from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
-from workspaces.objects import department_name
 from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
 from workspaces.services.acting import Doer, Overtaken, Refused, check_person
 from workspaces.services.bindings import (

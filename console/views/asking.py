@@ -1,0 +1,67 @@
+"""What a workspace does not let somebody do: whom to ask, and a request that can be sent to them.
+
+Kubernetes' own rights have no words for it (`workspaces.rights`), so no role of the cluster is proposed,
+as `console.views.denial` does. It depends on the address and on the viewer's rights alone, never on
+what exists.
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import WORKSPACES
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.ui.registry import kinds
+from console.ui.text import visible
+from console.views.denial import denied_page
+from console.views.guard import access_of
+
+
+def refused_page(request: ConsoleRequest, denied: Denied, workspace: str) -> HttpResponse:
+    """The page for a refusal. `workspace`: the one of the address, "" for none."""
+    access = access_of(request)
+    inside = access.can("get", WORKSPACES, name=workspace)
+    what = _actions().get((denied.verb, denied.gvr.resource), "")
+    if not workspace or denied.namespace or (inside and not what):
+        return denied_page(request, denied, kinds.of(WORKSPACES))
+    words = {
+        "who": visible(access.identity.name),
+        "workspace": visible(workspace),
+        "url": settings.BASE_URL + quote(request.path),
+        "what": what,
+    }
+    context: dict[str, Any] = {
+        **words,
+        "inside": inside,
+        "wanted": _(
+            "Please let me %(what)s in the workspace %(workspace)s: %(url)s. My user name is %(who)s."
+        )
+        % words
+        if inside
+        else _("Please invite me to the workspace %(workspace)s: %(url)s. My user name is %(who)s.")
+        % words,
+    }
+    return render(request, "console/asking.html", context, status=403)
+
+
+def _actions() -> dict[tuple[str, str], str]:
+    """What only a role of the workspace lets somebody do, as it goes on after "let me"."""
+    return {
+        ("create", "namespaces"): _("create projects"),
+        ("get", "namespaces"): _("see this project"),
+        ("list", "workspacemembers"): _("see the members"),
+        ("create", "workspacemembers"): _("invite members"),
+        ("update", "workspacemembers"): _("change the roles of members"),
+        ("delete", "workspacemembers"): _("remove members"),
+        ("list", "groups"): _("see the departments"),
+        ("create", "groups"): _("create departments"),
+        ("update", "groups"): _("change departments"),
+        ("delete", "groups"): _("delete departments"),
+        ("list", "workspaceroles"): _("see the roles"),
+        ("update", "workspaces"): _("change the settings"),
+    }
