@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -83,10 +84,13 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @page
 async def password(request: ConsoleRequest, name: str) -> HttpResponse:
-    """Without the old one. Everything that the user has ends with it."""
+    """Without the old one, which is why nobody does so to themselves: a browser that was left open must
+    not give the account away. Everything that the user has ends with it."""
     target = find_target(request, "patch", name)
     if target.entry is None:
         return nobody(request, name)
+    if target.is_self:
+        return HttpResponseRedirect(reverse("accounts:own:account"))
     form = Form(forms.password_fields())
     uid = target.entry.projection.uid
     if request.method == "POST":

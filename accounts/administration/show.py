@@ -146,10 +146,12 @@ async def shown(
             Button(ACTS[act].label, reverse("accounts:administration:act", args=(name, act)))
             for act in await _offered(target, entry)
         ]
-        context["buttons"] += [
-            Button(_("Edit"), reverse("accounts:administration:edit", args=(name,))),
-            Button(_("Reset password"), reverse("accounts:administration:password", args=(name,))),
-        ]
+        context["buttons"].append(
+            Button(_("Edit"), reverse("accounts:administration:edit", args=(name,)))
+        )
+        if not target.is_self:
+            url = reverse("accounts:administration:password", args=(name,))
+            context["buttons"].append(Button(_("Reset password"), url))
         context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
     if access.can("delete", USERS, name=name) and not target.is_self:
         context["delete_url"] = action_url("delete", HOST_CLUSTER, _SEGMENT, Key("", name))

@@ -264,6 +264,17 @@ async def test_nobody_disables_or_enables_themselves(
     assert "Delete user" not in answer.content.decode()
 
 
+async def test_nobody_resets_their_own_password(admin: Browser, runtime: StaticRuntime) -> None:
+    """The present one is asked for under "My account": a browser may have been left open."""
+    page = f"{USERS_PAGE}/users/admin"
+    text = (await admin.get(page)).content.decode()
+    assert "Reset password" not in text and f"{page}/password" not in text
+    assert (await admin.get(f"{page}/password"))["Location"] == "/account"
+    answer = await admin.post(f"{page}/password", {"uid": "uid-admin", "password": NEW})
+    assert (answer.status_code, answer["Location"]) == (302, "/account")
+    assert writes(runtime) == []
+
+
 async def test_sessions_can_be_ended_the_own_ones_too(admin: Browser) -> None:
     alice = Browser()
     await alice.login("alice")

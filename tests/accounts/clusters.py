@@ -1,0 +1,107 @@
+"""The console's own three identities and its controllers in this process, on the embedded cluster and
+on a real one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.controllers import UserReconciler
+from accounts.farewell import FarewellReconciler
+from accounts.protection.retention import LoginRecordReconciler
+from console.kube import controller
+from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.gvr import (
+    GLOBAL_ROLE_BINDINGS,
+    LOGIN_RECORDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    USERS,
+    Key,
+)
+from console.kube.kubeconfig import write_console_kubeconfig
+from console.kube.runtime import Runtime, StaticRuntime, set_runtime
+from console.management.commands._installing import install_into
+from devcluster.server import DevCluster
+from rbac.authorizer import SOURCES
+from rbac.controllers import FACTORIES
+from tests.accounts.conftest import PASSWORD
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.waiting import eventually
+
+FOLLOWED = (*SOURCES, GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, LOGIN_RECORDS)
+CONTROLLERS: tuple[controller.Factory, ...] = (
+    UserReconciler,
+    FarewellReconciler,
+    LoginRecordReconciler,
+    *FACTORIES,
+)
+
+
+class World:
+    def __init__(self, cluster: ControlPlane | DevCluster, folder: Path) -> None:
+        self.admin = Transport(Credentials("admin", str(cluster.kubeconfig)))
+        path = folder / "kubeconfig"
+        tokens = asyncio.run(self._prepare())
+        write_console_kubeconfig(path, cluster.url, Path(cluster.ca_file), tokens)
+        self.runtime = Runtime(kubeconfig=str(path))
+
+    async def _prepare(self) -> dict[str, str]:
+        try:
+            return await install_into(ConsoleClient(self.admin), admin_password=PASSWORD)
+        finally:
+            await self.admin.close()
+
+    async def create(self, gvr: Any, item: dict[str, Any]) -> None:
+        """Until the console knows."""
+        meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
+        await ConsoleClient(self.admin).create(gvr, {**item, "metadata": meta})
+        name = item["metadata"]["name"]
+        await until(lambda: self.cached(name, gvr) is not None, f"{name} is known")
+
+    def cached(self, name: str, gvr: Any = USERS) -> dict[str, Any] | None:
+        entry = self.runtime.informer(gvr).store.get(Key("", name))
+        return entry.original() if entry is not None else None
+
+    def state(self, name: str) -> str:
+        return str(((self.cached(name) or {}).get("status") or {}).get("state"))
+
+
+async def until(check: Callable[[], object], what: str) -> None:
+    await asyncio.to_thread(eventually, check, what)
+
+
+@pytest.fixture(scope="module", params=["embedded", "real"])
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """The console's own three identities, and its controllers."""
+    folder = tmp_path_factory.mktemp("protection")
+    cluster: ControlPlane | DevCluster
+    if request.param == "embedded":
+        cluster = DevCluster(folder / "cluster")
+    else:
+        request.getfixturevalue("control_plane_programs")
+        cluster = ControlPlane(with_controllers=True)
+    with cluster:
+        world = World(cluster, folder)
+        world.runtime.start()
+        world.runtime.require(FOLLOWED)
+        for factory in CONTROLLERS:
+            world.runtime.spawn(controller.run(world.runtime, factory(world.runtime)))
+        yield world
+        world.runtime.stop()
+
+
+@pytest.fixture
+async def world(running: World, runtime: StaticRuntime) -> AsyncIterator[World]:
+    """In the place of the preloaded users of other tests."""
+    set_runtime(running.runtime)
+    for gvr in FOLLOWED:
+        assert await running.runtime.wait_synced(gvr, timeout=20)
+    yield running
+    await running.admin.close()
+    await running.runtime.close_connections()
