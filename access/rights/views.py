@@ -96,7 +96,7 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
     links = list(_links(access, identity, is_self))
     may_begin = not is_self and may_view(access.identity, identity.name)
     context: dict[str, Any] = {
-        "name": identity.name,
+        "name": visible(identity.name),
         "is_self": is_self,
         "groups": [visible(group) for group in identity.groups],
         "links": links[:MOST],

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from console.ui.yamlreading import read_yaml
+from console.ui.yamltext import plain_yaml
 from rbac.catalogue import Template
 from rbac.rules import Rule, Rules
 from rbac.templates import rules_of, with_needs, written
@@ -72,7 +73,7 @@ def check_name(form: RoleForm, *, prefix: str = "") -> None:
 def further_text(rules: Iterable[Rule]) -> str:
     """Rules as YAML, "" for none of them."""
     found = written(rules)
-    return yaml.safe_dump(found, sort_keys=False, allow_unicode=True) if found else ""
+    return plain_yaml(found) if found else ""
 
 
 def parse_further(text: str) -> tuple[Rules, str]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from access.page import page
-from access.roles.places import NotArrived, Role, informer_of, may, may_natively
+from access.roles.places import NotArrived, Role, informer_of, may, may_natively, new_url
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS
 from console.kube.gvr import GVR, ROLE_BINDINGS
@@ -269,7 +269,4 @@ def _new_url(access: Access, place: Place) -> str:
         return ""
     if not may(access, "create", TYPES[place.level].roles, place):
         return ""
-    url = reverse("access:new_role", args=(place.level.value,))
-    if place.level is Level.WORKSPACE:
-        return f"{url}?workspace={place.workspace}"
-    return f"{url}?namespace={place.namespace}" if place.namespace else url
+    return new_url(place)

@@ -1,7 +1,9 @@
 """Which role an address names, and what its viewer may do with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404
 from django.urls import reverse
@@ -70,9 +72,19 @@ def role_url(place: Place, name: str, act: str = "") -> str:
 def list_url(place: Place) -> str:
     if place.level is Level.WORKSPACE and place.workspace:
         return reverse("access:workspace_roles", args=(place.workspace,))
-    query = f"?level={place.level.value}"
-    query += f"&namespace={place.namespace}" if place.namespace else ""
-    return reverse("access:roles") + query
+    query = {"level": place.level.value, "namespace": place.namespace}
+    return _with_query(reverse("access:roles"), query)
+
+
+def new_url(place: Place, source: str = "") -> str:
+    """Where a role of this place is made, with the rules of `source` if that is a role."""
+    query = {"from": source, "workspace": place.workspace, "namespace": place.namespace}
+    return _with_query(reverse("access:new_role", args=(place.level.value,)), query)
+
+
+def _with_query(url: str, query: Mapping[str, str]) -> str:
+    given = {name: value for name, value in query.items() if value}
+    return f"{url}?{urlencode(given)}" if given else url
 
 
 def level_of(text: str) -> Level:

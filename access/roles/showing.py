@@ -13,7 +13,16 @@ from django.views.decorators.http import require_safe
 
 from access.page import page
 from access.roles.forms import further_text
-from access.roles.places import NotArrived, Role, find_role, level_of, list_url, may, role_url
+from access.roles.places import (
+    NotArrived,
+    Role,
+    find_role,
+    level_of,
+    list_url,
+    may,
+    new_url,
+    role_url,
+)
 from access.roles.tree import titles
 from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS
@@ -179,7 +188,9 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
 
 
 def _subject_url(one: Holding) -> str:
-    return reverse("access:rights", args=(one.name,)) if one.kind == "User" else ""
+    # Bindings may name anybody, also whom no address can name.
+    addressed = one.kind == "User" and one.name and "/" not in one.name
+    return reverse("access:rights", args=(one.name,)) if addressed else ""
 
 
 def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
@@ -223,10 +234,7 @@ def _buttons(access: Access, found: Role, origin: Origin) -> list[tuple[str, str
     if origin is Origin.OWN and may(access, "update", gvr, place, found.name):
         buttons.append((_("Edit role"), found.act_url("edit")))
     if may(access, "create", gvr, place) and origin is not Origin.PROJECTED:
-        url = reverse("access:new_role", args=(place.level.value,))
-        where = f"&workspace={place.workspace}" if place.workspace else ""
-        where += f"&namespace={place.namespace}" if place.namespace else ""
-        buttons.append((_("Copy role"), f"{url}?from={found.name}{where}"))
+        buttons.append((_("Copy role"), new_url(place, found.name)))
     if origin is Origin.OWN and may(access, "delete", gvr, place, found.name):
         buttons.append((_("Delete role"), found.act_url("delete")))
     return buttons

@@ -140,7 +140,7 @@ async def shown(
     context["buttons"] = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
     if not target.is_self and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
-        context["buttons"].append(Button(_("View as %(name)s") % {"name": name}, url))
+        context["buttons"].append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
     if may_change:
         context["acts"] = [
             Button(ACTS[act].label, reverse("accounts:administration:act", args=(name, act)))

@@ -6,8 +6,6 @@ promises the same: every request carries the viewer's identity, and of a private
 `console.kube.private` lets through is kept.
 """
 
-from typing import Any
-
 import msgspec
 
 from console.kube.client import UserClient
@@ -55,11 +53,13 @@ class LiveObject(LiveList[P]):
             self.disconnected(ENDED)
 
     async def _look(self) -> None:
-        found: list[dict[str, Any]] = []
+        place, name = self._key
+        found: list[msgspec.Raw] = []
+        version = self.store.resource_version
         try:
-            found = [
-                await self._client.get(self.gvr, namespace=self._key.namespace, name=self._key.name)
-            ]
+            item = await self._client.get(self.gvr, namespace=place, name=name)
+            found = [self._redact(msgspec.Raw(msgspec.json.encode(item)))]
+            version = item["metadata"].get("resourceVersion", "")
         except NotFound:
             pass
         except ApiError as error:
@@ -67,7 +67,5 @@ class LiveObject(LiveList[P]):
             self.disconnected(error.message)
             return
         self._refusal = None
-        raws = [self._redact(msgspec.Raw(msgspec.json.encode(item))) for item in found]
-        version = found[0]["metadata"]["resourceVersion"] if found else self.store.resource_version
-        self.replace(raws, version)
+        self.replace(found, version)
         self.connected()

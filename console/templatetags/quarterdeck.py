@@ -19,6 +19,7 @@ from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
 from console.ui.gaps import leave
 from console.ui.rows import Cell, Row
+from console.ui.text import visible as visible_text
 
 register = template.Library()
 
@@ -33,6 +34,12 @@ def age(since: datetime | None, now: datetime | None = None) -> str:
 def thousands(number: int | None) -> str:
     """12,840 in every language; None is a question mark, for what is not known."""
     return "?" if number is None else f"{number:,}"
+
+
+@register.filter
+def visible(text: object) -> str:
+    """A name as people read it: what cannot be seen is written as its code point."""
+    return visible_text(str(text))
 
 
 @register.simple_tag

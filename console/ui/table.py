@@ -143,7 +143,7 @@ def _choices(
         return allowed.reached
     if namespaces is not None:
         return frozenset(namespaces)
-    return frozenset(map(str, indexes_of(informer.store).by_namespace.values()))
+    return frozenset(map(str, indexes_of(informer.store).by_namespace.values())) - {""}
 
 
 def _may_delete(kind: ResourceKind, access: Access) -> bool:

@@ -37,8 +37,13 @@ def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:
     """`manifest` with the type that lists leave out. Raises `RecursionError`."""
     whole = {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind, **manifest}
     ordered = {key: whole[key] for key in (*_FIRST, *whole) if key in whole}
+    return plain_yaml(ordered)
+
+
+def plain_yaml(value: Any) -> str:
+    """Any plain value. Raises `RecursionError`."""
     text = yaml.dump(
-        ordered, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LONGEST_LINE
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LONGEST_LINE
     )
     # Whatever is left stands between double quotes, where escapes are read.
     return _INVISIBLE.sub(_escape, text) if not _plain(text) else text

@@ -256,8 +256,9 @@ async def _change(opened: Open, found: groups.Department, form: Form, version: s
 
 
 def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
-    """Where to change the role and to end it; the manager's comes from the settings."""
-    if member.manages:
+    """Where to change the role and to end it; the manager's comes from the settings. Bindings may name
+    anybody, also whom no address can name."""
+    if member.manages or not member.name or "/" in member.name:
         return {}
     role = opened.url("workspace_member", member.name) if rights.may("update", MEMBERS) else ""
     remove = opened.url("workspace_member_remove", member.name)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.store import Entry
 from console.ui.columns.base import Column
 from console.ui.names import SplitName, split_name
+from console.ui.text import visible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class NamespaceColumn(Column):
     template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str:
-        return entry.key.namespace
+        return visible(entry.key.namespace)
 
     def plain(self, entry: Entry[Any]) -> str:
         return entry.key.namespace
