@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from access.page import page
 from access.roles.places import Role, informer_of, may, may_natively
 from access.roles.undoing import offered
-from access.roles.words import ORIGINS
+from access.roles.words import ORIGINS, description_of
 from console.kube.indexes import indexes_of
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
@@ -182,7 +182,7 @@ def _lines(access: Access, place: Place, everything: bool) -> Iterator[Line]:
             item.alias,
             role.url,
             workspace or entry.key.namespace,
-            item.description,
+            description_of(role),
             str(ORIGINS[origin]),
             _held(access, role),
             item.created,
