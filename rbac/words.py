@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice, product
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext, pgettext_lazy
 
 from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
@@ -16,17 +18,34 @@ from rbac.rules import ALL, Rule, Rules
 MOST = 12
 #: Of a rule that has thousands no more are looked at.
 MOST_LOOKED_AT = 200
+#: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+_VERBS: dict[str, str | Promise] = {
+    "get": pgettext_lazy("verb of a rule", "get"),
+    "list": pgettext_lazy("verb of a rule", "list"),
+    "watch": pgettext_lazy("verb of a rule", "watch"),
+    "create": pgettext_lazy("verb of a rule", "create"),
+    "update": pgettext_lazy("verb of a rule", "update"),
+    "patch": pgettext_lazy("verb of a rule", "patch"),
+    "delete": pgettext_lazy("verb of a rule", "delete"),
+    "deletecollection": pgettext_lazy("verb of a rule", "deletecollection"),
+    "bind": pgettext_lazy("verb of a rule", "bind"),
+    "escalate": pgettext_lazy("verb of a rule", "escalate"),
+    "impersonate": pgettext_lazy("verb of a rule", "impersonate"),
+    "approve": pgettext_lazy("verb of a rule", "approve"),
+    "sign": pgettext_lazy("verb of a rule", "sign"),
+    "use": pgettext_lazy("verb of a rule", "use"),
+}
 
 
 def rule_text(rule: Rule) -> str:
     if rule.non_resource_urls:
-        words = {"verbs": ", ".join(rule.verbs), "paths": ", ".join(rule.non_resource_urls)}
+        words = {"verbs": _verbs(rule.verbs), "paths": _joined(rule.non_resource_urls)}
         if ALL in rule.verbs:
             return _("request the paths %(paths)s") % words
         return _("%(verbs)s the paths %(paths)s") % words
     text = _done(rule.verbs, _things(rule.api_groups, rule.resources))
     if rule.resource_names:
-        names = ", ".join(rule.resource_names[:MOST])
+        names = _joined(rule.resource_names[:MOST])
         text = _("%(what)s, only: %(names)s") % {"what": text, "names": names}
     return text
 
@@ -56,8 +75,10 @@ def resource_text(group: str, resource: str) -> str:
             return _("everything")
         return _("everything of %(group)s") % {"group": group or "core"}
     plural, slash, sub = resource.partition("/")
-    kind = _kinds().get((group, plural))
-    nouns = str(kind.nouns) if kind is not None else GVR(group, "", plural).qualified
+    kind = _kind(group, plural)
+    # A rule for all groups means each type that is called so.
+    named = plural if group == ALL else GVR(group, "", plural).qualified
+    nouns = str(kind.nouns) if kind is not None else named
     return f"{nouns}/{sub}" if slash else nouns
 
 
@@ -69,7 +90,15 @@ def _done(verbs: Iterable[str], things: str) -> str:
         return _("manage %(things)s") % words
     if given == set(READ):
         return _("view %(things)s") % words
-    return _("%(verbs)s %(things)s") % {**words, "verbs": ", ".join(sorted(given))}
+    return _("%(verbs)s %(things)s") % {**words, "verbs": _verbs(sorted(given))}
+
+
+def _verbs(verbs: Iterable[str]) -> str:
+    return _joined(str(_VERBS.get(verb, verb)) for verb in verbs)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return pgettext("between two of several", ", ").join(texts)
 
 
 def _things(groups: Iterable[str], resources: Iterable[str]) -> str:
@@ -82,9 +111,15 @@ def _named(groups: Iterable[str], resources: Iterable[str]) -> list[str]:
 
 
 def _listed(things: tuple[str, ...]) -> str:
-    text = ", ".join(things[:MOST])
+    text = _joined(things[:MOST])
     left = len(things) - MOST
     return _("%(things)s and %(left)s more") % {"things": text, "left": left} if left > 0 else text
+
+
+def _kind(group: str, plural: str) -> ResourceKind | None:
+    if group == ALL:
+        return next((kind for (_group, name), kind in _kinds().items() if name == plural), None)
+    return _kinds().get((group, plural))
 
 
 @lru_cache(1)

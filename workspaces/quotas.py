@@ -12,7 +12,8 @@ from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
-from console.ui.amounts import bytes_text, cores_text, number_text
+from console.ui.quotawords import amount_text, resource_label
+from console.ui.text import visible
 from workspaces.amounts import Amounts, amounts_of, lowest
 from workspaces.names import SHARE
 
@@ -36,6 +37,10 @@ class Use:
     resource: str
     used: Decimal
     hard: Decimal
+
+    @property
+    def label(self) -> str:
+        return visible(resource_label(self.resource))
 
     @property
     def used_text(self) -> str:
@@ -128,14 +133,6 @@ def ordered(amounts: Mapping[str, Any]) -> list[str]:
     """The resources of the forms first, then the others by name."""
     known = {name: at for at, name in enumerate(RESOURCES)}
     return sorted(amounts, key=lambda name: (known.get(name, len(known)), name))
-
-
-def amount_text(resource: str, amount: Decimal) -> str:
-    if resource.endswith("cpu"):
-        return cores_text(amount)
-    if resource.endswith(("memory", "storage")):
-        return bytes_text(amount)
-    return number_text(amount)
 
 
 def read_amount(text: str) -> Decimal | None:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from access.page import page
 from access.roles.places import NotArrived, Role, informer_of, may, may_natively, new_url
 from access.roles.undoing import offered
-from access.roles.words import ORIGINS
+from access.roles.words import ORIGINS, description_of
 from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.runtime import get_runtime
@@ -247,7 +247,7 @@ def _lines(access: Access, place: Place, everything: bool) -> Iterator[Line]:
             item.alias,
             role.url,
             workspace or entry.key.namespace,
-            item.description,
+            description_of(role),
             str(ORIGINS[origin]),
             _held(access, role),
             item.created,

@@ -25,7 +25,7 @@ from access.roles.places import (
 )
 from access.roles.tree import titles
 from access.roles.undoing import offered
-from access.roles.words import KINDS, ORIGINS, SUBJECTS
+from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
@@ -129,7 +129,7 @@ async def shown(
         "role": found,
         "kind": KINDS[found.place.level],
         "alias": visible(item.alias),
-        "description": visible(item.description),
+        "description": description_of(found),
         "facts": _facts(found, origin),
         "templates": titles(names, templates_for(get_runtime(), found.place)),
         "sentences": sentences(rules),

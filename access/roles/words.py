@@ -3,6 +3,8 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from access.roles.places import Role
+from console.ui.text import visible
 from rbac.builtin import Origin
 from rbac.levels import Level
 
@@ -24,3 +26,45 @@ SUBJECTS: dict[str, str | Promise] = {
     "Group": gettext_lazy("Group"),
     "ServiceAccount": gettext_lazy("Service account"),
 }
+#: Of what is built in, which every installation has and KubeSphere describes in English alone. Roles of
+#: workspaces by what follows the workspace's name.
+_BUILT_IN: dict[Level, dict[str, str | Promise]] = {
+    Level.GLOBAL: {
+        "platform-admin": gettext_lazy("May do everything on the platform."),
+        "platform-self-provisioner": gettext_lazy("May create workspaces and manages those."),
+        "platform-regular": gettext_lazy(
+            "Has no rights beyond those of the workspaces that it is invited to."
+        ),
+        "authenticated": gettext_lazy("What everybody who is signed in may do."),
+        "anonymous": gettext_lazy("What whoever is not signed in may do."),
+        "pre-registration": gettext_lazy("For whoever signs in for the first time."),
+    },
+    Level.CLUSTER: {
+        "cluster-admin": gettext_lazy("May do everything in the cluster."),
+        "cluster-viewer": gettext_lazy("May view everything in the cluster."),
+    },
+    Level.WORKSPACE: {
+        "admin": gettext_lazy("May do everything in the workspace."),
+        "self-provisioner": gettext_lazy("May create projects and manages those."),
+        "viewer": gettext_lazy("May view everything in the workspace."),
+        "regular": gettext_lazy("May view the workspace. Its projects give further rights."),
+    },
+    Level.PROJECT: {
+        "admin": gettext_lazy("May do everything in the project."),
+        "operator": gettext_lazy(
+            "May manage what runs in the project, but not its members and quota."
+        ),
+        "viewer": gettext_lazy("May view everything in the project."),
+    },
+}
+
+
+def description_of(role: Role) -> str:
+    """What is built in in the reader's language, what people wrote as it is."""
+    if role.origin is Origin.BUILT_IN:
+        workspace = role.entry.projection.workspace
+        name = role.name.removeprefix(f"{workspace}-") if workspace else role.name
+        found = _BUILT_IN[role.place.level].get(name)
+        if found is not None:
+            return str(found)
+    return visible(role.entry.projection.description)

@@ -7,6 +7,7 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
 from console.pages.sight import Sight
+from console.ui.quotawords import amount_text, resource_label
 from console.ui.text import visible
 
 #: Lines that are shown; a quota may name any number of resources.
@@ -19,6 +20,7 @@ class QuotaLine:
 
     quota: str
     resource: str
+    label: str
     used: str
     hard: str
     share: int | None
@@ -52,8 +54,9 @@ def _line(quota: str, text: str) -> QuotaLine:
     return QuotaLine(
         visible(quota),
         visible(resource),
-        visible(used),
-        visible(hard),
+        visible(resource_label(resource)),
+        visible(used) if amount is None else amount_text(resource, amount),
+        visible(hard) if limit is None else amount_text(resource, limit),
         None if share is None else int(share),
         0.0 if share is None else min(100.0, round(float(share), 1)),
         share is not None and share >= 90,

@@ -29,7 +29,10 @@ KEPT = 5000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`column`: the column's id. `value`: what its `template` draws; it can be hashed."""
+    """`column`: the column's id. `value`: what its `template` draws; it can be hashed.
+
+    `head`: the column's label, where a phone, which shows no heads, says beside the value what it is.
+    """
 
     column: str
     label: str | Promise = field(compare=False)
@@ -37,6 +40,7 @@ class Cell:
     value: object
     align: Align
     priority: int
+    head: str | Promise = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ def _row(
         url=detail_url(cluster, kind.segment, key),
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
-        cells=tuple(_cell(column, entry) for column in columns),
+        cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
         menu=_menu(kind, cluster, entry, allowed),
         signature=short_hash(content),
         ticks=Delete.name in allowed,
@@ -142,9 +146,15 @@ def short_hash(content: object) -> str:
     return blake2b(repr(content).encode(), digest_size=10).hexdigest()
 
 
-def _cell(column: Column, entry: Entry[Any]) -> Cell:
+def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
     return Cell(
-        column.id, column.label, column.template, column.value(entry), column.align, column.priority
+        column.id,
+        column.label,
+        column.template,
+        column.value(entry),
+        column.align,
+        column.priority,
+        column.label if is_chosen else "",
     )
 
 

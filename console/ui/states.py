@@ -9,12 +9,17 @@ from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
 from console.ui.viewspec import ViewSpec
 
+#: kube-apiserver's sentence for a type that it does not serve (k8s.io/apimachinery/pkg/api/errors,
+#: NewGenericServerResponse).
+NO_SUCH_TYPE = "the server could not find the requested resource"
+
 
 @dataclass(frozen=True, slots=True)
 class StateBlock:
     """`kind`: first-use, no-match, beyond, bad-input, denied, loading or failed.
 
-    `action_url` is "" where there is nothing to do but wait or ask somebody.
+    `action_url` is "" where there is nothing to do but wait or ask somebody; `reason` is what the cluster
+    said of it.
     """
 
     kind: str
@@ -22,6 +27,7 @@ class StateBlock:
     text: str
     action_url: str = ""
     action_label: str = ""
+    reason: str = ""
 
 
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
@@ -56,10 +62,14 @@ def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) ->
     if refused:
         title = _("The console itself may not list %(nouns)s") % {"nouns": kind.nouns}
         text = _("This is not about your rights: the cluster refuses the console's own identity.")
-        return StateBlock("loading", title, f"{text} {problem}".strip())
+        return StateBlock("loading", title, text, reason=problem)
+    if problem == NO_SUCH_TYPE:
+        title = _("This cluster has no %(nouns)s") % {"nouns": kind.nouns}
+        text = _("Their type is not installed. This page shows them as soon as it is.")
+        return StateBlock("loading", title, text, reason=problem)
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
     text = _("The first list has not arrived yet. This page shows it as soon as it has.")
-    return StateBlock("loading", title, f"{text} {problem}".strip())
+    return StateBlock("loading", title, text, reason=problem)
 
 
 def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:

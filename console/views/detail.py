@@ -115,10 +115,11 @@ def _loading(
 ) -> HttpResponse:
     refused = informer.refusal is not None
     block = loading_block(place.kind, live_state(informer).problem, refused=refused)
+    text = f"{block.text} {block.reason}".strip()
     if fmt != "html":
-        response: HttpResponse = status_response(503, block.text)
+        response: HttpResponse = status_response(503, text)
     else:
-        response = error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, block.text)
+        response = error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
     response["Retry-After"] = str(RETRY_AFTER)
     return response
 

@@ -1,7 +1,11 @@
 """Pages for what went wrong. Each says what, and nothing about how the console is made.
 
+Whoever is signed in keeps the menu around it, and the way up to the list that the address belongs to.
 Whoever asked for data gets a Kubernetes `Status` instead.
 """
+
+from dataclasses import dataclass
+from typing import TypeGuard
 
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +16,10 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from console.ui.export import FORMATS
+from console.ui.fragments import is_fragment
+from console.ui.http import ConsoleRequest
+from console.ui.links import list_url
+from console.ui.places import find_kind
 from console.ui.shell import theme_of
 from console.ui.statuses import status_response
 
@@ -24,12 +32,28 @@ TITLES: dict[int, str | Promise] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Up:
+    """The list that an address belongs to."""
+
+    title: str | Promise
+    url: str
+
+
 def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
     """`code` is one of `TITLES`."""
     if _wants_data(request):
         return status_response(code, text)
     context = {"title": TITLES[code], "text": text, "request_id": _request_id(request)}
+    if _has_a_menu(request) and not is_fragment(request):
+        inside = {**context, "code": code, "up": _up(request)}
+        return render(request, "errors/inside.html", inside, status=code)
     return render(request, f"errors/{code}.html", context, status=code)
+
+
+def _has_a_menu(request: HttpRequest) -> TypeGuard[ConsoleRequest]:
+    """True for whoever is signed in, once it is known who that is and what they may see."""
+    return bool(getattr(request, "account", None) and getattr(request, "access", None))
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -64,6 +88,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "theme": theme_of(request),
     }
     return HttpResponse(render_to_string("errors/500.html", context), status=500)
+
+
+def _up(request: HttpRequest) -> Up | None:
+    given = request.resolver_match.kwargs if request.resolver_match is not None else {}
+    kind = find_kind(given.get("cluster", ""), given.get("resource", ""))
+    if kind is None:
+        return None
+    namespace = given.get("namespace", "") if kind.view.namespaced else ""
+    return Up(kind.view.title, list_url(given["cluster"], kind.view.segment, namespace))
 
 
 def _wants_data(request: HttpRequest) -> bool:

@@ -1,15 +1,28 @@
 // Columns keep the widths of the first drawing: an age that grows a digit must not shift the table.
-// Filtering, sorting, paging and a new window size measure anew.
+// Filtering, sorting, paging and a new window size measure anew. What does not fit the window goes by priority.
 
 const wide = matchMedia("(min-width: 48rem)");
+// The priorities up to which columns are shown where they do not fit; at last the table scrolls in its box.
+const STEPS = ["3", "2", "scroll"];
+
+function fit(table) {
+  // What somebody chose is not taken away.
+  const steps = "chosen" in table.dataset ? STEPS.slice(-1) : STEPS;
+  for (const step of steps) {
+    if (table.getBoundingClientRect().width <= table.parentElement.clientWidth) return;
+    table.setAttribute("data-fit", step);
+  }
+}
 
 function freeze() {
   const table = document.querySelector("#results > table");
   if (!table || table.hidden) return;
   const heads = [...table.tHead.rows[0].cells];
   table.removeAttribute("data-frozen");
+  table.removeAttribute("data-fit");
   heads.forEach((head) => head.style.removeProperty("width"));
   if (!wide.matches) return;
+  fit(table);
   const widths = heads.map((head) => head.getBoundingClientRect().width);
   heads.forEach((head, at) => widths[at] && head.style.setProperty("width", `${widths[at]}px`));
   table.setAttribute("data-frozen", "");

@@ -5,7 +5,7 @@ const { $, word, clock, tick } = window.quarterdeck;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // What belongs to the reader and to scripts, whatever the server sends.
-const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-frozen"]);
+const KEPT = new Set(["checked", "open", "style", "aria-pressed", "data-changed", "data-frozen", "data-fit"]);
 const MORPH = {
   morphStyle: "outerHTML",
   ignoreActiveValue: true,

@@ -107,7 +107,7 @@ def test_a_tenants_whole_life(
     tabs.get_by_role("link", name="Projects", exact=True).click()
     page.get_by_role("link", name="Create project").click()
     page.get_by_label("Name", exact=True).fill("acme-shop")
-    page.get_by_label("pods", exact=True).fill("1")
+    page.get_by_label("Pods", exact=True).fill("1")
     page.get_by_role("button", name="Create project").click()
     expect(page.get_by_role("link", name="acme-shop")).to_be_visible()
 

@@ -83,3 +83,46 @@ async def test_an_address_adds_nothing_to_the_request_for_a_right(client_as: Cli
     assert found is not None
     documents = list(yaml.safe_load_all(unescape(found[1])))
     assert [one["kind"] for one in documents] == ["Role", "RoleBinding"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/no-such-page", 404),
+        ("/clusters/host/no-such-kind", 404),
+        ("/clusters/elsewhere/pods", 404),
+        ("/clusters/host/projects/shop/pods/no-such-pod", 404),
+        ("/clusters/host/pods?format=neither", 400),
+    ],
+)
+async def test_whoever_is_signed_in_keeps_the_menu(
+    client_as: ClientAs, path: str, code: int
+) -> None:
+    response = await client_as("admin").get(path)
+    html = await text_of(response)
+    assert response.status_code == code
+    assert re.search(r'<a class="rail-link"[^>]*href="/clusters/host/pods"', html)
+    assert "request-1" in html
+
+
+async def test_nobody_is_shown_a_menu(client_as: ClientAs) -> None:
+    response = await client_as("").get("/no-such-page")
+    assert response.status_code == 404
+    assert "rail" not in await text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("path", "up"),
+    [
+        ("/clusters/host/projects/shop/pods/no-such-pod", "/clusters/host/pods?namespace=shop"),
+        ("/clusters/host/nodes/no-such-node", "/clusters/host/nodes"),
+        ("/clusters/host/no-such-kind", None),
+        ("/no-such-page", None),
+    ],
+)
+async def test_what_is_missing_leads_to_the_list_it_would_be_in(
+    client_as: ClientAs, path: str, up: str | None
+) -> None:
+    html = await text_of(await client_as("admin").get(path))
+    found = re.search(r'<nav class="crumbs".*?href="([^"]+)"', html, re.DOTALL)
+    assert (found and unescape(found[1])) == up

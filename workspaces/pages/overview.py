@@ -18,6 +18,7 @@ from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable
 from console.ui.http import ConsoleRequest
 from console.ui.links import HOST_CLUSTER
+from console.ui.quotawords import resource_label
 from console.ui.registry import kinds
 from console.ui.selection import brought_up
 from console.ui.text import visible
@@ -242,7 +243,12 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
 def quota_form(hard: dict[str, str]) -> Form:
     """One field for each resource of the forms, and for those that the quota has besides."""
     names = ordered({**dict.fromkeys(RESOURCES, ""), **hard})
-    return Form([Field(name, name, value=str(hard.get(name, ""))) for name in names])
+    return Form(
+        [
+            Field(name, resource_label(name), value=str(hard.get(name, "")), hint=name)
+            for name in names
+        ]
+    )
 
 
 def read_amounts(request: ConsoleRequest, form: Form) -> Amounts:

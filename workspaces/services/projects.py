@@ -17,10 +17,11 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.runtime import get_runtime
+from console.ui.quotawords import amount_text
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text
 from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
-from workspaces.quotas import amount_text, own_quotas, workspace_hard
+from workspaces.quotas import own_quotas, workspace_hard
 from workspaces.rights import PROJECTS
 from workspaces.services.acting import Doer, Refused
 

@@ -36,7 +36,7 @@
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
   // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, [lang=en], option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
   const texts = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {

@@ -15,8 +15,6 @@ from tests.browser.looks.pixels import saturated
 from tests.browser.looks.tour import HOST, Tour
 from tests.browser.looks.walk import Seen, View, measure, opened, walk
 
-pytestmark = pytest.mark.skip(reason="unfinished: not every page holds yet")
-
 VIEWS = tuple(
     View(width, theme, language)
     for language in ("en", "zh")
@@ -37,7 +35,10 @@ def seen(demo: str, session: Any, browser: Browser, pages: Tour, with_axe: None)
     others = [path for path in pages.everything if path not in SAMPLE]
     for number, view in enumerate(VIEWS):
         with opened(browser, view, session) as page:
-            found += walk(page, demo, [*SAMPLE, *others[number :: len(VIEWS)]], view)
+            # No theme moves anything, and a language's widths are measured from one of its views.
+            once = view.theme == "light" and view.width == 1280
+            found += walk(page, demo, SAMPLE, view, everywhere=once)
+            found += walk(page, demo, others[number :: len(VIEWS)], view)
     return found
 
 
@@ -122,7 +123,8 @@ def test_how_fresh_a_page_is_stays_in_view(seen: list[Seen]) -> None:
 
 
 def test_no_gap_tears_a_wide_list_apart(seen: list[Seen]) -> None:
-    assert _of(seen, lambda one: one.measures[2560]["gaps"]) == []
+    widest = [one for one in seen if 2560 in one.measures]
+    assert _of(widest, lambda one: one.measures[2560]["gaps"]) == []
 
 
 @pytest.mark.parametrize("what", ["wideFields", "small", "clipped"])

@@ -12,6 +12,14 @@ from playwright.sync_api import Browser, Page
 from tests.browser.looks import axe
 
 _MEASURING = Path(__file__).parent / "measuring.js"
+#: Runs before a page's own scripts. What the page itself reports cannot be taken for another page's.
+_WATCHING = """
+  window.reports = [];
+  addEventListener("error", ({ message }) => reports.push(message));
+  addEventListener("unhandledrejection", ({ reason }) => reports.push(String(reason)));
+  addEventListener("securitypolicyviolation", (event) =>
+    reports.push(`${event.violatedDirective} refused ${event.blockedURI} ${event.sample}`));
+"""
 HEIGHTS = {320: 700, 390: 844, 768: 1024, 1280: 800, 2560: 1200}
 
 
@@ -62,6 +70,7 @@ def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> It
         **more,
     )
     context.set_default_timeout(20_000)
+    context.add_init_script(_WATCHING)
     try:
         yield context.new_page()
     finally:
@@ -69,34 +78,27 @@ def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> It
 
 
 def walk(
-    page: Page, url: str, paths: Sequence[str], view: View, *, by_axe: bool = True
+    page: Page, url: str, paths: Sequence[str], view: View, *, everywhere: bool = True
 ) -> list[Seen]:
-    """Each page is measured at every width, and looked at by axe as it is in the view."""
-    reports: list[str] = []
-    page.on("pageerror", lambda error: reports.append(str(error)))
-    page.on("console", lambda message: _keep(reports, message.text))
-    return [_visit(page, url, path, view, by_axe, reports) for path in paths]
+    """Each page is looked at by axe as it is in the view, and measured there; `everywhere`: at each
+    width."""
+    others = tuple(HEIGHTS.keys() - {view.width}) if everywhere else ()
+    return [_visit(page, url, path, view, others) for path in paths]
 
 
-def _keep(reports: list[str], text: str) -> None:
-    if "Content Security Policy" in text or "Content-Security-Policy" in text:
-        reports.append(text)
-
-
-def _visit(page: Page, url: str, path: str, view: View, by_axe: bool, reports: list[str]) -> Seen:
-    reports.clear()
+def _visit(page: Page, url: str, path: str, view: View, others: Sequence[int]) -> Seen:
     response = page.goto(url + path)
     assert response is not None, path
     page.evaluate("document.fonts.ready")
     measures = {}
     # Its own width comes last: so axe sees it.
-    for width in (*(HEIGHTS.keys() - {view.width}), view.width):
+    for width in (*others, view.width):
         page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
         page.evaluate(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
         measures[width] = measure(page)
     # Before axe runs: its own trials of styles are refused, too.
-    reported = tuple(reports)
-    violations = axe.violations(page) if by_axe else []
+    reported = tuple(page.evaluate("window.reports"))
+    violations = axe.violations(page)
     return Seen(path, view, response.status, measures, reported, violations)

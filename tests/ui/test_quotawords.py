@@ -1,0 +1,24 @@
+"""What the resources of a quota are called."""
+
+import pytest
+from django.utils.translation import override
+
+from console.ui.quotawords import resource_label
+
+
+@pytest.mark.parametrize(
+    ("key", "english", "chinese"),
+    [
+        ("requests.cpu", "CPU request", "CPU 预留"),
+        ("limits.memory", "Memory limit", "内存上限"),
+        ("pods", "Pods", "容器组"),
+        ("count/deployments.apps", "Deployments", "部署"),
+        ("requests.nvidia.com/gpu", "requests.nvidia.com/gpu", "requests.nvidia.com/gpu"),
+        ("", "", ""),
+    ],
+)
+def test_a_resource_has_a_name_in_both_languages(key: str, english: str, chinese: str) -> None:
+    with override("en"):
+        assert resource_label(key) == english
+    with override("zh-hans"):
+        assert resource_label(key) == chinese
