@@ -265,7 +265,7 @@ def steps(cluster: ControlPlane, name: str) -> Iterator[Callable[[], None]]:
 
 
 def test_the_end_is_the_same_wherever_they_were_killed(
-    cluster: ControlPlane, kubeconfig: Path
+    cluster: ControlPlane, kubeconfig: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     lives = 0
     for live_step, die_step in zip(steps(cluster, "spared"), steps(cluster, "hunted"), strict=True):
@@ -288,4 +288,6 @@ def test_the_end_is_the_same_wherever_they_were_killed(
         assert len(spared) > 20, what
     # Else nothing was tried.
     assert lives > 40, lives
+    failed = [line for line in caplog.messages if " failed; again in " in line]
+    assert failed == []
     print(f"\nkilled {lives} times")  # noqa: T201

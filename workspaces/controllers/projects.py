@@ -113,7 +113,9 @@ class ProjectSync:
                 NAMESPACES, entry, {"annotations": {PREPARING_ANNOTATION: None}}
             )
             message = f"The project is ready in the workspace {workspace.name}"
-            await self._world.recorder.record(entry.original(), NORMAL, "Synced", message)
+            # What came in a list of Kubernetes' own types does not say of which type it is.
+            about = {"apiVersion": "v1", "kind": "Namespace", **entry.original()}
+            await self._world.recorder.record(about, NORMAL, "Synced", message)
 
     async def _own(self, entry: Entry[Namespace], workspace: Workspace) -> None:
         """Its change brings the namespace back here."""
