@@ -65,7 +65,7 @@ async def delete(
         try:
             await write(request, "delete", gvr, place, name, do)
         except ApiError as error:
-            problem, status = refusal(error), error.code
+            problem, status = refusal(error), error.page_code
         else:
             what = _("deleted role %(name)s") % {"name": name}
             before = clean(found.entry.original())

@@ -74,7 +74,7 @@ async def grant(
         except Conflict:
             problem, status = _("%(name)s has this role already.") % {"name": subject}, 409
         except ApiError as error:
-            problem, status = refusal(error), error.code
+            problem, status = refusal(error), error.page_code
     given = {"kind": kind, "subject": visible(subject)}
     return await shown(request, found, error=problem, given=given, status=status)
 
@@ -106,7 +106,7 @@ async def revoke(
     try:
         await _unbind(request, found, holding)
     except ApiError as error:
-        return await shown(request, found, error=refusal(error), status=error.code)
+        return await shown(request, found, error=refusal(error), status=error.page_code)
     words = {"name": holding.name, "role": name}
     messages.success(request, _("%(name)s has the role %(role)s no more.") % words)
     return HttpResponseRedirect(found.url)

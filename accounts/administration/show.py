@@ -99,7 +99,7 @@ async def act(request: ConsoleRequest, name: str, act: str) -> HttpResponse:
         await write_target(request, target, "patch", act, uid, write)
     except ApiError as error:
         text = refusal(error)
-        return await shown(request, target, target.entry, error=text, status=error.code)
+        return await shown(request, target, target.entry, error=text, status=error.page_code)
     if known.after is not None:
         await known.after(name)
     messages.success(request, known.done % {"name": name})

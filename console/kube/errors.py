@@ -35,6 +35,12 @@ class ApiError(Exception):
         self.retry_after = retry_after
         super().__init__(f"{code} {self.reason}: {self.message}")
 
+    @property
+    def page_code(self) -> int:
+        """The HTTP status of a page that tells of it. What broke behind the console is no error of the
+        console's own (500), RFC 9110, section 15.6.3."""
+        return 502 if self.code >= 500 and self.code not in (503, 504) else self.code
+
 
 class BadRequest(ApiError):
     default_reason = "BadRequest"

@@ -63,6 +63,11 @@ _CUSTOM: Mapping[str, frozenset[str]] = {
 }
 
 
+def is_label(name: str) -> bool:
+    """True for what a namespace may be called."""
+    return _LABEL.fullmatch(name) is not None
+
+
 def is_namespaced(gvr: GVR, types: Types) -> bool:
     custom = types.get(gvr)
     if custom is not None:
@@ -81,6 +86,6 @@ def configured_namespaces() -> tuple[str, ...]:
     given = [item.strip() for item in os.environ.get(VARIABLE, "").split(",")]
     names = tuple(dict.fromkeys(item for item in given if item))
     for name in names:
-        if not _LABEL.fullmatch(name):
+        if not is_label(name):
             raise NoCluster(f"{VARIABLE} is a list of namespaces separated by commas, not {name!r}")
     return names

@@ -17,6 +17,7 @@ from django.utils.translation import get_language
 from console.kube.gvr import GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.runtime import get_runtime
+from console.kube.scopes import is_label
 from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.freshness import LIVE, LiveState, live_state
@@ -130,9 +131,8 @@ def _namespace(request: HttpRequest) -> str:
         given = [name for name in request.GET.getlist("namespace") if name]
     except SuspiciousOperation:
         return ""
-    # What no address can name is no project.
-    one = given[0] if len(given) == 1 else ""
-    return one if len(one) <= 253 and "/" not in one else ""
+    # What no project is called has no address either.
+    return given[0] if len(given) == 1 and is_label(given[0]) else ""
 
 
 def _nav(

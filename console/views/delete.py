@@ -124,7 +124,7 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
     try:
         await delete_as_user(request, target.kind, target.key, access, uid)
     except ApiError as error:
-        return await _refused(request, target, access, uid, error.code, refusal_text(error))
+        return await _refused(request, target, access, uid, error.page_code, refusal_text(error))
     except AuditUnavailable:
         text = _("Nothing was deleted, because the audit trail cannot be written.")
         return await _refused(request, target, access, uid, 503, text)

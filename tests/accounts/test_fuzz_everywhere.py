@@ -152,6 +152,16 @@ def test_every_form_and_endpoint_is_among_them() -> None:
     } <= found  # fmt: skip
 
 
+@pytest.mark.parametrize("project", ["../../etc/passwd", "/", "A", "a" * 64, "\u202e", "a\nb"])
+async def test_every_page_takes_any_project_in_its_address(project: str) -> None:
+    """The menu of all of them has an address of the chosen one."""
+    browser = Browser()
+    await browser.login("admin")
+    for path in ("/dashboard", "/account", "/access/accounts/new", "/access/rights", "/search"):
+        answer = await browser.get(f"{path}?{urlencode({'namespace': project})}")
+        assert answer.status_code < 500, path
+
+
 @pytest.mark.parametrize("who", WHO)
 async def test_hostile_input_everywhere(
     who: str, runtime: StaticRuntime, clock: MovableClock

@@ -263,7 +263,7 @@ async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
     except Refused as refused:
         form.error = str(refused)
     except ApiError as error:
-        form.error, form.status = f"{_plain(error)} {visible(error.message)}", error.code
+        form.error, form.status = f"{_plain(error)} {visible(error.message)}", error.page_code
     return form.is_right
 
 

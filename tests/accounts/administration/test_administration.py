@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 
 from accounts.controllers import FINALIZER
 from console.audit.models import AuditRecord
-from console.kube.errors import Conflict, Forbidden, Unavailable
+from console.kube.errors import Conflict, Forbidden, ServerError, Unavailable
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
@@ -180,6 +180,7 @@ async def test_what_is_wrong_is_said_and_what_was_typed_stays(
         (Forbidden(403, "users is forbidden"), "The cluster did not allow it."),
         (Conflict(409, "exists"), "Somebody else changed the user in the meantime."),
         (Unavailable("connection refused"), "may or may not be done"),
+        (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
     ],
 )
 async def test_what_the_cluster_refuses_is_said(
@@ -197,7 +198,7 @@ async def test_what_the_cluster_refuses_is_said(
         await act(admin, "disable"),
     ]
     for answer in answers:
-        assert 400 <= answer.status_code <= 503
+        assert 400 <= answer.status_code <= 503 and answer.status_code != 500
         page = answer.content.decode()
         assert text in page and error.message in page and NEW not in page
 

@@ -232,3 +232,20 @@ def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: Wo
     assert "*.*" not in review
     world.kubectl("delete", "clusterrolebinding", "of-two")
     assert json.dumps(world.get(USERS, "jane"))
+
+
+def test_the_doctor_finds_no_difference_and_a_console_on_a_node(world: World) -> None:
+    """Cookies do not know ports: a NodePort on the console's host would get its sessions."""
+    settled(world)
+    assert "200 answers are the same" in world.manage("doctor", "--questions", "200")
+    world.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gate"}})
+    try:
+        addresses = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
+        world.kubectl(
+            "patch", "node", "gate", "--subresource=status", "--type=merge",
+            "-p", json.dumps({"status": addresses}),
+        )  # fmt: skip
+        said = world.manage("doctor", "--questions", "0", code=1)
+        assert "BASE_URL is a node of the cluster" in said
+    finally:
+        world.kubectl("delete", "node", "gate")

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -150,12 +151,16 @@ def does(world: World, kubeconfig: Path, *asked: str) -> bool:
     return done.returncode == 0
 
 
+def agrees(world: World, kubeconfig: Path, asked: tuple[str, ...], answer: bool) -> bool:
+    return does(world, kubeconfig, *asked) is answer
+
+
 def comes_to(world: World, kubeconfig: Path, answer: bool) -> None:
     """Waits until kube-apiserver does everything, or nothing, of what roles gave to the holder: one of
     the platform, and one in a project."""
     asked = (("get", "users.iam.kubesphere.io"), ("get", "pods", "-n", "shop"))
     for one in asked:
-        eventually(lambda one=one: does(world, kubeconfig, *one) is answer, f"{one}: {answer}")
+        eventually(partial(agrees, world, kubeconfig, one, answer), f"{one}: {answer}")
 
 
 def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path: Path) -> None:

@@ -31,7 +31,13 @@ class Visitor:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._opener = build_opener(HTTPCookieProcessor(CookieJar()), _Stay)
+        self._jar = CookieJar()
+        self._opener = build_opener(HTTPCookieProcessor(self._jar), _Stay)
+
+    @property
+    def cookies(self) -> str:
+        """As a header."""
+        return "; ".join(f"{one.name}={one.value}" for one in self._jar)
 
     def get(self, replica: int, path: str) -> tuple[int, str, str]:
         return self._send(replica, path, None)

@@ -1,0 +1,199 @@
+"""Forms, as pages have them and as programs send them, and what somebody hostile makes of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from random import Random
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from tests.accounts.oauth.clients import CALLBACK, PKCE, SECRET, VERIFIER, basic
+
+Fields = list[tuple[str, str]]
+
+#: What is sent in the place of a secret: it must be nowhere afterwards.
+CANARY = "Canary-of-a-Secret-7"
+#: Fields whose content is nobody's business.
+SECRETS = frozenset(
+    {
+        "password", "current", "again", "encrypt", "code", "totp", "client_secret", "refresh_token",
+        "token", "code_verifier", "logout_token", "access_token", "id_token_hint",
+    }
+)  # fmt: skip
+VALUES = (
+    "", " ", "on", "\0", "\r\nSet-Cookie: a=b", "\u202e", "é" * 60, "a" * 6000, "-1", "1e309", "٣", "NaN",
+    "' OR 1=1 --", "*)(uid=*", "<script>alert(1)</script>", "{{7*7}}", "${7*7}", "%s%n", "..", "/",
+    "../../etc/passwd", "//evil.example", "/\\evil.example", "javascript:alert(1)", "null", "[]", "{}",
+    "[null]", "{\"a\": {\"$ref\": \"#\"}}", "admin", "jane", "nobody-of-this-name", "system:masters",
+    "kubesphere", "platform-admin", "cluster-admin", "demo", "shop", "kube-system", "x@y", "a@b@c",
+    "jane@kubesphere.example", "00000000-0000-0000-0000-000000000000", "9" * 400, "1Ei", "-5Gi", "0.1m",
+    "\ufeff", "\U0001f600", "a\nb", "a,b", "a=b", "a/b", "-a", "A", "9" * 21, "0", "1", "%",
+    "2026-13-45T99:99:99Z", "__proto__", "get", "*", "pods", "true", "false", "None", "\x7f", "\u2028",
+)  # fmt: skip
+STRANGE = ("uid", "next", "q", "page", "name", "namespace", "act", "verb", "__class__", "a[b]", "")
+KINDS = (
+    "application/x-www-form-urlencoded; charset=utf-7", "multipart/form-data; boundary=b",
+    "multipart/form-data", "application/json", "text/plain", "application/xml", "/",
+)  # fmt: skip
+METHODS = ("GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "POST")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`fields` in their order, with what is in them; `headers` beyond those that a browser sends."""
+
+    action: str
+    method: str
+    fields: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    method: str
+    url: str
+    body: bytes
+    kind: str
+    headers: tuple[tuple[str, str], ...]
+
+
+class Reader(HTMLParser):
+    """The forms and the links of one page. A button may send its form elsewhere: that is one more."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.links: list[str] = []
+        self._url = url
+        self._method, self._fields = "", list[tuple[str, str]]()
+        self._actions: list[str] = []
+        self._select = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        name, value = found.get("name", ""), found.get("value", "")
+        if tag == "a" and found.get("href", "").startswith("/"):
+            self.links.append(found["href"].partition("#")[0])
+        elif tag == "form":
+            self._method = found.get("method", "get").upper()
+            self._fields = []
+            self._actions = [found["action"]] if found.get("action") else []
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and self._select and "selected" in found:
+            self._fields.append((self._select, value))
+        elif tag in ("input", "button", "textarea") and self._method:
+            self._actions += [found["formaction"]] if "formaction" in found else []
+            self._fields += [(name, value)] if name else []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "select":
+            self._select = ""
+        elif tag == "form" and self._method:
+            # One of a dialog goes nowhere.
+            for action in (self._actions or [""]) if self._method != "DIALOG" else []:
+                path = urlsplit(urljoin(self._url, action))
+                target = path.path + (f"?{path.query}" if path.query else "")
+                self.forms.append(Form(target, self._method, tuple(self._fields)))
+            self._method = ""
+
+
+def endpoints() -> Iterator[Form]:
+    """What programs and identity providers call, as it should be called."""
+    client = {"client_id": "kubesphere", "client_secret": SECRET}
+    grants = (
+        {"grant_type": "password", "username": "jane", "password": CANARY, "totp": CANARY},
+        {"grant_type": "refresh_token", "refresh_token": CANARY},
+        {"grant_type": "code", "code": CANARY, "redirect_uri": CALLBACK, "code_verifier": VERIFIER},
+    )
+    for grant in grants:
+        yield _post("/oauth/token", {**client, **grant})
+    yield _post("/oauth/revoke", {**client, "token": CANARY, "token_type_hint": "refresh_token"})
+    asked = {"response_type": "code", "client_id": "cli", "redirect_uri": CALLBACK, **PKCE}
+    more = {"scope": "openid api", "state": "s", "nonce": "n", "prompt": "none"}
+    for path in ("/oauth/authorize", "/oauth/authorize/confirm"):
+        yield Form(path, "GET", tuple({**asked, **more}.items()))
+        yield _post(path, {**asked, **more})
+    review = (("Authorization", basic("kube-apiserver", "kube-" + SECRET)),)
+    yield Form("/oauth/authenticate", "POST", (("token", CANARY),), review)
+    yield _post("/oauth/login/ldap", {"username": "jane", "password": CANARY})
+    yield _post("/login", {"username": "jane", "password": CANARY, "provider": "ldap"})
+    yield _post("/login", {"username": "jane", "encrypt": CANARY, "next": "/dashboard"})
+    for name in ("sso", "hub", "cas", "ldap", "nobody"):
+        yield _post(f"/oauth/backchannel/{name}", {"logout_token": CANARY})
+        yield _post(f"/oauth/callback/{name}", {"logoutRequest": CANARY})
+        answer = {"code": CANARY, "state": "s", "ticket": CANARY, "iss": "https://sso.example.com"}
+        yield Form(f"/oauth/callback/{name}", "GET", tuple(answer.items()))
+        yield Form(f"/oauth/redirect/{name}", "GET", tuple(answer.items()))
+    for path in (
+        "/oauth/userinfo",
+        "/oauth/logout",
+        "/kapis/iam.kubesphere.io/v1alpha2/users/jane",
+    ):
+        yield Form(path, "GET", (), (("Authorization", f"Bearer {CANARY}"),))
+
+
+def _post(action: str, fields: dict[str, str]) -> Form:
+    return Form(action, "POST", tuple(fields.items()))
+
+
+def shoot(form: Form, chance: Random, csrf: str) -> Shot:
+    """Somebody hostile sends the form. The CSRF token is right, so that a view is reached."""
+    fields = _spoiled(list(form.fields), chance)
+    fields = [(name, value) for name, value in fields if name != "csrfmiddlewaretoken"]
+    method = form.method if chance.random() < 0.9 else chance.choice(METHODS)
+    kind = "application/x-www-form-urlencoded"
+    headers = dict(form.headers)
+    if chance.random() < 0.1:
+        headers["HX-Request"] = "true"
+    url = form.action
+    if form.method == "GET" or chance.random() < 0.05:
+        url += ("&" if "?" in url else "?") + _encoded(fields)
+    if chance.random() < 0.1:
+        url = _turned(url, chance)
+    if method in ("GET", "HEAD"):
+        return Shot(method, url, b"", "", tuple(headers.items()))
+    body = _encoded(fields).encode()
+    if chance.random() < 0.1:
+        kind = chance.choice(KINDS)
+        body = chance.choice((body, b'{"a": [' * 200, b"--b\r\n\r\n", chance.randbytes(100)))
+    headers["X-CSRFToken"] = csrf
+    return Shot(method, url, body, kind, tuple(headers.items()))
+
+
+def _spoiled(fields: Fields, chance: Random) -> Fields:
+    if not fields or chance.random() < 0.1:
+        names = chance.choices([*(name for name, _ in fields), *STRANGE], k=4)
+        return [(name, _value(name, chance)) for name in names]
+    for _ in range(chance.randrange(1, 4)):
+        place = chance.randrange(len(fields))
+        name, value = fields[place]
+        act = chance.random()
+        if act < 0.75:
+            fields[place] = (name, _value(name, chance))
+        elif act < 0.85 and len(fields) > 1:
+            del fields[place]
+        else:
+            fields.append((name, _value(name, chance)))
+    return [(name, CANARY if name in SECRETS and not value else value) for name, value in fields]
+
+
+def _value(name: str, chance: Random) -> str:
+    if name in SECRETS and chance.random() < 0.5:
+        return CANARY
+    if chance.random() < 0.8:
+        return chance.choice(VALUES)
+    return "".join(chr(chance.randrange(1, 0x3000)) for _ in range(chance.randrange(40)))
+
+
+def _turned(url: str, chance: Random) -> str:
+    """Another name in one place of the path."""
+    path, _, query = url.partition("?")
+    parts = path.split("/")
+    parts[chance.randrange(1, len(parts))] = chance.choice(
+        ("%00", "%E2%80%AE", "..", "a" * 300, "admin", "%2F", "x")
+    )
+    return "/".join(parts) + (f"?{query}" if query else "")
+
+
+def _encoded(fields: Fields) -> str:
+    return urlencode([(name, value.encode("utf-8", "surrogatepass")) for name, value in fields])

@@ -1,0 +1,255 @@
+"""Hostile input at every form that the console shows and at every endpoint of the token service: as
+nobody, as a tenant and as an administrator, over HTTP, on a real control plane.
+
+Forms are found by looking at the pages, so that a new one is among them; what is sent begins as the form
+and is spoiled. Nothing is an error of the server's, nothing secret comes back or is kept anywhere, and
+who may not change something has not. `FUZZ_INPUTS=10000` sends so many as each, `FUZZ_SEED` others.
+"""
+
+import json
+import os
+import random
+import re
+import sqlite3
+from collections import Counter, deque
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import aiohttp
+import pytest
+import yaml
+from django.urls import Resolver404, get_resolver, resolve
+from yarl import URL
+
+from tests.accounts.conftest import PASSWORD
+from tests.accounts.hostile.forms import CANARY, Form, Reader, Shot, endpoints, shoot
+from tests.accounts.kubesphere.objects import Manifest
+from tests.accounts.kubesphere.world import World
+from tests.accounts.oauth.clients import CLIENTS
+from tests.accounts.test_sessions import routes
+
+INPUTS = int(os.environ.get("FUZZ_INPUTS", "400"))
+SEED = os.environ.get("FUZZ_SEED", "quarterdeck")
+#: Forms of one view that differ in their addresses alone.
+OF_EACH = 3
+#: After so many somebody may have ended the session with a form that is there to do so.
+SIGN_IN_EVERY = 100
+HASH = re.compile(r"\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}")
+BINDINGS = "globalrolebindings.iam.kubesphere.io,workspacerolebindings.iam.kubesphere.io"
+_NAMES = {"x": ("jane", "demo", "shop", "platform-regular")}
+#: Nobody listens there.
+_CLOSED = "http://127.0.0.1:9"
+
+
+class Visitor:
+    """A browser with a session of `name`, or of nobody with ""."""
+
+    def __init__(self, world: World, name: str, password: str = PASSWORD) -> None:
+        self.world, self.name, self._password = world, name, password
+        jar = aiohttp.CookieJar(unsafe=True)
+        headers = {"Origin": world.url, "Sec-Fetch-Site": "same-origin"}
+        self._http = aiohttp.ClientSession(world.url, cookie_jar=jar, headers=headers)
+
+    @property
+    def csrf(self) -> str:
+        cookies = self._http.cookie_jar.filter_cookies(URL(self.world.url))
+        return next((one.value for name, one in cookies.items() if "csrf" in name), "")
+
+    async def begin(self) -> None:
+        self._http.cookie_jar.clear()
+        await self.get("/login")
+        if self.name:
+            form = {"username": self.name, "password": self._password}
+            form["csrfmiddlewaretoken"] = self.csrf
+            async with self._http.post("/login", data=form, allow_redirects=False) as answer:
+                assert answer.status == 302, await answer.text()
+
+    async def get(self, path: str) -> tuple[int, str, str]:
+        async with self._http.get(path, allow_redirects=False) as answer:
+            return answer.status, answer.headers.get("Location", ""), await answer.text()
+
+    async def send(self, shot: Shot) -> tuple[int, str]:
+        """Status, and everything that came back."""
+        headers = {**dict(shot.headers), **({"Content-Type": shot.kind} if shot.kind else {})}
+        async with self._http.request(
+            shot.method, URL(self.world.url + shot.url, encoded=True), data=shot.body,
+            headers=headers, allow_redirects=False,
+        ) as answer:  # fmt: skip
+            body = (await answer.read()).decode(errors="replace")
+            return answer.status, f"{dict(answer.headers)}\n{body}"
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+def pages() -> Iterator[str]:
+    """Every route, with names of things that there are."""
+    for _name, path in routes(get_resolver().url_patterns):
+        yield path
+        for name in _NAMES["x"]:
+            yield path.replace("/x", f"/{name}")
+
+
+async def forms_for(visitor: Visitor) -> list[Form]:
+    """Those of all pages that this one can open, a few of each kind; logging out is not among them."""
+    found: dict[tuple[str, tuple[str, ...]], list[Form]] = {}
+    waiting, seen, looked = deque(pages()), set[str](), Counter[str]()
+    while waiting:
+        path = waiting.popleft()
+        view = view_of(path)
+        if path in seen or view == "accounts:logout" or looked[view] >= OF_EACH * 3:
+            continue
+        seen.add(path)
+        status, location, text = await visitor.get(path)
+        # A list that has not arrived yet says so.
+        assert status < 500 or status == 503, (path, status)
+        if status == 302 and location.startswith("/"):
+            waiting.append(location)
+        if status != 200:
+            continue
+        looked[view] += 1
+        reader = Reader(path)
+        reader.feed(text)
+        for form in reader.forms:
+            key = (view_of(form.action), tuple(name for name, _ in form.fields))
+            alike = found.setdefault(key, [])
+            # An administrator could lock themselves out there, and that would be the end of the test.
+            own = (
+                bool(visitor.name) and visitor.name in form.action.partition("?")[0].split("/")[1:]
+            )
+            if (
+                key[0] != "accounts:logout"
+                and form not in alike
+                and len(alike) < OF_EACH
+                and not own
+            ):
+                alike.append(form)
+        waiting += reader.links
+    return [form for alike in found.values() for form in alike]
+
+
+def view_of(url: str) -> str:
+    try:
+        return resolve(url.partition("?")[0]).view_name
+    except Resolver404:
+        return ""
+
+
+def settle(world: World) -> None:
+    """So that locks are no shelter for what lies behind them, and providers can be named."""
+    providers = [
+        ("sso", "OIDCIdentityProvider", {
+            "clientID": "c", "clientSecret": "s" * 20, "endpoint": {
+                "authURL": f"{_CLOSED}/a", "tokenURL": f"{_CLOSED}/t", "jwksURL": f"{_CLOSED}/k"},
+            "issuer": "https://sso.example.com"}),
+        ("hub", "GitHubIdentityProvider", {"clientID": "c", "clientSecret": "s" * 20}),
+        ("cas", "CASIdentityProvider", {"casServerURL": f"{_CLOSED}/cas"}),
+        ("ldap", "LDAPIdentityProvider", {
+            "host": "127.0.0.1:9", "managerDN": "cn=x", "managerPassword": "x",
+            "userSearchBase": "dc=x", "loginAttribute": "uid", "mailAttribute": "mail"}),
+    ]  # fmt: skip
+    entries = [
+        {"name": n, "type": t, "mappingMethod": "auto", "provider": p} for n, t, p in providers
+    ]
+    config = {
+        "authenticateRateLimiterMaxTries": 1_000_000,
+        "oauthOptions": {"clients": CLIENTS, "identityProviders": entries},
+    }
+    with open(world.environment["AUTHENTICATION_CONFIG"], "w") as file:
+        yaml.safe_dump(config, file)
+
+
+def rights(world: World) -> Any:
+    """Who people are and what they may do."""
+    users = world.get("users.iam.kubesphere.io")["items"]
+    meant = {one["metadata"]["name"]: (one["spec"], _is_disabled(one)) for one in users}
+    bindings = world.get(BINDINGS)["items"]
+    given = {
+        (b["kind"], b["metadata"]["name"]): (b["roleRef"], b.get("subjects")) for b in bindings
+    }
+    return meant, given
+
+
+def _is_disabled(user: Manifest) -> bool:
+    return (user.get("status") or {}).get("state") == "Disabled"
+
+
+def secrets(world: World) -> list[str]:
+    known = [world.environment["SECRET_KEY"], *(str(one.get("secret", "")) for one in CLIENTS)]
+    return [one for one in known if one]
+
+
+def check(world: World, shot: Shot, status: int, answer: str) -> None:
+    # A directory that does not answer is told as that.
+    away = status == 503 and "ldap" in shot.url + shot.body.decode(errors="replace")
+    assert status < 500 or away, (status, shot, answer[-3000:])
+    assert not HASH.search(answer), (shot, answer)
+    for secret in (CANARY, PASSWORD, *secrets(world)):
+        said = secret in shot.url and secret != PASSWORD
+        assert secret not in answer or said, (secret, shot, answer)
+    assert "Traceback" not in answer, shot
+
+
+@pytest.mark.parametrize("name", ["", "jane", "admin"])
+async def test_hostile_input_at_every_form(world: World, name: str) -> None:
+    settle(world)
+    visitor = Visitor(world, name)
+    before, had = rights(world), owners(world)
+    done: Counter[int] = Counter()
+    try:
+        await visitor.begin()
+        targets = [*await forms_for(visitor), *endpoints()]
+        given = {one.action.partition("?")[0] for one in targets}
+        assert given >= expected(name), given
+        chance = random.Random(f"{SEED} {name}")  # noqa: S311  to be repeated, not to be secret
+        for number, form in zip(range(max(INPUTS, len(targets))), cycle(targets), strict=False):
+            if number % SIGN_IN_EVERY == 0:
+                await visitor.begin()
+            shot = shoot(form, chance, visitor.csrf)
+            status, answer = await visitor.send(shot)
+            check(world, shot, status, answer)
+            done[status] += 1
+    finally:
+        await visitor.close()
+        print(name or "nobody", len(targets), "forms and endpoints:", dict(done))  # noqa: T201
+    if name != "admin":
+        assert others(rights(world), name) == others(before, name)
+    made = owners(world) - had
+    assert {user for _, user in made} <= {name} - {""}, made
+    nothing_is_kept(world)
+
+
+def expected(name: str) -> set[str]:
+    """Some that must be among them, else the pages were not found."""
+    found = {"/login", "/oauth/token"} if not name else {"/account/password", "/account/tokens"}
+    if name == "admin":
+        found |= {"/access/accounts/new", "/access/accounts/users/jane/edit", "/workspaces/new"}
+    return found
+
+
+def others(found: Any, name: str) -> Any:
+    meant, given = found
+    return {one: meant[one] for one in meant if one != name}, given
+
+
+def nothing_is_kept(world: World) -> None:
+    """No secret that was typed, in no object, table or log."""
+    kinds = "users.iam.kubesphere.io,loginrecords.iam.kubesphere.io,events,secrets,configmaps"
+    assert CANARY not in json.dumps(world.get(kinds, "-A"))
+    for path in world.folder.rglob("*"):
+        if path.is_file():
+            assert CANARY.encode() not in path.read_bytes(), path
+
+
+def owners(world: World) -> Counter[tuple[str, str]]:
+    """How many sessions, tokens and second factors each user has."""
+    found: Counter[tuple[str, str]] = Counter()
+    database = sqlite3.connect(world.folder / "quarterdeck.sqlite3")
+    try:
+        for table in ("signin", "grant", "namedtoken", "secondfactor"):
+            rows = database.execute(f"select user from accounts_{table}")  # noqa: S608
+            found.update((table, row[0]) for row in rows)
+    finally:
+        database.close()
+    return found

@@ -1,0 +1,151 @@
+"""The whole way in and out, in a real browser, with scripts and without: through an OpenID provider with
+a choice of a name, and by a password that somebody else has set."""
+
+import os
+import re
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.accounts.federation.node import installed, oidc_provider
+from tests.browser.conftest import PASSWORD, Console
+from tests.controlplane.plugin import left_out
+from tests.npm import Missing
+
+CLIENT, SECRET = "console", "the-secret-of-the-client"
+NEW = "Harbour-bridge-7"
+
+
+@pytest.fixture(scope="module")
+def issuer(console: Console) -> Iterator[str]:
+    """oidc-provider, by the name `sso`, in the configuration of the console."""
+    try:
+        installed()
+    except (Missing, OSError) as error:
+        if os.environ.get("REQUIRE_OIDC_PROVIDER", "0") not in ("", "0"):
+            pytest.fail(f"REQUIRE_OIDC_PROVIDER is set, but {error}", pytrace=False)
+        left_out("the login through oidc-provider in a browser", str(error))
+        pytest.skip(str(error))
+    with oidc_provider(
+        CLIENT=CLIENT,
+        SECRET=SECRET,
+        CALLBACK=f"{console.url}/oauth/callback/sso",
+        BACK=f"{console.url}/login",
+        LOGOUT=f"{console.url}/oauth/backchannel/sso",
+    ) as found:
+        provider = {
+            "issuer": found, "clientID": CLIENT, "clientSecret": SECRET, "getUserInfo": True,
+            "scopes": ["openid", "profile", "email"],
+        }  # fmt: skip
+        entry = {
+            "name": "sso",
+            "type": "OIDCIdentityProvider",
+            "mappingMethod": "auto",
+            "provider": provider,
+        }
+        config = {"authentication": {"oauthOptions": {"identityProviders": [entry]}}}
+        path = console.log.with_name("authentication.yaml")
+        path.write_text(yaml.safe_dump(config))
+        yield found
+        path.unlink()
+
+
+@pytest.fixture(params=[True, False], ids=["with scripts", "without scripts"])
+def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(locale="en-GB", java_script_enabled=request.param)
+    context.set_default_timeout(20_000)
+    yield context
+    context.close()
+
+
+def log_in(page: Page, console: Console, name: str, password: str) -> None:
+    page.goto(console.url + "/account")
+    page.fill("#username", name)
+    page.fill("#password", password)
+    page.get_by_role("button", name="Log in", exact=True).click()
+
+
+def log_out(page: Page) -> None:
+    page.click("button.avatar")
+    page.get_by_role("button", name="Log out").click()
+
+
+def it_goes_through_a_provider_and_a_choice_of_a_name(
+    console: Console, window: BrowserContext, issuer: str
+) -> None:
+    there, here = f"there-{uuid4().hex[:6]}", f"here-{uuid4().hex[:6]}"
+    page = window.new_page()
+    page.goto(console.url + "/account")
+    expect(page).to_have_url(console.url + "/login?next=%2Faccount")
+    page.get_by_role("link", name="Log in with sso").click()
+    expect(page).to_have_url(re.compile(re.escape(issuer)))
+    page.fill("input[name=login]", there)
+    page.fill("input[name=password]", "x")
+    page.click("button[type=submit]")
+    page.click("button[type=submit]")
+    expect(page).to_have_url(console.url + "/login/confirm")
+    expect(page.locator("#name")).to_have_value(there)
+    expect(page.locator("#email")).to_have_value(f"{there}@example.com")
+    page.fill("#name", "admin")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose another one")
+    page.fill("#name", here)
+    page.get_by_role("button", name="Go on").click()
+    expect(page).to_have_url(console.url + "/account")
+    expect(page.locator("#main")).to_contain_text(here)
+    page.goto(console.url + "/")
+    expect(page).to_have_url(console.url + "/dashboard")
+
+    log_out(page)
+    page.click("button[value=yes]")
+    expect(page).to_have_url(re.compile(re.escape(console.url) + "/login"))
+    page.goto(console.url + "/dashboard")
+    expect(page).to_have_url(console.url + "/login?next=%2Fdashboard")
+    # Logged out there as well, and found by the subject.
+    page.get_by_role("link", name="Log in with sso").click()
+    page.fill("input[name=login]", there)
+    page.fill("input[name=password]", "x")
+    page.click("button[type=submit]")
+    page.click("button[type=submit]")
+    expect(page).to_have_url(console.url + "/dashboard")
+
+
+def it_goes_through_the_first_password(
+    console: Console, browser: Browser, window: BrowserContext
+) -> None:
+    name = f"new-{uuid4().hex[:6]}"
+    page = window.new_page()
+    log_in(page, console, "admin", PASSWORD)
+    expect(page).to_have_url(console.url + "/account")
+    page.goto(console.url + "/access/accounts/new")
+    page.fill("#user-name", name)
+    page.fill("#user-email", f"{name}@example.com")
+    page.fill("#user-password", PASSWORD)
+    page.get_by_role("button", name="Create user").click()
+    expect(page).to_have_url(f"{console.url}/access/accounts/users/{name}")
+    log_out(page)
+    expect(page).to_have_url(console.url + "/login")
+
+    log_in(page, console, name, PASSWORD)
+    expect(page).to_have_url(console.url + "/password/confirm?next=%2Faccount")
+    page.goto(console.url + "/dashboard")
+    expect(page).to_have_url(console.url + "/password/confirm?next=%2Fdashboard")
+    page.fill("#choose-current", PASSWORD)
+    page.fill("#choose-password", PASSWORD)
+    page.fill("#choose-again", PASSWORD)
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_role("alert").first).to_contain_text("This is the present password.")
+    page.fill("#choose-current", PASSWORD)
+    page.fill("#choose-password", NEW)
+    page.fill("#choose-again", NEW)
+    page.get_by_role("button", name="Change password").click()
+    expect(page).to_have_url(console.url + "/dashboard")
+    page.goto(console.url + "/account")
+    log_out(page)
+    log_in(page, console, name, PASSWORD)
+    expect(page.get_by_role("alert")).to_contain_text("Wrong name or password.")
+    log_in(page, console, name, NEW)
+    expect(page).to_have_url(console.url + "/account")
