@@ -6,19 +6,21 @@ from django.urls import Resolver404, resolve
 from playwright.async_api import BrowserContext, Dialog, Page, Request, WebSocket
 
 from tests.hostile.exports import wrong_exports
-from tests.hostile.scan import LISTEN, Scanner
+from tests.hostile.scan import LISTEN, Scanned, Scanner
 
 
 class Visitor:
     """One tab. `problems`: what was wrong, and where; `links`: the pages that were offered;
-    `answers`: status by path."""
+    `answers`: status by path; `opened`: the paths of those that were not only read; `rows`
+    and `parts`: how many frames brought rows of a list or parts of a detail."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
         self.problems: list[str] = []
         self.links: set[str] = set()
         self.answers: dict[str, int] = {}
-        self.pages = self.frames = 0
+        self.opened: set[str] = set()
+        self.pages = self.rows = self.parts = 0
         self._scan = Scanner()
         page.on("dialog", self._dialog)
         page.on("pageerror", lambda error: self.note(f"error in a script: {error}"))
@@ -47,21 +49,40 @@ class Visitor:
         if response.status >= 500:
             self.note(f"status {response.status}")
         await self.look()
+        self.opened.add(path)
         self.answers[path] = response.status
         return response.status
 
     async def look(self) -> None:
+        self._take(await self._scan(self.page))
+
+    async def glance(self, path: str) -> int:
+        """Reads a page without opening it: what its text becomes in this browser, and not what that would
+        do. For one more page of those templates that were looked at. The answer is its status, 0 for what
+        is no page."""
+        for _attempt in range(3):
+            response = await self.page.context.request.get(self.url + path)
+            # A list that is read as the viewer may take its time, which such a page says.
+            if response.status != 503:
+                break
+        if response.status >= 500:
+            self.note(f"status {response.status}", path)
+        self.answers[path] = response.status
+        if "text/html" not in response.headers.get("content-type", ""):
+            return 0
+        text = await response.text()
+        self._take(await self._scan(self.page, self.url + path, text), path)
+        return response.status
+
+    def _take(self, scanned: Scanned, path: str = "") -> None:
         self.pages += 1
-        for problem in await self._scan(self.page):
-            self.note(problem)
-        found = await self.page.eval_on_selector_all(
-            "a[href]", "all => all.map(a => new URL(a.getAttribute('href'), location).href)"
-        )
-        self.links |= {link for link in found if link.startswith(self.url + "/")}
+        for problem in scanned["found"]:
+            self.note(problem, path)
+        self.links |= {link for link in scanned["links"] if link.startswith(self.url + "/")}
 
     async def exports(self, path: str) -> None:
         for problem in await wrong_exports(self.page.context, self.url + path):
-            self.problems.append(f"{path}\n    {problem}")
+            self.note(problem, path)
 
     async def choose_all(self) -> None:
         """Asks for the deletion of all rows of the list that is open."""
@@ -73,11 +94,12 @@ class Visitor:
             if not await self.page.query_selector("input[name=targets]"):
                 self.note("nothing would be deleted")
 
-    async def wait_for(self, script: str, *given: object, seconds: float = 20) -> None:
+    async def wait_for(self, script: str, *given: object, seconds: float = 60) -> None:
         await self.page.wait_for_function(script, arg=list(given), timeout=seconds * 1000)
 
-    def note(self, problem: str) -> None:
-        self.problems.append(f"{self.page.url.removeprefix(self.url)[:160]}\n    {problem}")
+    def note(self, problem: str, path: str = "") -> None:
+        where = path or self.page.url.removeprefix(self.url)
+        self.problems.append(f"{where[:160]}\n    {problem}")
 
     async def _dialog(self, dialog: Dialog) -> None:
         self.note("a dialog")
@@ -96,20 +118,22 @@ class Visitor:
     def _websocket(self, socket: WebSocket) -> None:
         if urlsplit(socket.url).netloc != urlsplit(self.url).netloc:
             self.note(f"a socket to {socket.url}")
-        socket.on("framereceived", lambda _frame: self._count())
+        socket.on("framereceived", lambda frame: self._count(str(frame)))
 
-    def _count(self) -> None:
-        self.frames += 1
+    def _count(self, frame: str) -> None:
+        self.rows += frame.startswith("<tr ")
+        self.parts += "data-part" in frame
 
 
-def sort_of(link: str) -> tuple[object, ...] | None:
-    """Pages of the same sort are made by the same templates; None for what is no page."""
+def sort_of(link: str) -> frozenset[tuple[str, str, str]]:
+    """By which templates a page is made: its view and tab, with each parameter of its query. Nothing of
+    what is no page."""
     parts = urlsplit(link)
     try:
         match = resolve(parts.path)
     except Resolver404:
-        return None
-    names = tuple(sorted({pair.partition("=")[0] for pair in parts.query.split("&")}))
+        return frozenset()
+    names = {pair.partition("=")[0] for pair in parts.query.split("&")}
     if "format" in names:
-        return None
-    return (match.view_name, match.kwargs.get("tab", ""), names)
+        return frozenset()
+    return frozenset((match.view_name, match.kwargs.get("tab", ""), name) for name in names)

@@ -1,10 +1,13 @@
-// What is wrong with the page that is open, in words: whatever no template of ours has put there.
+// What is wrong with a page, in words: whatever no template of ours has put there; and where it leads.
 // Given: the names of our own elements with those of their attributes; what scripts add, as a pattern; a
-// number that only stands on a page if a text was evaluated.
-([markup, added, evaluated]) => {
-  const found = [...window.zqxSeen];
+// number that only stands on a page if a text was evaluated; and the address and the text of a page that
+// is not open, or null for the one that is.
+([markup, added, evaluated, other]) => {
+  const found = other ? [] : [...window.zqxSeen];
   // Of what is no page of ours the browser makes one of its own.
-  if (document.contentType !== "text/html") return found;
+  if (!other && document.contentType !== "text/html") return { found, links: [] };
+  const base = other ? other.url : location.href;
+  const shown = other ? new DOMParser().parseFromString(other.text, "text/html") : document;
   const report = (what, element) => found.push(`${what}: ${element.outerHTML.slice(0, 160)}`);
   const known = new Map(Object.entries(markup).map(([tag, names]) => [tag, new Set(names)]));
   const more = new RegExp(`^(${added})$`);
@@ -24,14 +27,16 @@
         ids.add(element.id);
       }
       for (const { name, value } of element.attributes) {
-        if (/^on|^srcdoc$|^hx-on|^hx-vals$|^hx-vars$/.test(name)) report("handler", element);
+        if (/^on|^srcdoc$|^hx-on|^hx-vars$/.test(name) || (name === "hx-vals" && /zqx|js:|javascript:/.test(value))) report("handler", element);
         else if (!names?.has(name.toLowerCase()) && !more.test(name)) report(`foreign attribute ${name}`, element);
         if (where.has(name) && value) {
           let url = null;
-          try { url = new URL(value, location); } catch { report("no address", element); }
+          try { url = new URL(value, base); } catch { report("no address", element); }
           const inside = url && url.origin === location.origin && !url.pathname.startsWith("/zqx");
           const documents = element.rel === "noreferrer" && url?.protocol === "https:" && !url.host.includes("zqx");
-          if (url && !inside && !documents) report("foreign address", element);
+          // The code of the second factor, for a camera.
+          const drawn = tag === "img" && element.className === "qr" && value.startsWith("data:image/svg+xml;") && !value.includes("zqx");
+          if (url && !inside && !documents && !drawn) report("foreign address", element);
         }
         if (unseen.test(value) && !name.startsWith("data-") && name !== "value") report(`unseen character in ${name}`, element);
       }
@@ -44,8 +49,10 @@
       if (tag === "template") walk(element.content);
     }
   };
-  walk(document);
+  walk(shown);
+  const links = [...shown.querySelectorAll("a[href]")].map((a) => new URL(a.getAttribute("href"), base).href);
+  if (other) return { found, links };
   if (sessionStorage.getItem("htmx-history-cache")) found.push("a page is kept in the browser");
   if (window.zqx !== undefined || Object.prototype.zqx !== undefined) found.push("a global of theirs");
-  return found;
+  return { found, links };
 }

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import cast
+from typing import TypedDict, cast
 
 from playwright.async_api import Page
 
@@ -24,6 +24,8 @@ class _Markup(HTMLParser):
         super().__init__()
         self.known: dict[str, set[str]] = {
             "tbody": set(),
+            # Widths that a script holds while rows change.
+            "th": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
         }
@@ -55,10 +57,18 @@ addEventListener("securitypolicyviolation", (event) =>
 _SCAN = (Path(__file__).parent / "scan.js").read_text()
 
 
+class Scanned(TypedDict):
+    """`found`: what is wrong, in words. `links`: whole addresses."""
+
+    found: list[str]
+    links: list[str]
+
+
 class Scanner:
     def __init__(self) -> None:
         self._known = [known(), _ADDED, EVALUATED]
 
-    async def __call__(self, page: Page) -> list[str]:
-        """What is wrong with the page as it is now, in words."""
-        return cast("list[str]", await page.evaluate(_SCAN, self._known))
+    async def __call__(self, page: Page, url: str = "", text: str = "") -> Scanned:
+        """Of the page as it is now, or of the `text` of another one as the browser reads it."""
+        other = {"url": url, "text": text} if url else None
+        return cast(Scanned, await page.evaluate(_SCAN, [*self._known, other]))

@@ -41,6 +41,9 @@ TEXTS = (
 #: All at once, for whatever only looks at what comes after a quote or a bracket.
 EVERYTHING = " ".join(text for text in TEXTS if len(text) < 1000)
 
+#: Short enough for wherever longer texts are cut or folded.
+SHORT = "zqx\"'><zqx-node hx-get=/zqx>{{7}}</title>"
+
 #: What kube-apiserver itself takes as the name of a role: anything without `/` and `%`.
 #: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names
 NAME = "zqx\"'><zqx-node hx-get=x zqx-attr=1>{{7}}&lt;?a=b#c;:@\u202e=1"

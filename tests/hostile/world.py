@@ -6,6 +6,7 @@ some of these fields; the console must not depend on which.
 
 from collections.abc import Iterator
 from copy import deepcopy
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ from console.ui.kind import ResourceKind, Scope
 from console.ui.registry import kinds
 from devcluster.cluster import CRDS, Cluster
 from devcluster.rbac import CLUSTER_ROLES
-from tests.hostile.texts import EVERYTHING, NAME, TEXTS
+from tests.hostile.texts import EVERYTHING, NAME, SHORT, TEXTS
 from tests.kinds.test_custom_kinds import HOSTILE, definition
 from tests.kinds.world import Obj, at, fixture_of, is_time, leaves
 
@@ -35,6 +36,8 @@ MAPPINGS = {
     "selector",
     "used",
 }
+#: The turn of `spoiled` that keeps all texts short.
+BRIEFLY = -1
 #: Of the object that changes while somebody looks, and of the one that comes.
 CHANGING, COMING = f"{NAME} changing", f"{NAME} coming"
 CUSTOM = (
@@ -44,17 +47,16 @@ CUSTOM = (
 
 
 def spoiled(kind: ResourceKind, name: str, turn: int) -> Obj:
-    """An object all of whose texts are traps. With turn 0 each text is all traps at once, with another
-    number every field has another one."""
+    """An object all of whose texts are traps. With turn 0 each text is all traps at once and with
+    `BRIEFLY` a short one, with another number every field has another one."""
     found = deepcopy(fixture_of(kind)[0])
     _spoil_leaves(found, turn)
     for path in list(leaves(found)):
         held = at(found, path)
         if path[-1] in MAPPINGS and isinstance(held, dict):
             held[_text(turn, len(path)) or "zqx"] = _text(turn, len(path) + 1)
-    meta = found["metadata"]
-    meta |= _metadata(kind, name, turn)
-    return found
+    found["metadata"] |= _metadata(kind, name, turn)
+    return just_now(kind, found)
 
 
 @cache
@@ -79,12 +81,20 @@ def renamed(kind: ResourceKind) -> Iterator[Obj]:
         meta |= {"uid": f"renamed-{kind.segment}-{number}"}
         # Some mean something, above all that a role is in another.
         meta["annotations"] = {EVERYTHING: EVERYTHING, **(meta.get("annotations") or {})}
-        yield found
+        yield just_now(kind, found)
 
 
 def trap(name: str) -> str:
     """What `renamed` calls the objects of this name."""
     return f"{name} {NAME}"
+
+
+def just_now(kind: ResourceKind, obj: Obj) -> Obj:
+    """Events of which nobody heard for an hour are not shown."""
+    if kind.gvr == EVENTS:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        obj |= {"lastTimestamp": now, "eventTime": None, "series": None}
+    return obj
 
 
 def projects() -> Iterator[Obj]:
@@ -123,6 +133,7 @@ def logins(user: str) -> Iterator[Obj]:
 def event(kind: ResourceKind, about: Obj, number: int) -> Obj:
     """What somebody reports of an object."""
     meta = about["metadata"]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     return {
         "metadata": {
             "name": f"{kind.segment}.{number}",
@@ -142,7 +153,7 @@ def event(kind: ResourceKind, about: Obj, number: int) -> Obj:
         "message": EVERYTHING,
         "source": {"component": EVERYTHING, "host": EVERYTHING},
         "count": 7,
-        "lastTimestamp": "2026-11-20T10:00:00Z",
+        "lastTimestamp": now,
     }
 
 
@@ -208,6 +219,8 @@ def write(cluster: Cluster, gvr: GVR, obj: Obj) -> None:
 
 
 def _text(turn: int, number: int) -> str:
+    if turn == BRIEFLY:
+        return SHORT
     return TEXTS[(turn * 7 + number) % len(TEXTS)] if turn else EVERYTHING
 
 
