@@ -5,11 +5,13 @@ const wide = matchMedia("(min-width: 48rem)");
 // The priorities up to which columns are shown where they do not fit; at last the table scrolls in its box.
 const STEPS = ["3", "2", "scroll"];
 
+const widthOf = (element) => element.getBoundingClientRect().width;
+
 function fit(table) {
   // What somebody chose is not taken away.
   const steps = "chosen" in table.dataset ? STEPS.slice(-1) : STEPS;
   for (const step of steps) {
-    if (table.getBoundingClientRect().width <= table.parentElement.clientWidth) return;
+    if (widthOf(table) < widthOf(table.parentElement) + 1) return;
     table.setAttribute("data-fit", step);
   }
 }
@@ -23,7 +25,7 @@ function freeze() {
   heads.forEach((head) => head.style.removeProperty("width"));
   if (!wide.matches) return;
   fit(table);
-  const widths = heads.map((head) => head.getBoundingClientRect().width);
+  const widths = heads.map(widthOf);
   heads.forEach((head, at) => widths[at] && head.style.setProperty("width", `${widths[at]}px`));
   table.setAttribute("data-frozen", "");
 }
