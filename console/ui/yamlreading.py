@@ -34,7 +34,7 @@ def read_yaml(text: str) -> Any:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         problem = _problem(event, depth)
         if problem:
-            raise ConstructorError(None, None, problem, event.start_mark)
+            raise ConstructorError(None, None, problem)
     try:
         # Safe: the loader is a SafeLoader that refuses more.
         return yaml.load(text, Loader=_Loader)  # noqa: S506

@@ -121,7 +121,7 @@ class Visitor:
         socket.on("framereceived", lambda frame: self._count(str(frame)))
 
     def _count(self, frame: str) -> None:
-        self.rows += frame.startswith("<tr ")
+        self.rows += frame.lstrip().startswith("<tr ")
         self.parts += "data-part" in frame
 
 
