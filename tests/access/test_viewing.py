@@ -54,7 +54,7 @@ async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) 
     assert (await admin.get(ALLOW)).status_code == 200
     assert (await admin.post(ALLOW)).status_code == 302
     assert (await admin.post(page, given)).status_code == 302
-    assert "charlie-shop-viewer" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
+    assert "shop.charlie" in runtime.console.of(WORKSPACE_ROLE_BINDINGS)
     row = await AuditRecord.objects.aget(resource="workspacerolebindings")
     assert (row.actor, row.as_user) == ("admin", "alice")
 

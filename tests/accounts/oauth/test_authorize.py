@@ -52,7 +52,7 @@ async def test_a_doubtful_request_sends_nobody_anywhere(
     assert "Location" not in answer
     page = await alice.get(url.replace("authorize?", "authorize/confirm?"))
     assert page.status_code == 400
-    assert "refresh" not in page.content.decode()
+    assert 'http-equiv="refresh"' not in page.content.decode()
     assert await AuthorizationCode.objects.acount() == 0
 
 
