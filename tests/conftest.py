@@ -19,6 +19,7 @@ _SIDE_BY_SIDE = (
     "live",
     "rbac",
     "server",
+    "workspaces",
 )
 _FOLDER = Path(__file__).parent
 
