@@ -10,8 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ROOT, Console, sign_in
 from tests.browser.test_pods import live
 
-pytestmark = pytest.mark.skip(reason="not yet seen to hold as a whole")
-
 LIST = "/clusters/host/pods"
 _ANIMATED = """document.getAnimations()
   .filter(({ animationName }) => animationName === "changed").length"""
