@@ -18,6 +18,7 @@ from console.kube.gvr import (
     NAMESPACES,
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
+    USERS,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     Key,
@@ -39,6 +40,7 @@ TYPES = tuple(
             ROLE_BINDINGS,
             GROUPS,
             GROUP_BINDINGS,
+            USERS,
             LIMIT_RANGES,
         )
     )
