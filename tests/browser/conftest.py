@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from devcluster.server import DevCluster
+from tests.browser.watchdog import closing
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import left_out
@@ -224,7 +225,8 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
-        browser.close()
+        with closing():
+            browser.close()
 
 
 @pytest.fixture
@@ -232,7 +234,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
     context.set_default_timeout(20_000)
     yield context
-    context.close()
+    with closing():
+        context.close()
 
 
 @pytest.fixture

@@ -215,10 +215,11 @@ async def of_links(visitor: Visitor, links: set[str], looked_at: Iterable[str]) 
     done: set[str] = set()
     while new := sorted((links | visitor.links) - done):
         for link in new:
-            if sort_of(link) - seen:
+            path = link.removeprefix(visitor.url)
+            # Where one leads nowhere another may: some names have no page.
+            if sort_of(link) - seen and await visitor.glance(path) == 200:
                 seen |= sort_of(link)
-                if await visitor.glance(link.removeprefix(visitor.url)) == 200:
-                    await visitor.open(link.removeprefix(visitor.url))
+                await visitor.open(path)
         done |= set(new)
 
 
