@@ -52,7 +52,6 @@ PAGES = (
     "/access/roles/cluster/",
     "/access/roles/workspace/",
     "/access/roles/project/shop/",
-    "/access/view-as/users/",
     "/departments/",
     "/members",
     "/projects/shop",
