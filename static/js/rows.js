@@ -87,7 +87,9 @@ function recount() {
   const failing = new Map(tally).get("error") ?? 0;
   const all = item.querySelector("[data-count=all]");
   const bad = item.querySelector("[data-count=failing]");
-  all.textContent = tally.reduce((sum, [, count]) => sum + count, 0).toLocaleString("en");
+  // Objects without states have no tally.
+  const total = tally.length ? tally.reduce((sum, [, count]) => sum + count, 0) : Number(table().dataset.total);
+  all.textContent = total.toLocaleString("en");
   bad.textContent = failing.toLocaleString("en");
   all.hidden = failing > 0;
   bad.parentElement.hidden = failing === 0;
