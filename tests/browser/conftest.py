@@ -14,28 +14,18 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from devcluster.server import DevCluster
-from tests.browser.watchdog import closing
+from tests.browser.chromium import PROGRAM, Chromium
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import left_out
 from tests.controlplane.waiting import eventually
 
-CHROMIUM = "/usr/bin/chromium"
 # What is expected comes in a moment, but not on a machine that does much else.
 expect.set_options(timeout=20_000)
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "Browser-test-1"
 
@@ -214,28 +204,26 @@ def kubectl_program() -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[Chromium]:
     """Not for the whole run: while Playwright is there, its loop runs and no asynchronous test can."""
-    if not Path(CHROMIUM).exists():
-        why = f"{CHROMIUM} is missing"
+    if not Path(PROGRAM).exists():
+        why = f"{PROGRAM} is missing"
         if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
             pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
         left_out("tests in a browser", why)
         pytest.skip(why)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = Chromium(playwright)
         yield browser
-        with closing():
-            browser.close()
+        browser.close()
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
+def context(browser: Chromium) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
     context.set_default_timeout(20_000)
     yield context
-    with closing():
-        context.close()
+    context.close()
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@
 
 import re
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
 from tests.controlplane.waiting import eventually
 
@@ -77,7 +78,7 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "5")
 
 
-def it_deletes_without_scripts(console: Console, browser: Browser) -> None:
+def it_deletes_without_scripts(console: Console, browser: Chromium) -> None:
     console.pod("plain-bulk", plain="yes")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

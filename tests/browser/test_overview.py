@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
 from tests.browser.test_pods import CRASHING
 
@@ -55,7 +56,7 @@ def test_no_overview_is_wider_than_a_phone(console: Console, page: Page, path: s
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_an_overview_needs_no_scripts(console: Console, browser: Browser) -> None:
+def test_an_overview_needs_no_scripts(console: Console, browser: Chromium) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     sign_in(page, console)

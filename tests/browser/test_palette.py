@@ -2,8 +2,9 @@
 
 import re
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
 
 
@@ -65,7 +66,7 @@ def it_runs_commands_and_closes(console: Console, page: Page) -> None:
     expect(page).to_have_url(re.compile("/login"))
 
 
-def it_searches_without_scripts(console: Console, browser: Browser) -> None:
+def it_searches_without_scripts(console: Console, browser: Chromium) -> None:
     console.pod("palette-plain")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

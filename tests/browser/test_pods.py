@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
 from tests.controlplane.waiting import eventually
 
@@ -102,7 +103,7 @@ def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> N
     assert re.search(r'"verb": ?"delete".*"condemned"', log)
 
 
-def it_works_without_javascript(console: Console, browser: Browser) -> None:
+def it_works_without_javascript(console: Console, browser: Chromium) -> None:
     console.pod("plain", tier="web")
     console.pod("other")
     context = browser.new_context(java_script_enabled=False)

@@ -8,8 +8,9 @@ import struct
 import time
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import PASSWORD, Console
 
 
@@ -38,7 +39,7 @@ def log_in(page: Page, console: Console, path: str = "/clusters/host/pods") -> N
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
 def it_asks_for_a_code_after_the_password(
-    console: Console, browser: Browser, scripts: bool
+    console: Console, browser: Chromium, scripts: bool
 ) -> None:
     """Set up, shown at the next login with a code and then with a recovery code, and turned off."""
     context = browser.new_context(locale="en-GB", java_script_enabled=scripts)

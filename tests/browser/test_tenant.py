@@ -4,8 +4,9 @@ import json
 import re
 import time
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import PASSWORD, Console, Real
 from tests.controlplane.waiting import eventually
 
@@ -81,7 +82,7 @@ def refused(console: Console, *arguments: str, stdin: str | None = None) -> str:
 
 
 def test_a_tenants_whole_life(
-    console: Console, context: BrowserContext, page: Page, browser: Browser
+    console: Console, context: BrowserContext, page: Page, browser: Chromium
 ) -> None:
     for item in world():
         console.kubectl("apply", "-f", "-", input=json.dumps(item))

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.churning import Churn, churn
 from tests.browser.conftest import Console
 from tests.browser.test_live import opened, order, pods
@@ -92,7 +93,7 @@ def it_keeps_focus_ticks_and_an_open_menu(console: Console, page: Page, changing
     expect(menu).to_be_hidden()
 
 
-def it_honours_reduced_motion(console: Console, browser: Browser, changing: Churn) -> None:
+def it_honours_reduced_motion(console: Console, browser: Chromium, changing: Churn) -> None:
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 800})
     page = context.new_page()
     opened_by_name(console, page)

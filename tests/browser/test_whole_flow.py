@@ -8,9 +8,10 @@ from uuid import uuid4
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.accounts.federation.node import installed, oidc_provider
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import PASSWORD, Console
 from tests.controlplane.plugin import left_out
 from tests.npm import Missing
@@ -54,7 +55,7 @@ def issuer(console: Console) -> Iterator[str]:
 
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without scripts"])
-def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
+def window(request: pytest.FixtureRequest, browser: Chromium) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", java_script_enabled=request.param)
     context.set_default_timeout(20_000)
     yield context
@@ -114,7 +115,7 @@ def it_goes_through_a_provider_and_a_choice_of_a_name(
 
 
 def it_goes_through_the_first_password(
-    console: Console, browser: Browser, window: BrowserContext
+    console: Console, browser: Chromium, window: BrowserContext
 ) -> None:
     name = f"new-{uuid4().hex[:6]}"
     page = window.new_page()

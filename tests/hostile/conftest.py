@@ -11,7 +11,8 @@ import pytest
 
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
-from tests.browser.conftest import CHROMIUM, PASSWORD, ROOT, answers, free_port
+from tests.browser.chromium import PROGRAM
+from tests.browser.conftest import PASSWORD, ROOT, answers, free_port
 from tests.controlplane.plugin import left_out
 from tests.controlplane.waiting import eventually
 from tests.hostile import world
@@ -31,9 +32,9 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    if not Path(CHROMIUM).exists():
-        left_out("the crawl of a hostile world", f"{CHROMIUM} is missing")
-        pytest.skip(f"{CHROMIUM} is missing")
+    if not Path(PROGRAM).exists():
+        left_out("the crawl of a hostile world", f"{PROGRAM} is missing")
+        pytest.skip(f"{PROGRAM} is missing")
     folder = tmp_path_factory.mktemp("hostile")
     port = free_port()
     environment = {

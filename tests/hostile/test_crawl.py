@@ -19,7 +19,8 @@ from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from rbac.levels import Level
 from tests.addresses import addresses
-from tests.browser.conftest import CHROMIUM, FLAGS, PASSWORD
+from tests.browser.chromium import FLAGS, PROGRAM
+from tests.browser.conftest import PASSWORD
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
 from tests.hostile.texts import NAME, TEXTS
@@ -237,7 +238,7 @@ async def crawl(site: Site) -> None:
     for start in range(TABS):
         jobs.put_nowait(of_addresses(urls[start::TABS]))
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         visitors = []
         for number in range(TABS):
             context = await browser.new_context(

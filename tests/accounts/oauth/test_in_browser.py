@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, expect, sync_playwright
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.oauth.clients import PKCE, VERIFIER
 from tests.accounts.oauth.world import DESKTOP, DESKTOP_PORT, USERS, World
-from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.chromium import FLAGS, PROGRAM
 from tests.controlplane.plugin import left_out
 
 
@@ -40,14 +40,14 @@ def application() -> Iterator[None]:
 
 @pytest.fixture(params=["with JavaScript", "without"])
 def window(request: pytest.FixtureRequest, world: World) -> Iterator[BrowserContext]:
-    if not Path(CHROMIUM).exists():
-        why = f"{CHROMIUM} is missing"
+    if not Path(PROGRAM).exists():
+        why = f"{PROGRAM} is missing"
         if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
             pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
         left_out("the code flow in a browser", why)
         pytest.skip(why)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         yield browser.new_context(java_script_enabled=request.param == "with JavaScript")
         browser.close()
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests import npm
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import ROOT, answers, free_port
 from tests.browser.looks import axe
 from tests.browser.looks.tour import Tour, tour
@@ -40,7 +41,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def session(demo: str, browser: Browser) -> Any:
+def session(demo: str, browser: Chromium) -> Any:
     """The cookies of the administrator."""
     context = browser.new_context()
     page = context.new_page()
@@ -59,7 +60,7 @@ def sign_in(page: Page, name: str = "admin") -> None:
 
 
 @pytest.fixture(scope="module")
-def pages(demo: str, session: Any, browser: Browser) -> Tour:
+def pages(demo: str, session: Any, browser: Chromium) -> Tour:
     """The addresses of every page."""
     context = browser.new_context(storage_state=session)
     page = context.new_page()

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
+from tests.browser.chromium import Chromium
 from tests.browser.looks.pixels import saturated
 from tests.browser.looks.tour import HOST, Tour
 from tests.browser.looks.walk import Seen, View, measure, opened, walk
@@ -30,7 +30,7 @@ _LATIN = re.compile(r"[\u4e00-\u9fff][,;:!?]")
 
 
 @pytest.fixture(scope="module")
-def seen(demo: str, session: Any, browser: Browser, pages: Tour, with_axe: None) -> list[Seen]:
+def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None) -> list[Seen]:
     found = []
     others = [path for path in pages.everything if path not in SAMPLE]
     for number, view in enumerate(VIEWS):
@@ -54,7 +54,7 @@ def test_axe_finds_nothing(seen: list[Seen]) -> None:
 
 @pytest.mark.parametrize("view", [View(390, "dark", "zh"), View(1280)])
 def test_axe_finds_nothing_before_the_login(
-    demo: str, browser: Browser, with_axe: None, view: View
+    demo: str, browser: Chromium, with_axe: None, view: View
 ) -> None:
     with opened(browser, view) as page:
         assert _of(walk(page, demo, ["/login"], view), lambda one: one.violations) == []
@@ -89,7 +89,7 @@ def test_rows_are_as_high_in_both_languages(seen: list[Seen]) -> None:
         assert len(heights.pop()) == 1
 
 
-def test_a_healthy_list_is_almost_grey(demo: str, session: Any, browser: Browser) -> None:
+def test_a_healthy_list_is_almost_grey(demo: str, session: Any, browser: Chromium) -> None:
     with opened(browser, View(1280), session) as page:
         page.goto(f"{demo}{PODS}?status=ok")
         page.locator("#results tbody tr").nth(15).wait_for()
@@ -156,7 +156,7 @@ def test_a_chinese_page_is_chinese(seen: list[Seen]) -> None:
     assert any("容器组" in text for one in chinese for text in one.here["texts"])
 
 
-def test_twice_the_size_loses_nothing(demo: str, session: Any, browser: Browser) -> None:
+def test_twice_the_size_loses_nothing(demo: str, session: Any, browser: Chromium) -> None:
     """200 % in a window of 1280 px is a window of half the width with pixels of twice the size."""
     with opened(browser, View(1280), session, device_scale_factor=2) as page:
         page.set_viewport_size({"width": 640, "height": 400})

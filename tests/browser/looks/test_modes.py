@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 from tests.browser.looks.tour import HOST
 from tests.browser.looks.walk import View, measure, opened
@@ -49,7 +50,7 @@ _FOCUSED = """() => {
 
 
 @pytest.fixture
-def page(session: Any, browser: Browser) -> Iterator[Page]:
+def page(session: Any, browser: Chromium) -> Iterator[Page]:
     with opened(browser, View(1280), session) as page:
         yield page
 
@@ -100,7 +101,7 @@ def test_paper_gets_the_rows_and_nothing_to_click(demo: str, page: Page) -> None
         expect(page.locator(selector).first).to_be_hidden()
 
 
-def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: Browser) -> None:
+def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: Chromium) -> None:
     with opened(browser, View(1280), session, forced_colors="active") as page:
         page.goto(demo + PODS)
         mark = page.locator("#results tbody .mark").first
@@ -123,7 +124,7 @@ def test_the_systems_own_colours_lose_nothing(demo: str, session: Any, browser: 
     ("path", "width"), [(PODS, 1280), (PODS, 390), ("/dashboard", 1280), ("/account", 390)]
 )
 def test_the_focus_is_seen_at_each_stop(
-    demo: str, session: Any, browser: Browser, path: str, width: int
+    demo: str, session: Any, browser: Chromium, path: str, width: int
 ) -> None:
     with opened(browser, View(width), session) as page:
         page.goto(demo + path)
@@ -164,7 +165,7 @@ def test_escape_goes_back_to_the_row(demo: str, page: Page) -> None:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_in_what_opens(
-    demo: str, session: Any, browser: Browser, width: int, with_axe: None
+    demo: str, session: Any, browser: Chromium, width: int, with_axe: None
 ) -> None:
     for theme in ("light", "dark"):
         with opened(browser, View(width, theme), session) as page:
@@ -186,7 +187,9 @@ def test_axe_finds_nothing_in_what_opens(
             assert axe.violations(page) == [], "palette"
 
 
-def test_a_phone_says_what_each_chosen_column_is(demo: str, session: Any, browser: Browser) -> None:
+def test_a_phone_says_what_each_chosen_column_is(
+    demo: str, session: Any, browser: Chromium
+) -> None:
     before = "(one) => getComputedStyle(one, '::before').content"
     for language, head in (("en", '"Node"'), ("zh", '"节点"')):
         with opened(browser, View(390, language=language), session) as page:

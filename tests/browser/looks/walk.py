@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
+from tests.browser.chromium import Chromium
 from tests.browser.looks import axe
 
 _MEASURING = Path(__file__).parent / "measuring.js"
@@ -60,7 +61,7 @@ def measure(page: Page) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(browser: Browser, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
+def opened(browser: Chromium, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
     """A page that looks so."""
     context = browser.new_context(
         storage_state=session,

@@ -12,8 +12,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Cluster, Console, Embedded, Real, sign_in
 from tests.browser.tasks import scene as scenes
 from tests.browser.tasks.scene import Scene
@@ -105,7 +106,7 @@ class Person:
 
 
 @pytest.fixture(scope="module")
-def _signed_in(browser: Browser, console: Console, look: Look) -> Iterator[Person]:
+def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
     context = browser.new_context(
         locale="en-GB",
         viewport={"width": look.width, "height": HEIGHTS[look.width]},

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
 from tests.browser.tasks.conftest import HEIGHTS
 from tests.browser.tasks.scene import Scene
@@ -13,7 +14,7 @@ from tests.browser.tasks.test_by_pointer import row
 
 
 @pytest.fixture(params=HEIGHTS)
-def plain(request: pytest.FixtureRequest, browser: Browser, console: Console) -> Iterator[Page]:
+def plain(request: pytest.FixtureRequest, browser: Chromium, console: Console) -> Iterator[Page]:
     width: int = request.param
     context = browser.new_context(
         java_script_enabled=False, viewport={"width": width, "height": HEIGHTS[width]}

@@ -1,0 +1,93 @@
+"""A Chromium that may hang or end without taking the rest of the run with it.
+
+Now and then Chromium never answers that a context is closed, and Playwright would wait for ever. The
+browser is then killed, and the next context is opened in a new one. What a test saw before that
+counts; contexts that other fixtures still hold open in the killed browser are lost, and their tests fail.
+"""
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Error, Playwright
+
+PROGRAM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+#: Seconds; a second is what it takes.
+PATIENCE = 60.0
+_log = logging.getLogger(__name__)
+
+
+class Chromium:
+    """Opens contexts as Playwright's `Browser` does, whose `close()` always returns."""
+
+    def __init__(self, playwright: Playwright, patience: float = PATIENCE) -> None:
+        self._playwright = playwright
+        self._patience = patience
+        self._browser = self._launched()
+
+    def new_context(self, **options: Any) -> BrowserContext:
+        if not self._browser.is_connected():
+            self._browser = self._launched()
+        context = self._browser.new_context(**options)
+        close = context.close
+        context.close = lambda *, reason=None: self._closed(lambda: close(reason=reason))  # type: ignore[method-assign]
+        return context
+
+    def close(self) -> None:
+        self._closed(self._browser.close)
+
+    def _launched(self) -> Browser:
+        return self._playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
+
+    def _closed(self, close: Callable[[], None]) -> None:
+        with _killing_after(self._patience) as killed:
+            try:
+                close()
+            except Error:
+                if not killed:
+                    raise
+                _log.warning("Chromium did not close within %s s and was killed", self._patience)
+
+
+@contextmanager
+def _killing_after(seconds: float) -> Iterator[list[int]]:
+    """The ids of browsers that were killed. Only those that Playwright started for this process end."""
+    killed: list[int] = []
+    timer = Timer(seconds, _kill_browsers, [killed])
+    timer.start()
+    try:
+        yield killed
+    finally:
+        timer.cancel()
+
+
+def _kill_browsers(killed: list[int]) -> None:
+    for driver in _children(os.getpid()):
+        for browser in _children(driver):
+            # Either may have ended by now.
+            with suppress(OSError):
+                if b"chromium" in Path(f"/proc/{browser}/cmdline").read_bytes():
+                    killed.append(browser)
+                    os.kill(browser, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += map(int, thread.read_text().split())
+    return found
