@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import WatchEvent
@@ -95,15 +95,18 @@ class LiveLists:
 
 
 def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
-    """As if a watch had brought this object, to all who watch."""
+    """As if a watch had brought another version of an object, to all who were given it."""
     if not kind.private:
         runtime.informer(kind.gvr).apply(obj)
         return
     lists = runtime._live_lists
     assert isinstance(lists, LiveLists)
+    assert lists.informer.gvr == kind.gvr
     shown = PRIVATE[kind.gvr].redact(encoded(obj))
+    key = Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
     for found in (lists.informer, *lists.made):
-        found.event(WatchEvent("MODIFIED", shown))
+        if found.store.get(key) is not None:
+            found.event(WatchEvent("MODIFIED", shown))
 
 
 class _Started:

@@ -254,11 +254,8 @@ class Clusters:
             held[but] = self.within[but]
         if anew is not None:
             held[anew.gvr] = self._informer(anew, secrets or anew.gvr == but)
-        lists = {gvr: LiveLists(held.pop(gvr)) for gvr in list(held) if _is_private(gvr)}
-        runtime = StaticRuntime(
-            held,
-            live_lists=lambda gvr, who, spaces: lists[gvr](gvr, who, spaces),
-        )
+        [private] = [held.pop(gvr) for gvr in list(held) if _is_private(gvr)]
+        runtime = StaticRuntime(held, live_lists=LiveLists(private))
         runtime.usage = self._usage[secrets]
         return runtime
 
