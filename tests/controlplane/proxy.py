@@ -116,10 +116,8 @@ class CuttingProxy:
         """RST on every connection that there is, or on those that were last asked for `resource`."""
 
         async def reset() -> None:
-            for connection in list(self._connections):
-                last = connection.last
-                if not resource or (last is not None and last.resource == resource):
-                    connection.reset()
+            for connection in self._asked_for(resource):
+                connection.reset()
 
         self._do(reset())
 
@@ -154,17 +152,26 @@ class CuttingProxy:
 
         self._do(accept())
 
-    def swallow(self) -> None:
-        """Makes every connection half-open, for ever, and new ones too until `heal`."""
+    def swallow(self, resource: str = "") -> None:
+        """Makes every connection half-open, for ever, and new ones too until `heal`; or only those
+        that were last asked for `resource`."""
 
         async def swallow() -> None:
-            self._wire.swallow = True
-            for connection in list(self._connections):
+            self._wire.swallow = not resource
+            for connection in self._asked_for(resource):
                 connection.dead = True
 
         self._do(swallow())
 
     # The proxy's thread.
+
+    def _asked_for(self, resource: str) -> list[Connection]:
+        """The connections that were last asked for the resource; for "" all."""
+        return [
+            one
+            for one in self._connections
+            if not resource or (one.last is not None and one.last.resource == resource)
+        ]
 
     def _main(self) -> None:
         asyncio.set_event_loop(self._loop)
