@@ -20,7 +20,7 @@ def cookie_settings(base_url: str) -> dict[str, Any]:
     secure = parts.scheme == "https"
     prefix = "__Host-" if secure else ""
     settings: dict[str, Any] = {
-        "SESSION_ENGINE": "django.contrib.sessions.backends.db",
+        "SESSION_ENGINE": "accounts.session_rows",
         "SESSION_COOKIE_AGE": int(ABSOLUTE_LIFETIME.total_seconds()),
         "CSRF_COOKIE_HTTPONLY": True,
         # Behind a proxy that ends TLS, requests arrive here as plain HTTP.

@@ -76,7 +76,9 @@ async def _identify(request: HttpRequest) -> HttpResponse | None:
     try:
         if _IN_ADDRESS.search(request.META.get("QUERY_STRING", "")):
             raise invalid_request("An access token belongs into the Authorization header.")
-        token = None if _has_other_tokens(request) else bearer_in(request)
+        # Most come with a cookie, and need not be resolved twice.
+        others = "Authorization" in request.headers and _has_other_tokens(request)
+        token = None if others else bearer_in(request)
         if token is None:
             return None
         if settings.SESSION_COOKIE_NAME in request.COOKIES:

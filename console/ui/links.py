@@ -1,5 +1,6 @@
 """Addresses of the console's own pages, by the names of `console.views.urls`."""
 
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -12,8 +13,13 @@ HOST_CLUSTER = "host"
 
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
     """The list of a kind, in one project or in all that the viewer may see."""
-    url = reverse("list", args=(cluster, segment))
+    url = _list(cluster, segment)
     return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
+
+
+@lru_cache(1000)
+def _list(cluster: str, segment: str) -> str:
+    return reverse("list", args=(cluster, segment))
 
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:

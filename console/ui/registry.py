@@ -64,8 +64,11 @@ class Registry:
 
     def of(self, gvr: GVR) -> ResourceKind | None:
         """The kind of a type, None if there is none for this version of it."""
-        found = (self._kinds.get(segment_of(gvr)), self.customs.find(gvr.qualified))
-        return next((kind for kind in found if kind is not None and kind.gvr == gvr), None)
+        declared = self._kinds.get(segment_of(gvr))
+        if declared is not None and declared.gvr == gvr:
+            return declared
+        custom = self.customs.find(gvr.qualified)
+        return custom if custom is not None and custom.gvr == gvr else None
 
     def _declares(self, group: str, plural: str) -> bool:
         kind = self._kinds.get(segment_of(GVR(group, "", plural)))

@@ -1,7 +1,7 @@
 """The line above a list that says how many objects are in which state, the worst first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from django.utils.functional import Promise
@@ -16,10 +16,13 @@ KEPT = 2000
 @dataclass(frozen=True, slots=True)
 class TallyItem:
     """`url` shows exactly the rows that `count` counts. `share`: percent of all; `offset`: percent of
-    those before it. `remove_url` drops this state from the filter, None where it is not in it."""
+    those before it. `remove_url` drops this state from the filter, None where it is not in it.
+
+    Items are compared by their URL, which names the kind and the state, not by the label of these.
+    """
 
     severity: str
-    label: str | Promise
+    label: str | Promise = field(compare=False)
     count: int
     url: str
     active: bool

@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from accounts import session_rows
 from accounts.protection.endings import ENDED_ANNOTATION
 from accounts.public import PUBLIC_ROUTES
 from console.kube.gvr import USERS
@@ -216,7 +216,7 @@ async def test_while_the_database_is_away_nobody_is_let_in_or_thrown_out(
         raise DatabaseError("the server closed the connection")
 
     with monkeypatch.context() as away:
-        away.setattr(SessionStore, "_aget_session_from_db", fail)
+        away.setattr(session_rows, "_read", fail)
         answer = await browser.get(HOME)
         assert answer.status_code == 503
         data = await browser.get(HOME + "?format=json")
