@@ -18,6 +18,7 @@ session for each loop that uses it.
 
 import asyncio
 import os
+import re
 import socket
 import ssl
 import time
@@ -35,7 +36,14 @@ from kubernetes import client as official
 from kubernetes import config as official_config
 from multidict import CIMultiDict
 
-from console.kube.errors import ApiError, ServerError, Unauthorized, Unavailable, error_from_status
+from console.kube.errors import (
+    ApiError,
+    Conflict,
+    ServerError,
+    Unauthorized,
+    Unavailable,
+    error_from_status,
+)
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
@@ -53,6 +61,9 @@ JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+
+#: A resourceVersion that fits etcd's revisions.
+_VERSION = re.compile(r"[0-9]{1,18}")
 
 
 class NoCluster(Exception):
@@ -418,6 +429,7 @@ class ObjectClient:
         self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", name: str, audit_id: str = ""
     ) -> dict[str, Any]:
         """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
+        _check_version(body)
         path = gvr.path(namespace, name)
         return await self._call("PUT", path, body=body, params=_writing(), audit_id=audit_id)
 
@@ -432,6 +444,8 @@ class ObjectClient:
         subresource: str = "",
         audit_id: str = "",
     ) -> dict[str, Any]:
+        """Refused with `Conflict` if `body` carries a resourceVersion that is not the current one."""
+        _check_version(body)
         path = gvr.path(namespace, name, subresource)
         return await self._call(
             "PATCH",
@@ -516,6 +530,15 @@ class _GuardedClient(ConsoleClient):
                 return await super()._call(method, path, **request)
         except TimeoutError as error:
             raise Unavailable("No answer from the Kubernetes API: it took too long") from error
+
+
+def _check_version(body: Any) -> None:
+    """Raises `Conflict` for a resourceVersion that no server gave out. kube-apiserver would fail of it,
+    with a 500, and it comes from forms."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if version is not None and not _VERSION.fullmatch(version):
+        raise Conflict(409, "The object is not the one that was read.")
 
 
 def _writing() -> list[tuple[str, str]]:
