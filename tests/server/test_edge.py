@@ -1,4 +1,4 @@
-"""What clients say about the way they came."""
+"""What clients say about the way they came, and what they get for it."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -35,7 +35,8 @@ async def test_only_trusted_proxies_are_believed(
     settings: Settings, kind: str, client: list[Any] | None
 ) -> None:
     settings.TRUSTED_PROXIES = (ip_network("10.0.0.0/8"),)
-    scope = {"type": kind, "root_path": "/oauth", "headers": HEADERS, "client": client}
+    scope = {"type": kind, "method": "GET", "root_path": "/oauth", "headers": HEADERS}
+    scope["client"] = client
     seen = await through(scope)
     assert seen["headers"] == [(b"host", b"x")]
     assert seen["root_path"] == ""
@@ -47,3 +48,29 @@ async def test_only_trusted_proxies_are_believed(
 
 async def test_other_events_pass_untouched() -> None:
     assert await through({"type": "lifespan"}) == {"type": "lifespan"}
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+async def test_head_is_answered_without_content(method: str) -> None:
+    """However many parts Django makes of it."""
+    parts = [
+        {"type": "http.response.start", "status": 200, "headers": []},
+        {"type": "http.response.body", "body": b"a" * 65536, "more_body": True},
+        {"type": "http.response.body", "body": b"b" * 65536, "more_body": True},
+        {"type": "http.response.body", "body": b"c", "more_body": False},
+    ]
+    sent: list[dict[str, Any]] = []
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        for part in parts:
+            await send(part)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "headers": [], "client": None}
+    await harden(application)(scope, None, send)
+    if method == "HEAD":
+        assert sent == [parts[0], {**parts[-1], "body": b""}]
+    else:
+        assert sent == parts
