@@ -1,6 +1,7 @@
-"""`manage.py serve` that also notes how long each request took, and knows tenants.
+"""`manage.py serve` that also notes how long each request took, knows tenants, and lists pods again at a
+signal (`bench.forgetting`).
 
-    BENCH_TIMINGS=FILE python -m bench.serving --host=127.0.0.1 --port=8000
+    BENCH_TIMINGS=FILE BENCH_RELISTS=FILE python -m bench.serving --host=127.0.0.1 --port=8000
 
 A request that carries an `X-Bench` header is noted in the file as one line of JSON, a `Timing`, when it
 is done. The time is what the console's process adds: from when the server has read the request to when
@@ -15,7 +16,9 @@ from typing import Any, TextIO
 import msgspec
 from django.core.management import execute_from_command_line
 
+import console.kube.planning
 import rbac.current
+from bench.forgetting import ForgetfulListWatch
 from bench.tenant import TenantAuthorizer
 from bench.timing import HEADER, VARIABLE, Timing
 from console import server
@@ -44,6 +47,8 @@ def main(arguments: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
     TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
     server.Channel.requestFactory = TimedRequest
+    ForgetfulListWatch.install()
+    console.kube.planning.ListWatch = ForgetfulListWatch  # type: ignore[attr-defined]
     rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
     execute_from_command_line([sys.argv[0], "serve", *arguments])
 

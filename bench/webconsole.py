@@ -18,7 +18,8 @@ import yaml
 
 from accounts.bootstrap import admin_user, bootstrap
 from accounts.passwords import hash_password
-from bench import tenant
+from bench import forgetting, tenant
+from bench.forgetting import Relist
 from bench.timing import VARIABLE, Timing
 from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
@@ -40,8 +41,7 @@ class Cluster(Protocol):
 class WebConsole:
     """`manage.py serve`, as `bench.serving` starts it, with `accounts` administrators and one tenant.
 
-    `kubeconfig` is how it reaches the cluster, if not directly; `configuration` is its
-    `authentication.yaml`. As a context manager it ends with the block.
+    `configuration` is its `authentication.yaml`. As a context manager it ends with the block.
     """
 
     def __init__(
@@ -49,11 +49,9 @@ class WebConsole:
         cluster: Cluster,
         *,
         accounts: int = 1,
-        kubeconfig: Path | None = None,
         configuration: dict[str, Any] | None = None,
     ) -> None:
-        self._admin_kubeconfig = cluster.kubeconfig
-        self._kubeconfig = kubeconfig or cluster.kubeconfig
+        self._kubeconfig = cluster.kubeconfig
         self.password = secrets.token_urlsafe(12) + "aA1"
         self._folder = TemporaryDirectory(prefix="console-")
         if configuration is not None:
@@ -96,6 +94,19 @@ class WebConsole:
         lines = self._timings.read_bytes().splitlines()
         return [msgspec.json.decode(line, type=Timing) for line in lines]
 
+    def forget(self) -> None:
+        """Makes it list all pods again."""
+        os.kill(self.pid, forgetting.SIGNAL)
+
+    def relists(self) -> list[Relist]:
+        """Those so far, the first list included."""
+        lines = self._relists.read_bytes().splitlines()
+        return [msgspec.json.decode(line, type=Relist) for line in lines]
+
+    @property
+    def _relists(self) -> Path:
+        return Path(self._folder.name, "relists")
+
     @property
     def _timings(self) -> Path:
         return Path(self._folder.name, "timings")
@@ -127,10 +138,11 @@ class WebConsole:
             "BASE_URL": self.url,
             "STATE_DIR": self._folder.name,
             VARIABLE: str(self._timings),
+            forgetting.VARIABLE: str(self._relists),
         }
 
     async def _prepare(self) -> None:
-        transport = Transport(Credentials(CONSOLE, str(self._admin_kubeconfig)))
+        transport = Transport(Credentials(CONSOLE, str(self._kubeconfig)))
         client = ConsoleClient(transport)
         try:
             await bootstrap(client, admin_password=self.password)
