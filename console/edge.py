@@ -32,7 +32,7 @@ def harden(application: Application) -> Application:
             scope = {**scope, "root_path": ""}
             if not (client and is_trusted(str(client[0]), settings.TRUSTED_PROXIES)):
                 scope["headers"] = _without_forwarded(scope["headers"])
-        if scope["type"] == "http" and scope["method"] == "HEAD":
+        if scope["type"] == "http" and scope["method"].upper() == "HEAD":
             send = _without_content(send)
         await application(scope, receive, send)
 
