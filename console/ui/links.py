@@ -1,5 +1,6 @@
 """Addresses of the console's own pages, by the names of `console.views.urls`."""
 
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -8,8 +9,11 @@ from console.kube.gvr import Key
 
 #: The cluster that the console itself is pointed at.
 HOST_CLUSTER = "host"
+#: Addresses that are kept: a page has hundreds, and the next one mostly the same.
+KEPT = 5000
 
 
+@lru_cache(KEPT)
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
     """The list of a kind, in one project or in all that the viewer may see."""
     url = reverse("list", args=(cluster, segment))
@@ -22,6 +26,7 @@ def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     return reverse(action, args=(*place, segment, key.name))
 
 
+@lru_cache(KEPT)
 def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
     """The page of one object; "" is its first tab."""
     parts = {"namespace": key.namespace, "tab": tab}

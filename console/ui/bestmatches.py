@@ -1,0 +1,71 @@
+"""Which of many objects that were found are shown first.
+
+Written for tens of thousands: a name is looked at only if it could still be among the first.
+"""
+
+import sys
+from bisect import insort
+from collections.abc import Sequence
+
+from console.kube.gvr import Key
+from console.ui.haystacks import Match
+from console.ui.textblocks import END, Order, bits, order_of
+
+#: Blocks that are looked through until it is known better which others are worth it.
+_AT_ONCE = 50
+_LAST: Order = (sys.maxsize, "", "")
+_ELSEWHERE = 4
+
+
+def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
+    """The first of these with how well each fits: its name is the first word (0), begins with it (1),
+    has a part that does (2), has it inside (3), or the word is elsewhere (4); without words all fit.
+    Of those that fit as well the shorter name is the better one, then the alphabet decides."""
+    if not words:
+        return [(0, key) for key in _first(found, [""], first, [])]
+    word = words[0]
+    named = [match for match in found if word in match[0].names]
+    # What no name has at all is seen at once.
+    names = "".join(block.names for block, _mask in named)
+    best: list[tuple[int, Key]] = []
+    for rank, marks in enumerate(_marks(word)):
+        wanted, taken = first - len(best), [key for _rank, key in best]
+        some = [mark for mark in marks if mark in names]
+        best += [(rank, key) for key in _first(named, some, wanted, taken)]
+        if len(best) >= first:
+            return best
+    wanted, taken = first - len(best), [key for _rank, key in best]
+    return [*best, *((_ELSEWHERE, key) for key in _first(found, [""], wanted, taken))]
+
+
+def _marks(word: str) -> tuple[tuple[str, ...], ...]:
+    """What a name has that fits, by how well it does."""
+    return (
+        (f"{END}{word}{END}",),
+        (f"{END}{word}",),
+        (f"-{word}", f".{word}", f":{word}"),
+        (word,),
+    )
+
+
+def _first(
+    found: Sequence[Match], marks: Sequence[str], wanted: int, taken: Sequence[Key]
+) -> list[Key]:
+    """The first, but for the `taken`, whose names have any of these marks; "" is in every one."""
+    best: list[Order] = []
+    for mark in marks:
+        for start in range(0, len(found), _AT_ONCE):
+            limit = best[-1] if len(best) == wanted else _LAST
+            for block, mask in [
+                match
+                for match in found[start : start + _AT_ONCE]
+                if match[0].first < limit and mark in match[0].names
+            ]:
+                for at in block.named(mark) if mark else bits(mask):
+                    order = order_of(block.keys[at])
+                    if len(best) == wanted and order >= best[-1]:
+                        break
+                    if mask >> at & 1 and order not in best and block.keys[at] not in taken:
+                        insort(best, order)
+                        del best[wanted:]
+    return [Key(namespace, name) for _length, name, namespace in best]
