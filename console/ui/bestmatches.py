@@ -11,8 +11,8 @@ from console.kube.gvr import Key
 from console.ui.haystacks import Match
 from console.ui.textblocks import END, Order, bits, order_of
 
-#: Blocks that are looked through until it is known better which others are worth it.
-_AT_ONCE = 50
+#: Blocks that are looked through before it is known better which others are worth it.
+_AT_ONCE = 10
 _LAST: Order = (sys.maxsize, "", "")
 _ELSEWHERE = 4
 
@@ -54,18 +54,23 @@ def _first(
     """The first, but for the `taken`, whose names have any of these marks; "" is in every one."""
     best: list[Order] = []
     for mark in marks:
-        for start in range(0, len(found), _AT_ONCE):
-            limit = best[-1] if len(best) == wanted else _LAST
+        start, limit = 0, best[-1] if len(best) == wanted else _LAST
+        while start < len(found):
+            # More at once the longer it goes on: the limit is soon about what it will be.
+            end = 2 * start + _AT_ONCE
             for block, mask in [
                 match
-                for match in found[start : start + _AT_ONCE]
+                for match in found[start:end]
                 if match[0].first < limit and mark in match[0].names
             ]:
                 for at in block.named(mark) if mark else bits(mask):
-                    order = order_of(block.keys[at])
-                    if len(best) == wanted and order >= best[-1]:
+                    key = block.keys[at]
+                    order = order_of(key)
+                    if order >= limit:
                         break
-                    if mask >> at & 1 and order not in best and block.keys[at] not in taken:
+                    if mask >> at & 1 and order not in best and key not in taken:
                         insort(best, order)
                         del best[wanted:]
+                        limit = best[-1] if len(best) == wanted else _LAST
+            start = end
     return [Key(namespace, name) for _length, name, namespace in best]

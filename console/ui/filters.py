@@ -107,8 +107,8 @@ class SearchFilter(Filter):
         return matches
 
     def haystack(self, entry: Entry[Any]) -> str:
-        """All that is searched, one text per line, in lower case. Labels are there as they are written too:
-        `label_line` tells by it who has one."""
+        """All that is searched, one text per line, in lower case. Labels are there as they are written,
+        too: by that `label_line` tells who has one."""
         item = entry.projection
         others = "\n".join((entry.key.name, getattr(item, "owner", ""), *self.texts(item)))
         others = others.replace(LABEL_MARK, " ").casefold()
