@@ -9,12 +9,11 @@ from collections.abc import Sequence
 
 from console.kube.gvr import Key
 from console.ui.haystacks import Match
-from console.ui.textblocks import END, Order, bits, order_of
+from console.ui.textblocks import END, SIGNS, Order, bits, order_of
 
 #: Blocks that are looked through before it is known better which others are worth it.
 _AT_ONCE = 10
 _LAST: Order = (sys.maxsize, "", "")
-_ELSEWHERE = 4
 
 
 def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
@@ -25,27 +24,21 @@ def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tu
         return [(0, key) for key in _first(found, [""], first, [])]
     word = words[0]
     named = [match for match in found if word in match[0].names]
-    # What no name has at all is seen at once.
-    names = "".join(block.names for block, _mask in named)
-    best: list[tuple[int, Key]] = []
-    for rank, marks in enumerate(_marks(word)):
-        wanted, taken = first - len(best), [key for _rank, key in best]
-        some = [mark for mark in marks if mark in names]
-        best += [(rank, key) for key in _first(named, some, wanted, taken)]
-        if len(best) >= first:
-            return best
-    wanted, taken = first - len(best), [key for _rank, key in best]
-    return [*best, *((_ELSEWHERE, key) for key in _first(found, [""], wanted, taken))]
-
-
-def _marks(word: str) -> tuple[tuple[str, ...], ...]:
-    """What a name has that fits, by how well it does."""
-    return (
-        (f"{END}{word}{END}",),
-        (f"{END}{word}",),
-        (f"-{word}", f".{word}", f":{word}"),
-        (word,),
+    begun = [match for match in named if word[0] in match[0].initials]
+    ranks = (
+        (begun, [f"{END}{word}{END}"]),
+        (begun, [f"{END}{word}"]),
+        (begun, [f"{sign}{word}" for sign in SIGNS]),
+        (named, [word]),
+        (found, [""]),
     )
+    best: list[tuple[int, Key]] = []
+    for rank, (among, marks) in enumerate(ranks):
+        wanted, taken = first - len(best), [key for _rank, key in best]
+        best += [(rank, key) for key in _first(among, marks, wanted, taken)]
+        if len(best) >= first:
+            break
+    return best
 
 
 def _first(

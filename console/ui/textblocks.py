@@ -1,13 +1,14 @@
 """The searchable lines of some dozen objects of one namespace, each line once.
 
 Neighbours have most of their lines in common, so what is searched is a fraction of all they have, and
-it is one string: that is quick to search, while thousands of small ones lie anywhere in memory. Beside
-each line is who has it, as a mask with one bit for each object.
+it is one string: that is quick to search, while thousands of small ones lie anywhere in memory. Lines
+that the same objects have are together, and beside them is a mask with one bit for each object.
 
 Blocks never change, so whoever has one reads it without a lock. Their objects are in order of the names,
 the better one first.
 """
 
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,9 @@ from console.kube.gvr import Key
 SIZE = 60
 #: Behind each line. A word may end with it, and has it nowhere else.
 END = "\n"
+#: What stands before the parts of a name.
+SIGNS = "-.:"
+_INITIAL = re.compile(f"(?<=[{END}{re.escape(SIGNS)}])[^{END}]")
 
 Order = tuple[int, str, str]
 Lines = Iterable[str]
@@ -30,7 +34,9 @@ def order_of(key: Key) -> Order:
 
 
 class Block:
-    __slots__ = ("_everywhere", "_holders", "_lines", "_starts", "every", "first", "keys", "names")
+    __slots__ = (
+        "_everywhere", "_holders", "_lines", "_starts", "every", "first", "initials", "keys", "names",
+    )  # fmt: skip
 
     def __init__(self, objects: Sequence[tuple[Key, Lines]]) -> None:
         """`objects`: one or more, in order."""
@@ -40,15 +46,20 @@ class Block:
         self.every = (1 << len(objects)) - 1
         #: In lower case, each between two `END`.
         self.names = END + "".join(key.name.casefold().replace(END, " ") + END for key in self.keys)
+        #: Letters with which names and their parts begin.
+        self.initials = "".join(set(_INITIAL.findall(self.names)))
         holders: dict[str, int] = {}
         for at, (_key, lines) in enumerate(objects):
             for line in lines:
                 holders[line] = holders.get(line, 0) | 1 << at
-        # With luck the first line that has a word tells of all objects.
-        ordered = sorted(holders, key=lambda line: -holders[line].bit_count())
-        self._lines = "".join(line + END for line in ordered)
-        self._holders = tuple(holders[line] for line in ordered)
-        self._starts = array("L", accumulate((len(line) + 1 for line in ordered[:-1]), initial=0))
+        groups: dict[int, list[str]] = {}
+        for line, mask in holders.items():
+            groups.setdefault(mask, []).append(line)
+        # With luck the first group that has a word tells of all objects.
+        self._holders = tuple(sorted(groups, key=int.bit_count, reverse=True))
+        texts = ["".join(line + END for line in groups[mask]) for mask in self._holders]
+        self._lines = "".join(texts)
+        self._starts = array("L", accumulate(map(len, texts), initial=0))
         # Letters that all objects are known to have. Most have most, and the search for one letter, with
         # which all typing begins, would find out again and again.
         self._everywhere = ""
@@ -71,8 +82,7 @@ class Block:
         if len(word) == 1 and word in self._everywhere:
             return self.every
         lines, starts, holders, every = self._lines, self._starts, self._holders, self.every
-        found, last = 0, len(starts)
-        at = lines.find(word)
+        found, at = 0, lines.find(word)
         while at >= 0:
             following = bisect_right(starts, at)
             found |= holders[following - 1]
@@ -80,16 +90,15 @@ class Block:
                 if len(word) == 1:
                     self._everywhere += word
                 break
-            at = lines.find(word, starts[following]) if following < last else -1
+            at = lines.find(word, starts[following])
         return found
 
     def lines_of(self, key: Key) -> set[str] | None:
         """None if the object is not here."""
         if key not in self.keys:
             return None
-        at = self.keys.index(key)
-        lines = self._lines.split(END)
-        return {line for line, mask in zip(lines, self._holders, strict=False) if mask >> at & 1}
+        bit = 1 << self.keys.index(key)
+        return {line for mask, lines in self._groups() if mask & bit for line in lines}
 
     def named(self, mark: str) -> Iterator[int]:
         """Which of the objects, in order, have this in their names, of which `END` may be the first or
@@ -110,10 +119,14 @@ class Block:
 
     def _objects(self) -> Iterator[tuple[Key, Lines]]:
         found: list[list[str]] = [[] for _ in self.keys]
-        for line, mask in zip(self._lines.split(END), self._holders, strict=False):
+        for mask, lines in self._groups():
             for at in bits(mask):
-                found[at].append(line)
+                found[at] += lines
         return zip(self.keys, found, strict=True)
+
+    def _groups(self) -> Iterator[tuple[int, list[str]]]:
+        for mask, (start, end) in zip(self._holders, pairwise(self._starts), strict=True):
+            yield mask, self._lines[start:end].split(END)[:-1]
 
     def joined(self, other: "Block") -> "list[Block]":
         return packed(dict(self._objects()) | dict(other._objects()))
