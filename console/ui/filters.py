@@ -13,11 +13,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.selectors import SelectorError, parse_labels
+from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity
 from console.kube.store import Entry
 
 Test = Callable[[Entry[Any]], bool]
+
+#: Before every label in a searchable text. No word that people search for has it.
+LABEL_MARK = "\x1e"
 
 
 class BadValue(ValueError):
@@ -104,11 +107,32 @@ class SearchFilter(Filter):
         return matches
 
     def haystack(self, entry: Entry[Any]) -> str:
-        """All that is searched, one text per line, the name first; in lower case."""
+        """All that is searched, one text per line, in lower case. Labels are there as they are written,
+        too: by that `label_line` tells who has one."""
         item = entry.projection
-        labels = " ".join(f"{key}={value}" for key, value in item.labels.items())
-        owner = getattr(item, "owner", "")
-        return "\n".join((entry.key.name, labels, owner, *self.texts(item))).casefold()
+        others = "\n".join((entry.key.name, getattr(item, "owner", ""), *self.texts(item)))
+        others = others.replace(LABEL_MARK, " ").casefold()
+        if not item.labels:
+            return others
+        labels = "".join(f"\n{LABEL_MARK}{key}={value}" for key, value in item.labels.items())
+        folded = labels.casefold()
+        if folded != labels:
+            # Only those that differ: nearly all are in lower case.
+            known = labels.split("\n")
+            differing = [line for line in folded.split("\n") if line not in known]
+            labels += "".join(f"\n{line.replace(LABEL_MARK, ' ')}" for line in differing)
+        return others + labels
+
+
+def label_line(requirement: Requirement) -> str:
+    """What is in the haystack, with an end behind its last line too, of exactly those objects that meet
+    this condition on their labels; "" if there is no such text."""
+    if requirement.op == "exists":
+        return f"{LABEL_MARK}{requirement.key}="
+    if requirement.op == "in" and len(requirement.values) == 1:
+        [value] = requirement.values
+        return f"{LABEL_MARK}{requirement.key}={value}\n"
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,11 @@
-"""What is searched of each object, as one text, kept up to date change by change.
+"""What is searched of each object, kept up to date change by change.
 
-A search is one pass over the texts of the namespaces that may be seen: forbidden objects are not looked
-at. 40,000 objects take about 12 ms on a slow core; joining the texts further makes it no quicker.
+A search is one pass over the lines of the namespaces that may be seen: forbidden objects are not looked
+at. A word that few of 40,000 objects have takes about 4 ms on a slow core, one that most have 8 ms.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from console.kube.derived import Derived
 from console.kube.gvr import Key
@@ -14,10 +14,18 @@ from console.kube.store import Entry, Store
 from console.ui.decisions import Readable
 from console.ui.filters import SearchFilter
 from console.ui.shelf import Shelf
+from console.ui.textblocks import END, Block, block_of, packed, with_changes
 
-#: Stores whose texts are kept at most, what they may hold in all (objects; about 400 bytes each), and
+#: Stores whose texts are kept at most, what they may hold in all (objects; about 300 bytes each), and
 #: for how long (seconds) when nobody searches.
 PLACES, ROOM, IDLE = 256, 500_000, 900.0
+
+
+class Match(NamedTuple):
+    """`mask`: which of a block's objects were found, one at least."""
+
+    block: Block
+    mask: int
 
 
 class Haystacks(Derived[Any]):
@@ -25,77 +33,84 @@ class Haystacks(Derived[Any]):
         super().__init__(store)
         self._text_of = declared.haystack
         # By namespace: forbidden ones are passed over at once.
-        self._texts: dict[str, dict[Key, str]] = {}
+        self._blocks: dict[str, list[Block]] = {}
+        # Taken in together, since each of them may make a block anew.
+        self._changes: dict[str, dict[Key, Entry[Any] | None]] = {}
 
     def __len__(self) -> int:
-        return sum(len(texts) for texts in self._texts.values())
+        return sum(len(block) for blocks in list(self._blocks.values()) for block in blocks)
 
-    def find(self, words: Sequence[str], readable: Readable) -> list[Key]:
-        """Those that the viewer may see and whose text has every word, in no order.
+    def find(self, words: Sequence[str], readable: Readable) -> list[Match]:
+        """Those that the viewer may see and that have every word, each once and in no order.
 
         `words` are in lower case; without any, all match.
         """
         with self.current():
-            if readable.namespaces is None:
-                return self._within(words, self._texts)
-            found = self._within(words, readable.namespaces & self._texts.keys())
-            # What is allowed by its name may be in one of those namespaces as well.
-            single = set(self._named(readable.names, words))
-            return list({*found, *single}) if single else found
+            blocks = self._within(readable.namespaces)
+            singles = list(self._singles(readable))
+        # Long words are rare.
+        words = sorted(words, key=len, reverse=True)
+        for word in words:
+            blocks = [block for block in blocks if word in block]
+        found = [Match(block, mask) for block in blocks if (mask := block.having(words))]
+        for block, key in singles:
+            # A block of its own: the other objects of that one may be none of the viewer's business.
+            lines = block.lines_of(key)
+            if lines is not None and (own := Block([(key, lines)])).having(words):
+                found.append(Match(own, own.every))
+        return found
 
-    def _within(self, words: Sequence[str], namespaces: Iterable[str]) -> list[Key]:
-        if not words:
-            return [key for namespace in namespaces for key in self._texts[namespace]]
-        # Long words are rare. Written out, as this runs for every object there is.
-        first, *others = sorted(words, key=len, reverse=True)
-        if not others:
-            return [
-                key
-                for namespace in namespaces
-                for key, text in self._texts[namespace].items()
-                if first in text
-            ]
-        return [
-            key
-            for namespace in namespaces
-            for key, text in self._texts[namespace].items()
-            if first in text and _has_all(text, others)
-        ]
+    def _within(self, namespaces: frozenset[str] | None) -> list[Block]:
+        if namespaces is None:
+            return [block for blocks in self._blocks.values() for block in blocks]
+        known = namespaces & self._blocks.keys()
+        return [block for namespace in known for block in self._blocks[namespace]]
 
-    def _named(self, names: Iterable[Key], words: Sequence[str]) -> Iterable[Key]:
-        for key in names:
+    def _singles(self, readable: Readable) -> Iterable[tuple[Block, Key]]:
+        """What is allowed by its name alone, each with the block that has it if there is one."""
+        whole = readable.namespaces
+        wanted = {
+            Key(namespace, key.name)
+            for key in readable.names
             # Of a namespaced type a name alone means that name in every namespace.
-            for namespace in (key.namespace,) if key.namespace else tuple(self._texts):
-                single = Key(namespace, key.name)
-                text = self._texts.get(namespace, {}).get(single)
-                if text is not None and _has_all(text, words):
-                    yield single
+            for namespace in ((key.namespace,) if key.namespace else tuple(self._blocks))
+            if whole is not None and namespace not in whole and namespace in self._blocks
+        }
+        for key in wanted:
+            blocks = self._blocks[key.namespace]
+            yield blocks[block_of(blocks, key)], key
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
-        self._texts = {}
+        lines: dict[str, dict[Key, set[str]]] = {}
         for key, entry in entries.items():
-            self._apply(key, entry)
+            lines.setdefault(key.namespace, {})[key] = self._lines_of(entry)
+        self._blocks = {namespace: packed(found) for namespace, found in lines.items()}
+        self._changes = {}
 
     def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
-        texts = self._texts.setdefault(key.namespace, {})
-        if entry is not None:
-            texts[key] = self._text_of(entry)
-            return
-        texts.pop(key, None)
-        if not texts:
-            del self._texts[key.namespace]
+        self._changes.setdefault(key.namespace, {})[key] = entry
+
+    def _catch_up(self) -> None:
+        super()._catch_up()
+        for namespace, changes in self._changes.items():
+            lines = {
+                key: self._lines_of(entry) if entry is not None else None
+                for key, entry in changes.items()
+            }
+            blocks = with_changes(self._blocks.pop(namespace, ()), lines)
+            if blocks:
+                self._blocks[namespace] = blocks
+        self._changes = {}
+
+    def _lines_of(self, entry: Entry[Any]) -> set[str]:
+        return set(self._text_of(entry).split(END))
 
 
-def _has_all(text: str, words: Sequence[str]) -> bool:
-    return all(word in text for word in words)
-
-
-_shelf: Shelf[tuple[Store[Any], SearchFilter], Haystacks] = Shelf(
-    places=PLACES, room=ROOM, idle=IDLE
-)
+_shelf: Shelf[tuple[Store[Any], object], Haystacks] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
 
 
 def haystacks_of(declared: SearchFilter, informer: Informer[Any]) -> Haystacks:
     """The store's own for a kind's `SearchFilter`, shared by all who search."""
     store = informer.store
-    return _shelf.get((store, declared), lambda: Haystacks(store, declared))
+    # What is searched depends on nothing else. A filter's names are other ones in each language.
+    return _shelf.get((store, declared.texts), lambda: Haystacks(store, declared))

@@ -9,8 +9,11 @@ from console.kube.gvr import Key
 
 #: The cluster that the console itself is pointed at.
 HOST_CLUSTER = "host"
+#: Addresses that are kept: a page has hundreds, and the next one mostly the same.
+KEPT = 5000
 
 
+@lru_cache(KEPT)
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
     """The list of a kind, in one project or in all that the viewer may see."""
     url = _list(cluster, segment)
@@ -28,6 +31,7 @@ def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     return reverse(action, args=(*place, segment, key.name))
 
 
+@lru_cache(KEPT)
 def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
     """The page of one object; "" is its first tab."""
     parts = {"namespace": key.namespace, "tab": tab}

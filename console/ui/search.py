@@ -4,7 +4,7 @@ Permission comes first: what the viewer may not list is neither counted nor look
 kind is exactly what its own list shows for the same words and labels.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,15 +14,17 @@ from console.kube.informer import Informer
 from console.kube.selectors import Requirement
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.bestmatches import best_of
 from console.ui.columns.links import Target, target_url
 from console.ui.columns.status import StatusText
 from console.ui.decisions import Denied, Readable, readable
-from console.ui.filters import LabelFilter, SearchFilter
-from console.ui.haystacks import haystacks_of
+from console.ui.filters import LabelFilter, SearchFilter, label_line
+from console.ui.haystacks import Match, haystacks_of
 from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.names import SplitName
 from console.ui.registry import kinds
 from console.ui.searchquery import SearchQuery
+from console.ui.textblocks import bits
 
 #: Objects of a kind that are shown before its whole list.
 FIRST = 5
@@ -109,63 +111,19 @@ def _of_kind(
     kind, declared = one.kind, _declared(one.kind)
     if declared is None or (query.labels and not _has_labels(kind)):
         return
-    words = query.words_for(kind)
-    found = haystacks_of(declared, informer).find((*words, *_hints(query)), one.readable)
-    for selector in query.selectors:
-        for requirement in selector.requirements:
+    words, requirements = query.words_for(kind), _requirements(query)
+    lines = [line for requirement in requirements if (line := label_line(requirement))]
+    found = haystacks_of(declared, informer).find((*words, *lines), one.readable)
+    for requirement in requirements:
+        if not label_line(requirement):
             found = _labelled(found, requirement, informer)
     best = best_of(found, words, first)
     entries = [entry for _rank, key in best if (entry := informer.store.get(key)) is not None]
     if entries:
         hits = tuple(_hit(kind, entry) for entry in entries)
         url = query.list_of(kind, cluster).url
-        yield best[0][0], HitGroup(kind.view, hits, len(found), url)
-
-
-def best_of(found: Sequence[Key], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
-    """The first of these with how well each fits; the shorter name is the better one, then the alphabet.
-
-    Written for tens of thousands: only what could still be among the first is looked at more closely.
-    """
-    best: list[tuple[int, Key]] = []
-    rest = list(found)
-    for rank, fits in enumerate(_fits_of(words[0]) if words else (_anything,)):
-        hits = fits(rest)
-        best += [(rank, key) for key in _shortest(hits, first - len(best))]
-        if len(best) >= first:
-            break
-        if hits:
-            taken = set(hits)
-            rest = [key for key in rest if key not in taken]
-    return best
-
-
-def _fits_of(word: str) -> tuple[Callable[[list[Key]], list[Key]], ...]:
-    """How well a name fits, the best first: it is the word, begins with it, has a part that does, has it
-    inside; or the word is elsewhere. Each takes those of some objects that fit so well, or better."""
-    dash, dot, colon = (f"{sign}{word}" for sign in "-.:")
-    size = len(word)
-    return (
-        lambda keys: [key for key in keys if key[1] == word],
-        # A method's call takes longer than a slice.
-        lambda keys: [key for key in keys if key[1][:size] == word],
-        lambda keys: [
-            key for key in keys if dash in (name := key[1]) or dot in name or colon in name
-        ],
-        lambda keys: [key for key in keys if word in key[1]],
-        _anything,
-    )
-
-
-def _anything(keys: list[Key]) -> list[Key]:
-    return keys
-
-
-def _shortest(keys: list[Key], first: int) -> list[Key]:
-    if len(keys) > first:
-        limit = sorted([len(key[1]) for key in keys])[first - 1]
-        keys = [key for key in keys if len(key[1]) <= limit]
-    return sorted(keys, key=lambda key: (len(key.name), key.name, key.namespace))[:first]
+        total = sum(match.mask.bit_count() for match in found)
+        yield best[0][0], HitGroup(kind.view, hits, total, url)
 
 
 def _declared(kind: ResourceKind) -> SearchFilter | None:
@@ -176,22 +134,24 @@ def _has_labels(kind: ResourceKind) -> bool:
     return any(isinstance(found, LabelFilter) for found in kind.filters)
 
 
-def _hints(query: SearchQuery) -> list[str]:
-    """Texts in the haystack of every object with these labels, so that few are looked at closely."""
-    return [
-        f"{requirement.key}={value}".casefold()
-        for selector in query.selectors
-        for requirement in selector.requirements
-        if requirement.op == "in" and len(requirement.values) == 1
-        for value in requirement.values
-    ]
+def _requirements(query: SearchQuery) -> list[Requirement]:
+    return [found for selector in query.selectors for found in selector.requirements]
 
 
-def _labelled(keys: list[Key], requirement: Requirement, informer: Informer[Any]) -> list[Key]:
-    get, matches = informer.store.get, requirement.matches
-    return [
-        key for key in keys if (entry := get(key)) is not None and matches(entry.projection.labels)
+def _labelled(
+    found: Sequence[Match], requirement: Requirement, informer: Informer[Any]
+) -> list[Match]:
+    """Those whose labels meet the condition, which their texts do not tell."""
+    get = informer.store.get
+
+    def meets(key: Key) -> bool:
+        entry = get(key)
+        return entry is not None and requirement.matches(entry.projection.labels)
+
+    masks = [
+        (block, sum(1 << at for at in bits(mask) if meets(block.keys[at]))) for block, mask in found
     ]
+    return [Match(block, mask) for block, mask in masks if mask]
 
 
 def _hit(kind: ResourceKind, entry: Entry[Any]) -> Hit:

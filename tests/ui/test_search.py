@@ -7,11 +7,13 @@ import pytest
 from console.kube.gvr import DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
-from console.ui.haystacks import haystacks_of
+from console.ui.bestmatches import best_of
+from console.ui.haystacks import Match, haystacks_of
 from console.ui.kindnames import kind_named, kinds_like
-from console.ui.search import best_of, search, searchable
+from console.ui.search import search, searchable
 from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
 from console.ui.selection import select
+from console.ui.textblocks import packed
 from tests.ui.support import FakeAccess, admin, alice, charlie, dora, namespace, pod, small_world
 
 Found = dict[str, tuple[int, list[str]]]
@@ -88,14 +90,24 @@ def test_the_kind_that_is_named_leads(world: dict[Any, Informer[Any]]) -> None:
 
 def test_better_names_come_first() -> None:
     names = ["b-app", "app", "xappy", "apply", "zz", "app-2", "a.app"]
-    found = best_of([Key("", name) for name in names], ("app",), 9)
+    found = best_of(matches(names), ("app",), 9)
     assert [key.name for _rank, key in found] == [
         "app", "app-2", "apply", "a.app", "b-app", "xappy", "zz",
     ]  # fmt: skip
     assert [rank for rank, _key in found] == [0, 1, 1, 2, 2, 3, 4]
-    assert best_of([Key("", name) for name in names], ("app",), 2) == found[:2]
-    assert [rank for rank, _key in best_of([Key("", "b"), Key("", "a")], (), 5)] == [0, 0]
+    assert best_of(matches(names), ("app",), 2) == found[:2]
+    assert [rank for rank, _key in best_of(matches(["b", "a"]), (), 5)] == [0, 0]
     assert best_of([], ("app",), 5) == []
+
+
+def matches(names: list[str]) -> list[Match]:
+    blocks = packed({Key("", name): {name} for name in names})
+    return [Match(block, block.every) for block in blocks]
+
+
+def test_letters_that_all_have_make_no_word() -> None:
+    [match] = matches(["a-b", "b-a"])
+    assert [match.block.having([word]) for word in ("a", "b", "a", "ab", "a-b")] == [3, 3, 3, 0, 1]
 
 
 def test_only_what_may_be_listed_is_found(world: dict[Any, Informer[Any]]) -> None:

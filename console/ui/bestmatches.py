@@ -1,0 +1,69 @@
+"""Which of many objects that were found are shown first.
+
+Written for tens of thousands: a name is looked at only if it could still be among the first.
+"""
+
+import sys
+from bisect import insort
+from collections.abc import Sequence
+
+from console.kube.gvr import Key
+from console.ui.haystacks import Match
+from console.ui.textblocks import END, SIGNS, Order, bits, order_of
+
+#: Blocks that are looked through before it is known better which others are worth it.
+_AT_ONCE = 10
+_LAST: Order = (sys.maxsize, "", "")
+
+
+def best_of(found: Sequence[Match], words: Sequence[str], first: int) -> list[tuple[int, Key]]:
+    """The first of these with how well each fits: its name is the first word (0), begins with it (1),
+    has a part that does (2), has it inside (3), or the word is elsewhere (4); without words all fit.
+    Of those that fit as well the shorter name is the better one, then the alphabet decides."""
+    if not words:
+        return [(0, key) for key in _first(found, [""], first, [])]
+    word = words[0]
+    named = [match for match in found if word in match[0].names]
+    begun = [match for match in named if word[0] in match[0].initials]
+    ranks = (
+        (begun, [f"{END}{word}{END}"]),
+        (begun, [f"{END}{word}"]),
+        (begun, [f"{sign}{word}" for sign in SIGNS]),
+        (named, [word]),
+        (found, [""]),
+    )
+    best: list[tuple[int, Key]] = []
+    for rank, (among, marks) in enumerate(ranks):
+        wanted, taken = first - len(best), [key for _rank, key in best]
+        best += [(rank, key) for key in _first(among, marks, wanted, taken)]
+        if len(best) >= first:
+            break
+    return best
+
+
+def _first(
+    found: Sequence[Match], marks: Sequence[str], wanted: int, taken: Sequence[Key]
+) -> list[Key]:
+    """The first, but for the `taken`, whose names have any of these marks; "" is in every one."""
+    best: list[Order] = []
+    for mark in marks:
+        start, limit = 0, best[-1] if len(best) == wanted else _LAST
+        while start < len(found):
+            # More at once the longer it goes on: the limit is soon about what it will be.
+            end = 2 * start + _AT_ONCE
+            for block, mask in [
+                match
+                for match in found[start:end]
+                if match[0].first < limit and mark in match[0].names
+            ]:
+                for at in block.named(mark) if mark else bits(mask):
+                    key = block.keys[at]
+                    order = order_of(key)
+                    if order >= limit:
+                        break
+                    if mask >> at & 1 and order not in best and key not in taken:
+                        insort(best, order)
+                        del best[wanted:]
+                        limit = best[-1] if len(best) == wanted else _LAST
+            start = end
+    return [Key(namespace, name) for _length, name, namespace in best]
