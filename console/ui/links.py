@@ -16,13 +16,8 @@ KEPT = 5000
 @lru_cache(KEPT)
 def list_url(cluster: str, segment: str, namespace: str = "") -> str:
     """The list of a kind, in one project or in all that the viewer may see."""
-    url = _list(cluster, segment)
+    url = reverse("list", args=(cluster, segment))
     return f"{url}?{urlencode({'namespace': namespace})}" if namespace else url
-
-
-@lru_cache(1000)
-def _list(cluster: str, segment: str) -> str:
-    return reverse("list", args=(cluster, segment))
 
 
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
