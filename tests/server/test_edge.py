@@ -35,7 +35,12 @@ async def test_only_trusted_proxies_are_believed(
     settings: Settings, kind: str, client: list[Any] | None
 ) -> None:
     settings.TRUSTED_PROXIES = (ip_network("10.0.0.0/8"),)
-    scope = {"type": kind, "method": "GET", "root_path": "/oauth", "headers": HEADERS}
+    scope: dict[str, Any] = {
+        "type": kind,
+        "method": "GET",
+        "root_path": "/oauth",
+        "headers": HEADERS,
+    }
     scope["client"] = client
     seen = await through(scope)
     assert seen["headers"] == [(b"host", b"x")]
@@ -68,7 +73,7 @@ async def test_head_is_answered_without_content(method: str) -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "headers": [], "client": None}
+    scope: dict[str, Any] = {"type": "http", "method": method, "headers": [], "client": None}
     await harden(application)(scope, None, send)
     if method != "GET":
         assert sent == [parts[0], {**parts[-1], "body": b""}]
