@@ -256,7 +256,8 @@ async def test_x_client_ip_never_gets_in() -> None:
         seen.extend(name for name, _ in scope["headers"])
 
     headers = [(b"x-client-ip", b"1.1.1.1"), (b"x-real-ip", b"1.1.1.1"), (b"host", b"x")]
-    await harden(inner)({"type": "http", "client": ("1.2.3.4", 1), "headers": headers}, None, None)
+    scope = {"type": "http", "method": "GET", "client": ("1.2.3.4", 1), "headers": headers}
+    await harden(inner)(scope, None, None)
     assert seen == [b"host"]
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from channels.testing import WebsocketCommunicator
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError
 from pytest_django import Settings
 
+from accounts import session_rows
 from accounts.asgi import SessionAuthMiddleware
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
@@ -133,7 +133,7 @@ async def test_while_the_database_is_away_it_is_nobodys(
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise DatabaseError("the server closed the connection")
 
-    monkeypatch.setattr(SessionStore, "_aget_session_from_db", fail)
+    monkeypatch.setattr(session_rows, "_read", fail)
     assert not await before["session_alive"]()
     _, scope = await connect(from_ours(browser))
     assert (scope["account"], scope["access"]) == (None, None)
