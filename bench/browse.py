@@ -20,6 +20,7 @@ from bench.loading import nodes_for
 from bench.pages import AT_MOST, FEW_PODS, RATE
 from bench.podspec import NAMESPACES, REPLICAS, Pod, namespace_name, node_name
 from bench.reading import ROWS, Page, Reader, percentiles
+from bench.recent import make_recent
 from bench.result import Result, percentile
 from bench.webconsole import WebConsole
 from bench.worldspec import BACKUPS, Other, around, around_namespace
@@ -100,6 +101,7 @@ class _View:
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:
     """One reader at a time, who reads some pages a second. `rounds` is not used."""
+    asyncio.run(make_recent(cluster.access))
     report("starting the console\n")
     with (
         WebConsole(cluster) as console,
