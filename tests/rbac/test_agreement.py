@@ -96,6 +96,9 @@ def it_agrees_soon_after_every_change(world: World) -> None:
     world.create(user("gus"))
     seen = Question("get", "authorization.k8s.io", "selfsubjectaccessreviews")
     eventually(lambda: world.authorizer.standing(Identity("gus")) is not None, f"gus may {seen}")
+    # kube-apiserver makes those wait a second who list a type that it has only just been told of.
+    informers = world.runtime.informers().values()
+    eventually(lambda: all(item.freshness.synced for item in informers), "all is listed")
     waited: list[tuple[float, str]] = []
     for what, asked, allowed, do in _changes(world):
         do()
