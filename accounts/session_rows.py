@@ -13,6 +13,11 @@ from django.contrib.sessions.models import Session
 from django.db import connections, router
 from django.utils import timezone
 
+_STATEMENT = (
+    f"SELECT session_data FROM {Session._meta.db_table} "  # noqa: S608  no input in it
+    "WHERE session_key = %s AND expire_date > %s"
+)
+
 
 class SessionStore(DatabaseStore):
     def load(self) -> dict[str, Any]:
@@ -36,9 +41,3 @@ def _read(key: str | None) -> str | None:
         cursor.execute(_STATEMENT, [key, now])
         row = cursor.fetchone()
     return None if row is None else row[0]
-
-
-_STATEMENT = (
-    f"SELECT session_data FROM {Session._meta.db_table} "  # noqa: S608  no input in it
-    "WHERE session_key = %s AND expire_date > %s"
-)
