@@ -14,7 +14,10 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Playwright
+
+from tests.controlplane.plugin import left_out
 
 PROGRAM = "/usr/bin/chromium"
 FLAGS = [
@@ -29,6 +32,17 @@ FLAGS = [
 #: Seconds; a second is what it takes.
 PATIENCE = 60.0
 _log = logging.getLogger(__name__)
+
+
+def need_chromium(what: str) -> None:
+    """Leaves `what` out where there is no Chromium; `REQUIRE_BROWSER` makes that a failure."""
+    if Path(PROGRAM).exists():
+        return
+    why = f"{PROGRAM} is missing"
+    if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
+        pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
+    left_out(what, why)
+    pytest.skip(why)
 
 
 class Chromium:

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from devcluster.server import DevCluster
-from tests.browser.chromium import PROGRAM, Chromium
+from tests.browser.chromium import Chromium, need_chromium
 from tests.controlplane.build import BuildError, ensure
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.plugin import left_out
@@ -206,12 +206,7 @@ def kubectl_program() -> str:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chromium]:
     """Not for the whole run: while Playwright is there, its loop runs and no asynchronous test can."""
-    if not Path(PROGRAM).exists():
-        why = f"{PROGRAM} is missing"
-        if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
-            pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
-        left_out("tests in a browser", why)
-        pytest.skip(why)
+    need_chromium("tests in a browser")
     with sync_playwright() as playwright:
         browser = Chromium(playwright)
         yield browser

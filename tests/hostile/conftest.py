@@ -5,15 +5,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
-from tests.browser.chromium import PROGRAM
+from tests.browser.chromium import need_chromium
 from tests.browser.conftest import PASSWORD, ROOT, answers, free_port
-from tests.controlplane.plugin import left_out
 from tests.controlplane.waiting import eventually
 from tests.hostile import world
 from tests.rbac.objects import admins
@@ -32,9 +30,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    if not Path(PROGRAM).exists():
-        left_out("the crawl of a hostile world", f"{PROGRAM} is missing")
-        pytest.skip(f"{PROGRAM} is missing")
+    need_chromium("the crawl of a hostile world")
     folder = tmp_path_factory.mktemp("hostile")
     port = free_port()
     environment = {

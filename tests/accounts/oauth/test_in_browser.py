@@ -1,9 +1,7 @@
 """The whole code flow in a real browser: login, consent, and the way back to another origin."""
 
-import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from threading import Thread
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -13,8 +11,7 @@ from playwright.sync_api import BrowserContext, expect, sync_playwright
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.oauth.clients import PKCE, VERIFIER
 from tests.accounts.oauth.world import DESKTOP, DESKTOP_PORT, USERS, World
-from tests.browser.chromium import FLAGS, PROGRAM
-from tests.controlplane.plugin import left_out
+from tests.browser.chromium import FLAGS, PROGRAM, need_chromium
 
 
 class Application(BaseHTTPRequestHandler):
@@ -40,12 +37,7 @@ def application() -> Iterator[None]:
 
 @pytest.fixture(params=["with JavaScript", "without"])
 def window(request: pytest.FixtureRequest, world: World) -> Iterator[BrowserContext]:
-    if not Path(PROGRAM).exists():
-        why = f"{PROGRAM} is missing"
-        if os.environ.get("REQUIRE_BROWSER", "0") not in ("", "0"):
-            pytest.fail(f"REQUIRE_BROWSER is set, but {why}", pytrace=False)
-        left_out("the code flow in a browser", why)
-        pytest.skip(why)
+    need_chromium("the code flow in a browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         yield browser.new_context(java_script_enabled=request.param == "with JavaScript")
