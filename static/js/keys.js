@@ -20,16 +20,17 @@ function step(by) {
 
 // `g`, then a letter: a list of the menu by the last part of its address.
 const PLACES = { KeyO: "dashboard", KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes", KeyW: "workspacetemplates.tenant.kubesphere.io" };
-let going = 0;
+const SOON = 1500;
+let going = -Infinity;
 function go(code) {
-  going = 0;
+  going = -Infinity;
   const place = PLACES[code];
   const links = [...document.querySelectorAll("a.rail-link")];
   if (place) links.find(({ pathname }) => pathname.endsWith(`/${place}`))?.click();
 }
 
 const CODES = {
-  KeyG: () => (going = Date.now()),
+  KeyG: ({ timeStamp }) => (going = timeStamp),
   KeyJ: () => step(1),
   KeyK: () => step(-1),
   KeyF: pause,
@@ -42,7 +43,7 @@ const CODES = {
 const SIGNS = { "/": search, "?": () => $("help").showModal() };
 
 document.addEventListener("keydown", (event) => {
-  const { target, key, code } = event;
+  const { target, key, code, timeStamp } = event;
   const typing = target.closest("input, textarea, select, [contenteditable], dialog");
   if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) {
     target.blur();
@@ -51,12 +52,13 @@ document.addEventListener("keydown", (event) => {
   // A link or a button that has the focus is the browser's to follow.
   if (key === "Enter" && target.matches("tbody > tr")) enter();
   if (typing || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (Date.now() - going < 1500) {
+  // When they were pressed, not when a busy page came to hear of it.
+  if (timeStamp - going < SOON) {
     event.preventDefault();
     return void go(code);
   }
   const action = SIGNS[key] ?? CODES[(event.shiftKey ? "Shift+" : "") + code];
   if (!action) return;
   event.preventDefault();
-  action();
+  action(event);
 });
