@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venv, installs the locked dependencies into it and collects the static files.
 # Usage: scripts/setup.sh base|dev. Does nothing when all that is done. One line says what is wrong.
+# PYTHON=python3.13 sh scripts/setup.sh base: with that interpreter.
 set -eu
 cd "$(dirname "$0")/.."
 set_name=$1
@@ -8,15 +9,27 @@ lock=requirements/$set_name.txt
 
 fail() { printf 'quarterdeck: %s\n' "$1" >&2; exit 1; }
 
-[ -w . ] || fail "cannot write to $(pwd): choose a folder that is yours"
-command -v python3 >/dev/null || fail "python3 is missing: install Python 3.11 or later"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-  fail "Python 3.11 or later is needed, this is $(python3 -V 2>&1)"
+recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+complete() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
+# Linux distributions optimize their Python with a profile. Those that version managers build seldom
+# are, and take a third longer for a page.
+choose() {
+  PYTHON=python3
+  distribution=/usr/bin/python3
+  if [ "$(uname)" = Linux ] && recent "$distribution"; then
+    complete "$distribution" || sh scripts/debian.sh python3-venv
+    ! complete "$distribution" || PYTHON=$distribution
+  fi
+}
+
+[ -w . ] || fail "cannot write to $(pwd): choose a folder that is yours"
 if [ ! -x .venv/bin/pip ]; then
-  python3 -c 'import ensurepip, venv' 2>/dev/null || sh scripts/debian.sh python3-venv
+  [ -n "${PYTHON:-}" ] || choose
+  command -v "$PYTHON" >/dev/null || fail "$PYTHON is missing: install Python 3.11 or later"
+  recent "$PYTHON" || fail "Python 3.11 or later is needed, this is $("$PYTHON" -V 2>&1)"
   echo 'Making .venv'
-  python3 -m venv .venv >/dev/null 2>&1 ||
+  "$PYTHON" -m venv .venv >/dev/null 2>&1 ||
     fail "could not make .venv: is the python3-venv package installed, and is there space?"
 fi
 
