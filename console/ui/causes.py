@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from console.kube.status import Severity
 from console.ui.conditions import conditions_of
 from console.ui.manifests import mapping, text, texts
-from console.ui.podspecs import Container, containers_of
+from console.ui.podspecs import Container, Ended, containers_of
 from console.ui.scheduling import why_unschedulable
 
 _IMAGE_REASONS = frozenset(
@@ -88,9 +88,25 @@ def _of_container(container: Container) -> Cause:
         ended = {**words, "how": container.ended.how}
         return Cause(_("Container %(name)s failed: %(how)s.") % ended, reason)
     if mapping(container.spec, "readinessProbe"):
-        text = _("Container %(name)s runs, but its readiness check does not pass.")
-        return Cause(text % words, reason)
-    return Cause(_("Container %(name)s runs, but is not ready yet.") % words, reason)
+        running = _("Container %(name)s runs, but its readiness check does not pass.") % words
+    else:
+        running = _("Container %(name)s runs, but is not ready yet.") % words
+    if container.last is None or not container.last.code:
+        return Cause(running, reason)
+    # Between two crashes: what it died of tells more than that it is not ready again.
+    return Cause(f"{running} {_restarted(container.restarts, container.last)}", container.last.reason)
+
+
+def _restarted(restarts: int | None, last: Ended) -> str:
+    words = {"how": last.how, "count": f"{restarts or 0:,}"}
+    return (
+        ngettext(
+            "It was restarted %(count)s time because %(how)s.",
+            "It was restarted %(count)s times, the last time because %(how)s.",
+            restarts or 0,
+        )
+        % words
+    )
 
 
 def _crashing(container: Container) -> str:

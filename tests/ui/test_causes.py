@@ -113,6 +113,12 @@ def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
             "",
         ),
         (
+            a_pod({"running": {}}, last=CRASHED, restarts=3),
+            "Container app runs, but is not ready yet. It was restarted 3 times, the last time because "
+            "it used more memory than there was and was killed.",
+            "exit 137, OOMKilled",
+        ),
+        (
             {
                 "status": {
                     "conditions": [{"type": "PodScheduled", "status": "False", "reason": "R"}]
