@@ -1,4 +1,4 @@
-"""Every address of the console."""
+"""Every address of the console: those asked for most first, for Django looks at one after another."""
 
 from django.urls import include, path
 
@@ -6,11 +6,11 @@ from accounts.administration.show import from_list
 
 urlpatterns = [
     path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
+    path("", include("console.pages.urls")),
+    path("", include("console.views.urls")),
     path("", include("accounts.urls")),
     path("", include("access.urls")),
     path("", include("workspaces.urls")),
-    path("", include("console.pages.urls")),
-    path("", include("console.views.urls")),
 ]
 
 handler400 = "console.views.errors.bad_request"

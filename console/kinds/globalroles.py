@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GLOBAL_ROLES, GVR
+from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -23,10 +23,8 @@ from rbac.builtin import PLATFORM_ROLES
 class DeleteOwn(Delete):
     """Not for the roles that the platform is built on."""
 
-    def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
-        return name not in PLATFORM_ROLES and super().may(
-            access, gvr, namespace=namespace, name=name
-        )
+    def spares(self, access: Access, name: str) -> bool:
+        return name in PLATFORM_ROLES
 
 
 def origin(role: Role) -> str:

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from console.kube.gvr import GVR, USERS
+from console.kube.gvr import USERS
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
@@ -66,10 +66,8 @@ class ManageAccount(Action):
 class DeleteOther(Delete):
     """Not for the account that the viewer is logged in with."""
 
-    def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
-        if name == access.identity.name:
-            return False
-        return super().may(access, gvr, namespace=namespace, name=name)
+    def spares(self, access: Access, name: str) -> bool:
+        return name == access.identity.name
 
 
 @register

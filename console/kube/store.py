@@ -124,7 +124,8 @@ class Store(Generic[P]):
     @property
     def version(self) -> int:
         """Grows by one for each object that changes; see `Snapshot`."""
-        return self._journal.version
+        journal = self._journal
+        return journal.base + len(journal.log)
 
     def get(self, key: Key) -> Entry[P] | None:
         return self._entries.get(key)

@@ -27,9 +27,15 @@ class Action:
     label: ClassVar[str | Promise]
     danger: ClassVar[bool] = False
 
+    def spares(self, access: Access, name: str) -> bool:
+        """True for an object that nobody, or not this viewer, does it to, whatever their rights."""
+        return False
+
     def may(self, access: Access, gvr: GVR, *, namespace: str, name: str) -> bool:
         """True if the viewer has the right, whether or not there is such an object."""
-        return access.can(self.verb, gvr, namespace=namespace, name=name)
+        return not self.spares(access, name) and access.can(
+            self.verb, gvr, namespace=namespace, name=name
+        )
 
     def allowed(self, access: Access, gvr: GVR, entry: Entry[Any]) -> bool:
         """True if the viewer may do it to this object; else it is not offered at all."""

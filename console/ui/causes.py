@@ -94,7 +94,9 @@ def _of_container(container: Container) -> Cause:
     if container.last is None or not container.last.code:
         return Cause(running, reason)
     # Between two crashes: what it died of tells more than that it is not ready again.
-    return Cause(f"{running} {_restarted(container.restarts, container.last)}", container.last.reason)
+    return Cause(
+        f"{running} {_restarted(container.restarts, container.last)}", container.last.reason
+    )
 
 
 def _restarted(restarts: int | None, last: Ended) -> str:

@@ -5,7 +5,7 @@ no request, no viewer and no clock in it, but gaps for what these have (see `con
 be shown to whoever may see the values.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, override
 
 from console.ui.ages import age_between, present
-from console.ui.gaps import Gap, gaps, leave, split_at_gaps
+from console.ui.gaps import Gap, gaps, leave_all, split_at_gaps
 from console.ui.rows import Cell, Row
 
 #: Drawings that are kept beside those of rows: parts of some kilobytes, cells of some hundred bytes.
@@ -39,20 +39,25 @@ class Drawing:
     pieces: tuple[str, ...]
     gaps: tuple[Gap, ...]
 
-    def html(self, given: Given = no_request) -> SafeString:
-        """As it looks now, in the language that is active; `given` knows what the request has."""
-        return _safe(self.filled(present(), _language(), given))
+    def html(self) -> SafeString:
+        """As it looks now, in the language that is active."""
+        return _safe(self.filled(present(), _language()))
 
-    def filled(self, now: datetime, lang: str, given: Given = no_request) -> Iterator[str]:
-        yield self.pieces[0]
-        for gap, piece in zip(self.gaps, self.pieces[1:], strict=True):
-            if (left := leave(gap)) is not None:
-                yield left
-            elif isinstance(gap, str):
-                yield given(gap)
-            else:
-                yield age_between(gap, now, lang)
-            yield piece
+    def filled(self, now: datetime, lang: str, given: Given = no_request) -> Sequence[str]:
+        """`lang` is the language that is active, `given` knows what the request has."""
+        if not self.gaps:
+            return self.pieces
+        filled = [""] * (len(self.pieces) + len(self.gaps))
+        filled[::2] = self.pieces
+        filled[1::2] = leave_all(self.gaps) or self._words(now, lang, given)
+        return filled
+
+    def _words(self, now: datetime, lang: str, given: Given) -> list[str]:
+        # A nonce stands in many places.
+        asked = {gap: given(gap) for gap in set(self.gaps) if isinstance(gap, str)}
+        return [
+            asked[gap] if isinstance(gap, str) else age_between(gap, now, lang) for gap in self.gaps
+        ]
 
 
 def row_html(row: Row, lang: str) -> SafeString:
@@ -75,7 +80,8 @@ def _row_drawing(row: Row, lang: str) -> Drawing:
 
 def cell_html(cell: Cell) -> SafeString:
     """A cell whose template needs nothing else, in the language that is active."""
-    return _cell(cell, type(cell.value).__name__, _language()).html()
+    lang = _language()
+    return _safe(_cell(cell, type(cell.value).__name__, lang).filled(present(), lang))
 
 
 # Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
@@ -90,7 +96,8 @@ def part_html(
     """A part in the language that is active. `values` can be hashed, names and what they stand for."""
     # Escaped text and text that is yet to be escaped are equal, and must not be taken for each other.
     types = tuple(type(value) for _name, value in values)
-    return _part(template, values, types, _language()).html(given)
+    lang = _language()
+    return _safe(_part(template, values, types, lang).filled(present(), lang, given))
 
 
 @lru_cache(KEPT)

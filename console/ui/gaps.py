@@ -5,7 +5,7 @@ its address. None of these is ever part of what is kept, so none can reach anoth
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -21,11 +21,17 @@ _left: ContextVar[list[Gap] | None] = ContextVar("left", default=None)
 
 def leave(gap: Gap) -> str | None:
     """What to draw in its place within `gaps`; None elsewhere, where it must be drawn itself."""
+    marks = leave_all((gap,))
+    return marks[0] if marks else None
+
+
+def leave_all(several: Sequence[Gap]) -> list[str] | None:
+    """What to draw in the place of each, likewise."""
     left = _left.get()
     if left is None:
         return None
-    left.append(gap)
-    return _MARK
+    left.extend(several)
+    return [_MARK] * len(several)
 
 
 @contextmanager

@@ -92,12 +92,23 @@ def make_row(
     entry: Entry[Any],
     chosen: tuple[str, ...] = (),
     meter: Meter | None = None,
+    everywhere: frozenset[str] = frozenset(),
 ) -> Row:
     """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
 
     `chosen`: the columns, as `ViewSpec.columns`. `meter`: the viewer's, where usage is shown.
+    `everywhere`: of the actions, some that the viewer has the right to for every object of the kind.
     """
-    allowed = tuple(a.name for a in kind.actions if a.allowed(access, kind.gvr, entry))
+    name = entry.key.name
+    allowed = tuple(
+        action.name
+        for action in kind.actions
+        if (
+            not action.spares(access, name)
+            if action.name in everywhere
+            else action.allowed(access, kind.gvr, entry)
+        )
+    )
     used = (meter.used(entry),) if meter is not None and meter.works else ()
     return _row(kind, cluster, entry, allowed, chosen, used)
 

@@ -3,7 +3,6 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sized
-from itertools import islice
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -25,6 +24,8 @@ class Shelf(Generic[K, V]):
         self._lock = Lock()
         # The least recently asked for first, each with the time at which it was.
         self._kept: OrderedDict[K, tuple[V, float]] = OrderedDict()
+        # Until then nothing is overdue: it is asked for many times a page, and only then looked at.
+        self._fresh_until = 0.0
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -35,20 +36,20 @@ class Shelf(Generic[K, V]):
             now = self._clock()
             found = self._kept.pop(key, None)
             value = make() if found is None else found[0]
-            if found is None or self._overdue(now):
+            if found is None or now > self._fresh_until:
                 self._tidy(now)
             self._kept[key] = value, now
             return value
-
-    def _overdue(self, now: float) -> bool:
-        return any(asked < now - self._idle for _value, asked in islice(self._kept.values(), 1))
 
     def _tidy(self, now: float) -> None:
         """Makes a place. What grew since it was put here is weighed as it is now."""
         length = sum(len(value) for value, _asked in self._kept.values())
         while self._kept:
             crowded = len(self._kept) >= self._places or length > self._room
-            if not crowded and not self._overdue(now):
+            _value, asked = next(iter(self._kept.values()))
+            self._fresh_until = asked + self._idle
+            if not crowded and now <= self._fresh_until:
                 return
             _key, (value, _asked) = self._kept.popitem(last=False)
             length -= len(value)
+        self._fresh_until = now + self._idle

