@@ -17,7 +17,7 @@ from django.utils.translation import get_language
 
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
-from console.ui.gaps import leave
+from console.ui.gaps import Lasting, leave
 from console.ui.rows import Cell, Row
 from console.ui.text import visible as visible_text
 
@@ -77,6 +77,12 @@ class PartNode(Node):
     def render(self, context: Context) -> SafeString:
         values = tuple((name, value.resolve(context)) for name, value in self._values)
         return part_html(self._name, values, lambda name: _resolved(name, context))
+
+
+@register.simple_tag
+def lasting(what: Lasting) -> SafeString:
+    """`{% lasting item.count %}`: what changes while the part around it stays, and is drawn by itself."""
+    return SafeString(leave(what) or what.html(get_language() or settings.LANGUAGE_CODE))
 
 
 @register.tag

@@ -1,7 +1,8 @@
 """Gaps in drawings that are kept: what differs each time one of them is shown.
 
-That is an age, which changes by itself, and what belongs to a single request: its CSRF token, its nonce,
-its address. None of these is ever part of what is kept, so none can reach another person.
+That is an age, which changes by itself, what belongs to a single request (its CSRF token, its nonce, its
+address), and what changes more often than all around it, as the counts of the menu. None of these is ever
+part of what is kept, so none can reach another person.
 """
 
 import secrets
@@ -9,9 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from typing import Protocol
 
-#: The moment that an age counts from, or the name of what the request has, as templates write it.
-Gap = datetime | str
+
+class Lasting(Protocol):
+    """Is asked each time it is shown. What it says is for all who are shown the drawing."""
+
+    def html(self, lang: str) -> str:
+        """As it is now, in the language that is active."""
+        ...
+
+
+#: The moment that an age counts from; the name of what the request has, as templates write it.
+Gap = datetime | str | Lasting
 
 #: Stands where a gap is. Nobody outside of this process knows it, so no text contains it.
 _MARK = f"gap-{secrets.token_hex(16)}"

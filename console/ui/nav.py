@@ -1,12 +1,13 @@
 """The menu: what the viewer may list, with how many there are."""
 
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
@@ -36,19 +37,59 @@ _ROLE_PAGES = frozenset(f"access:{name}" for name in ("new_role", "project_role"
 MENUS = 500
 
 
+@dataclass(slots=True, eq=False)
+class NavCount:
+    """How many objects of a kind a viewer may see, and how many of them fail: the latest that anybody
+    has counted. None for what nobody has looked at yet, which says nothing; `failing` for a kind without
+    states, too.
+
+    It changes while the menu around it stays: drawings have gaps for it.
+    """
+
+    total: int | None = None
+    failing: int | None = None
+    #: Which store was counted, in which version.
+    store: "weakref.ref[Store[Any]] | None" = None
+    version: int = 0
+    drawings: dict[str, str] = field(default_factory=dict)
+
+    def bring_up(self, shown: "_Shown", informer: Informer[Any] | None) -> None:
+        if informer is None or not informer.freshness.synced:
+            self.total = self.store = None
+            return
+        store = informer.store
+        # Before the counting, which may take in more than that.
+        version = store.version
+        if self.version == version and self.store is not None and self.store() is store:
+            return
+        found = counts_of(shown.kind, informer).of(shown.allowed, shown.namespaces)
+        failing = found[Severity.ERROR] if shown.kind.status_column else None
+        counted = sum(found.values()), failing
+        if (self.total, self.failing) != counted:
+            self.total, self.failing = counted
+            self.drawings.clear()
+        self.store, self.version = weakref.ref(store), version
+
+    def html(self, lang: str) -> str:
+        """In the language that is active."""
+        if self.total is None:
+            return ""
+        html = self.drawings.get(lang)
+        if html is None:
+            html = self.drawings[lang] = render_to_string("ui/_rail_count.html", {"count": self})
+        return html
+
+
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """`count` and `failing` are None for kinds that nobody has looked at yet.
-
-    `group` is the API group of a kind that nobody declared, else "". Items are compared by their URL,
-    which names the kind, not by the label that goes with it.
+    """`group` is the API group of a kind that nobody declared, else "". Items are compared by their URL,
+    which names the kind, not by the label that goes with it. What is no kind has no `count`.
     """
 
     label: str | Promise = field(compare=False)
     url: str
     current: bool
-    count: int | None
-    failing: int | None
+    count: NavCount | None = None
     group: str = ""
 
 
@@ -69,22 +110,15 @@ class _Place(NamedTuple):
     namespaces: tuple[str, ...]
 
 
-class _Counted(NamedTuple):
-    """An entry, and of which store in which version it tells."""
-
-    store: "weakref.ref[Store[Any]]"
-    version: int
-    item: NavItem
-
-
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """A kind in a viewer's menu. `counted`: what it was like when somebody last looked."""
+    """A kind in a viewer's menu. `item`: while its list is not open."""
 
     kind: ResourceKind
     allowed: Readable
-    place: _Place
-    counted: _Counted | None = None
+    namespaces: tuple[str, ...]
+    item: NavItem
+    count: NavCount
 
 
 @dataclass(slots=True, eq=False)
@@ -122,10 +156,13 @@ def menu(
     standing, known = access.standing(), tuple(kinds)
     # An Access with a standing can be compared.
     declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
+    custom: Callable[..., _Shown | None] = _kept_shown if standing else _shown
     for members in declared(known, access, standing, cluster, namespace):
         found = list(members.kinds)
         if members.name == "custom":
-            found += _shown(_customs(access, current), access, cluster, namespace)
+            viewer = access, standing, cluster, namespace
+            customs = (custom(kind, *viewer) for kind in _customs(access, current))
+            found += [shown for shown in customs if shown is not None]
         items = [
             _item(shown, informers.get(shown.kind.gvr), current == shown.kind.segment)
             for shown in found
@@ -153,19 +190,27 @@ def _declared(
     namespace: str,
 ) -> _Menu:
     """The kinds that have a declaration, by group. The same for as long as `standing` is."""
+    viewer = access, standing, cluster, namespace
     return tuple(
-        _Members(group, tuple(_shown(members, access, cluster, namespace)))
+        _Members(group, tuple(filter(None, (_shown(kind, *viewer) for kind in members))))
         for group, members in groupby(_ordered(known), key=lambda kind: kind.nav.group)
     )
 
 
 def _shown(
-    members: Iterable[ResourceKind], access: Access, cluster: str, namespace: str
-) -> Iterator[_Shown]:
-    for kind in members:
-        allowed = _allowed(kind, access)
-        if allowed is not None:
-            yield _Shown(kind, allowed, _place(kind, allowed, cluster, namespace))
+    kind: ResourceKind, access: Access, standing: Hashable, cluster: str, namespace: str
+) -> _Shown | None:
+    """None if the viewer may not see the kind at all."""
+    allowed = _allowed(kind, access)
+    if allowed is None:
+        return None
+    place, count = _place(kind, allowed, cluster, namespace), NavCount()
+    item = NavItem(kind.title, place.url, False, count, _group(kind))
+    return _Shown(kind, allowed, place.namespaces, item, count)
+
+
+#: The same for as long as the viewer's standing is.
+_kept_shown = lru_cache(KEPT)(_shown)
 
 
 @lru_cache(1)
@@ -200,7 +245,7 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
     if namespace:
         pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
     for name, label, place in pages:
-        yield NavItem(label, _address(name, *place), current == name, None, None)
+        yield NavItem(label, _address(name, *place), current == name)
 
 
 @lru_cache(KEPT)
@@ -211,13 +256,13 @@ def _address(name: str, *place: str) -> str:
 def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
     if any(_may_list(access, gvr) for gvr in (GLOBAL_ROLES, CLUSTER_ROLES, ROLES)):
         url = _address("access:roles")
-        yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES, None, None)
+        yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES)
     if access.can("create", USERS):
         name, label = "accounts:administration:new_account", gettext_lazy("New user")
-        yield NavItem(label, _address(name), current == name, None, None)
+        yield NavItem(label, _address(name), current == name)
     if may_list_everything(access):
         name, label = "accounts:federation:providers", gettext_lazy("Identity providers")
-        yield NavItem(label, _address(name), current == name, None, None)
+        yield NavItem(label, _address(name), current == name)
 
 
 def _may_list(access: Access, gvr: GVR) -> bool:
@@ -231,11 +276,11 @@ def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavIt
     if group == "tenancy":
         url = _address("workspace_list")
         here = f"{current.removeprefix('access:')}_".startswith("workspace_")
-        return [NavItem(gettext_lazy("My workspaces"), url, here, None, None)]
+        return [NavItem(gettext_lazy("My workspaces"), url, here)]
     if group != "cluster" or not may_list_everything(access):
         return []
     url = _address("cache", cluster)
-    return [NavItem(gettext_lazy("Cache"), url, current == "cache", None, None)]
+    return [NavItem(gettext_lazy("Cache"), url, current == "cache")]
 
 
 def _allowed(kind: ResourceKind, access: Access) -> Readable | None:
@@ -260,24 +305,8 @@ def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
 
 
 def _item(shown: _Shown, informer: Informer[Any] | None, current: bool) -> NavItem:
-    kind, url = shown.kind, shown.place.url
-    if informer is None or not informer.freshness.synced:
-        return _uncounted(kind, url, current)
-    store, counted = informer.store, shown.counted
-    # Before the counting, which may take in more than that.
-    version = store.version
-    if counted is None or counted.version != version or counted.store() is not store:
-        counts = counts_of(kind, informer).of(shown.allowed, shown.place.namespaces)
-        failing = counts[Severity.ERROR] if kind.status_column else None
-        total = sum(counts.values())
-        item = NavItem(kind.title, url, False, total, failing, _group(kind))
-        counted = shown.counted = _Counted(weakref.ref(store), version, item)
-    return replace(counted.item, current=True) if current else counted.item
-
-
-@lru_cache(KEPT)
-def _uncounted(kind: ResourceKind, url: str, current: bool) -> NavItem:
-    return NavItem(kind.title, url, current, None, None, _group(kind))
+    shown.count.bring_up(shown, informer)
+    return replace(shown.item, current=True) if current else shown.item
 
 
 def _group(kind: ResourceKind) -> str:

@@ -63,7 +63,8 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
     groups = menu(access, informers, cluster="host", namespace=namespace, current="pods")
     item = next(item for group in groups for item in group.items if item.url.startswith(URL))
     assert item.current
-    return item.count, item.failing
+    assert item.count is not None
+    return item.count.total, item.count.failing
 
 
 URL = "/clusters/host/pods"
