@@ -1,0 +1,110 @@
+"""A row of a session is read where that is quickest, and is never an old one."""
+
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from accounts import session_rows
+from accounts.session_rows import SessionStore
+
+KEY = "k" * 32
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": tmp_path / "console #1.sqlite3"}
+
+
+@pytest.fixture
+def file(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database that is a file, without sessions."""
+    path: Path = settings["NAME"]
+    database = SimpleNamespace(settings_dict=settings, ops=connections["default"].ops)
+    monkeypatch.setattr(session_rows, "connections", {"default": database})
+    run(path, "CREATE TABLE django_session (session_key, session_data, expire_date)")
+    return path
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """The keys that the database's thread was asked for."""
+    found: list[str | None] = []
+    monkeypatch.setattr(session_rows, "_read", found.append)
+    return found
+
+
+def run(path: Path, statement: str, *values: Any) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def save(path: Path, content: dict[str, Any], *, hours: int = 1) -> None:
+    expires = (timezone.now() + timedelta(hours=hours)).replace(tzinfo=None)
+    statement = "INSERT INTO django_session VALUES (?, ?, ?)"
+    run(path, statement, KEY, SessionStore().encode(content), str(expires))
+
+
+async def test_a_file_is_read_on_the_loop(file: Path, asked: list[str | None]) -> None:
+    save(file, {"account": "admin"})
+    assert await SessionStore(KEY).aload() == {"account": "admin"}
+    assert not asked
+
+
+async def test_what_somebody_else_ends_or_changes_is_seen_at_once(
+    file: Path, asked: list[str | None]
+) -> None:
+    save(file, {"account": "admin"})
+    await SessionStore(KEY).aload()
+    run(
+        file,
+        "UPDATE django_session SET session_data = ?",
+        SessionStore().encode({"account": "bob"}),
+    )
+    assert await SessionStore(KEY).aload() == {"account": "bob"}
+    run(file, "DELETE FROM django_session")
+    ended = SessionStore(KEY)
+    assert await ended.aload() == {}
+    assert ended.session_key is None
+    assert not asked
+
+
+async def test_an_expired_session_is_none(file: Path, asked: list[str | None]) -> None:
+    save(file, {"account": "admin"}, hours=-1)
+    assert await SessionStore(KEY).aload() == {}
+    assert not asked
+
+
+async def test_nothing_waits_for_a_file_that_somebody_holds(
+    file: Path, asked: list[str | None]
+) -> None:
+    save(file, {"account": "admin"})
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    assert await SessionStore(KEY).aload() == {}
+    holder.close()
+    assert asked == [KEY]
+    assert await SessionStore(KEY).aload() == {"account": "admin"}
+
+
+async def test_the_reader_cannot_write(file: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        session_rows._reader(file).execute("DELETE FROM django_session")
+
+
+async def test_any_other_database_is_asked_by_its_thread(
+    settings: dict[str, Any], file: Path, asked: list[str | None]
+) -> None:
+    settings["NAME"] = file.with_name("none")
+    await SessionStore(KEY).aload()
+    settings["ENGINE"] = "django.db.backends.postgresql"
+    await SessionStore(KEY).aload()
+    assert asked == [KEY, KEY]
+    assert not file.with_name("none").exists()
