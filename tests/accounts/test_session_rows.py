@@ -17,15 +17,15 @@ KEY = "k" * 32
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> dict[str, Any]:
+def configured(tmp_path: Path) -> dict[str, Any]:
     return {"ENGINE": "django.db.backends.sqlite3", "NAME": tmp_path / "console #1.sqlite3"}
 
 
 @pytest.fixture
-def file(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(configured: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database that is a file, without sessions."""
-    path: Path = settings["NAME"]
-    database = SimpleNamespace(settings_dict=settings, ops=connections["default"].ops)
+    path: Path = configured["NAME"]
+    database = SimpleNamespace(settings_dict=configured, ops=connections["default"].ops)
     monkeypatch.setattr(session_rows, "connections", {"default": database})
     run(path, "CREATE TABLE django_session (session_key, session_data, expire_date)")
     return path
@@ -100,11 +100,11 @@ async def test_the_reader_cannot_write(file: Path) -> None:
 
 
 async def test_any_other_database_is_asked_by_its_thread(
-    settings: dict[str, Any], file: Path, asked: list[str | None]
+    configured: dict[str, Any], file: Path, asked: list[str | None]
 ) -> None:
-    settings["NAME"] = file.with_name("none")
+    configured["NAME"] = file.with_name("none")
     await SessionStore(KEY).aload()
-    settings["ENGINE"] = "django.db.backends.postgresql"
+    configured["ENGINE"] = "django.db.backends.postgresql"
     await SessionStore(KEY).aload()
     assert asked == [KEY, KEY]
     assert not file.with_name("none").exists()
