@@ -18,7 +18,7 @@ from devcluster.controllers.jobs import CronJobController
 from devcluster.customs import CRDS
 from devcluster.objects import Obj, meta, parse_time, predictable, suffix, timestamp
 from devcluster.rbac import CLUSTER_ROLES
-from devcluster.sample import extensions, manifests, troubles
+from devcluster.sample import extensions, manifests, standards, troubles
 from devcluster.sample.aging import age_by, evicted_pod, restart_often
 from devcluster.sample.catalog import Workload, catalog
 from devcluster.sample.nodes import nodes
@@ -82,7 +82,7 @@ def _create(cluster: Cluster) -> None:
         cluster.ensure("nodes", node)
     for namespace in manifests.namespaces():
         cluster.ensure("namespaces", namespace)
-    for definition in extensions.definitions():
+    for definition in (*extensions.definitions(), *standards.definitions()):
         cluster.ensure(CRDS, definition)
     cluster.ensure(CLUSTER_ROLES, extensions.reader_role())
     for collection, obj in (*manifests.others(), *troubles.objects()):
@@ -97,7 +97,7 @@ def _create(cluster: Cluster) -> None:
 
 def _extend(cluster: Cluster) -> None:
     """Custom resources, whose states their controllers have written."""
-    for collection, obj in extensions.resources():
+    for collection, obj in (*extensions.resources(), *standards.resources()):
         status = obj.pop("status", None)
         cluster.ensure(collection, obj)
         about = meta(obj)

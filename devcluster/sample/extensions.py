@@ -13,7 +13,7 @@ _CREATED = ("Age", "date", ".metadata.creationTimestamp", 0)
 
 
 def definitions() -> Iterator[Obj]:
-    yield _definition(
+    yield definition(
         "cert-manager.io",
         "Certificate",
         ("cert", "certs"),
@@ -24,7 +24,7 @@ def definitions() -> Iterator[Obj]:
         ("Status", "string", f"{_READY}.message", 1),
         _CREATED,
     )
-    yield _definition(
+    yield definition(
         "cert-manager.io",
         "ClusterIssuer",
         (),
@@ -33,7 +33,7 @@ def definitions() -> Iterator[Obj]:
         _CREATED,
         namespaced=False,
     )
-    yield _definition(
+    yield definition(
         "backup.shop.example",
         "Backup",
         ("bk",),
@@ -46,16 +46,18 @@ def definitions() -> Iterator[Obj]:
     )
 
 
-def _definition(
+def definition(
     group: str,
     kind: str,
     short: tuple[str, ...],
     *columns: tuple[str, str, str, int],
     namespaced: bool = True,
+    plural: str = "",
 ) -> Obj:
-    plural = f"{kind.lower()}s"
+    """A type in its version v1, whose objects may have anything in them."""
+    plural = plural or f"{kind.lower()}s"
     status = {**_FREE, "properties": {"conditions": _CONDITIONS}}
-    schema = {"type": "object", "properties": {"spec": _FREE, "status": status}}
+    schema = {**_FREE, "properties": {"spec": _FREE, "status": status}}
     version = {
         "name": "v1",
         "served": True,
@@ -94,7 +96,7 @@ def reader_role() -> Obj:
 def resources() -> Iterator[tuple[str, Obj]]:
     """(collection, object); the status is the object's own, as if a controller had written it."""
     message = "The ACME account was registered with the ACME server"
-    status = {"conditions": [_condition("Ready", "True", "ACMEAccountRegistered", message)]}
+    status = {"conditions": [condition("Ready", "True", "ACMEAccountRegistered", message)]}
     spec = {"acme": {"server": "https://acme.shop.example/directory"}}
     issuer = {"metadata": {"name": "public"}, "spec": spec, "status": status}
     yield "clusterissuers.cert-manager.io", issuer
@@ -125,12 +127,12 @@ def resources() -> Iterator[tuple[str, Obj]]:
 def _certificate(namespace: str, name: str, days: int, failure: str) -> Obj:
     now = datetime.now(UTC)
     end = now + timedelta(days=days)
-    ready = _condition("Ready", "True", "Ready", "Certificate is up to date and has not expired")
+    ready = condition("Ready", "True", "Ready", "Certificate is up to date and has not expired")
     if days < 0:
-        ready = _condition("Ready", "False", "Expired", f"Certificate expired on {timestamp(end)}")
+        ready = condition("Ready", "False", "Expired", f"Certificate expired on {timestamp(end)}")
     conditions = [ready]
     if failure and days >= 0:
-        conditions.append(_condition("Degraded", "True", "RenewalFailed", failure))
+        conditions.append(condition("Degraded", "True", "RenewalFailed", failure))
     spec = {
         "secretName": name,
         "dnsNames": [f"{name.removesuffix('-tls')}.shop.example"],
@@ -149,9 +151,9 @@ def _certificate(namespace: str, name: str, days: int, failure: str) -> Obj:
 def _backup(namespace: str, name: str, hours: int, size: str, failure: str) -> Obj:
     ended = timestamp(datetime.now(UTC) - timedelta(hours=hours))
     done = (
-        _condition("Failed", "True", "SnapshotFailed", failure)
+        condition("Failed", "True", "SnapshotFailed", failure)
         if failure
-        else _condition("Complete", "True", "Uploaded", "")
+        else condition("Complete", "True", "Uploaded", "")
     )
     status = {"conditions": [done], "volumes": 3}
     status |= {} if failure else {"size": size, "finished": ended}
@@ -160,6 +162,6 @@ def _backup(namespace: str, name: str, hours: int, size: str, failure: str) -> O
     return {"metadata": about, "spec": spec, "status": status}
 
 
-def _condition(kind: str, status: str, reason: str, message: str) -> Obj:
+def condition(kind: str, status: str, reason: str, message: str) -> Obj:
     found = {"type": kind, "status": status, "reason": reason, "message": message}
     return {**found, "lastTransitionTime": timestamp()}

@@ -151,3 +151,37 @@ def it_belongs_to_several_workspaces(world_api: Api) -> None:
     }
     assert found == set(workspaces())
     assert len(found) > 1
+
+
+def it_has_the_types_that_most_clusters_add(world_api: Api) -> None:
+    services = {
+        (found["metadata"]["namespace"], found["metadata"]["name"])
+        for found in world_api.get("/api/v1/services")["items"]
+    }
+    claims = {
+        (found["metadata"]["namespace"], found["metadata"]["name"])
+        for found in world_api.get("/api/v1/persistentvolumeclaims")["items"]
+    }
+    gateways = "/apis/gateway.networking.k8s.io/v1"
+    assert len(world_api.get(f"{gateways}/gatewayclasses")["items"]) == 1
+    assert len(world_api.get(f"{gateways}/gateways")["items"]) == 2
+    broken = []
+    for kind in ("httproutes", "grpcroutes"):
+        for route in world_api.get(f"{gateways}/{kind}")["items"]:
+            (backend,) = route["spec"]["rules"][0]["backendRefs"]
+            if (route["metadata"]["namespace"], backend["name"]) not in services:
+                broken.append(route["metadata"]["name"])
+    assert broken == ["tracking"]
+    snapshots = "/apis/snapshot.storage.k8s.io/v1"
+    (kept,) = world_api.get(f"{snapshots}/volumesnapshotclasses")["items"]
+    assert kept["driver"] == "simulated.csi.local"
+    contents = {
+        found["metadata"]["name"]
+        for found in world_api.get(f"{snapshots}/volumesnapshotcontents")["items"]
+    }
+    found = world_api.get(f"{snapshots}/volumesnapshots")["items"]
+    assert len(found) == len(contents) == 3
+    for snapshot in found:
+        claim = snapshot["spec"]["source"]["persistentVolumeClaimName"]
+        assert (snapshot["metadata"]["namespace"], claim) in claims
+        assert snapshot["status"]["boundVolumeSnapshotContentName"] in contents
