@@ -26,6 +26,7 @@ class Message(NamedTuple):
     source: str
     text: str
     fuzzy: bool
+    counted: bool
 
 
 def _unquoted(lines: str) -> str:
@@ -47,7 +48,7 @@ def _messages(catalogue: Path = LOCALE / "django.po") -> Iterator[Message]:
         )
         if msgid:
             fuzzy = re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE) is not None
-            yield Message(context, msgid, plural or msgid, msgstr, fuzzy)
+            yield Message(context, msgid, plural or msgid, msgstr, fuzzy, bool(plural))
 
 
 MESSAGES = list(_messages())
@@ -79,12 +80,17 @@ def test_nothing_is_left_out_or_guessed() -> None:
 def test_the_compiled_catalogue_is_of_this_text() -> None:
     with (LOCALE / "django.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
-    stale = [
-        m.id
-        for m in MESSAGES
-        if (compiled.pgettext(m.context, m.id) if m.context else compiled.gettext(m.id)) != m.text
-    ]
+    stale = [m.id for m in MESSAGES if _compiled(m, compiled) != m.text]
     assert stale == [], "run `make messages`"
+
+
+def _compiled(message: Message, catalogue: gettext.NullTranslations) -> str:
+    context, one, several = message.context, message.id, message.source
+    if not message.counted:
+        return catalogue.pgettext(context, one) if context else catalogue.gettext(one)
+    if context:
+        return catalogue.npgettext(context, one, several, 1)
+    return catalogue.ngettext(one, several, 1)
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.id[:40])
