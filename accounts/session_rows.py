@@ -26,6 +26,7 @@ _STATEMENT = (
     f"SELECT session_data FROM {Session._meta.db_table} "  # noqa: S608  no input in it
     "WHERE session_key = %s AND expire_date > %s"
 )
+_OF_SQLITE = _STATEMENT.replace("%s", "?")
 _SQLITE = "django.db.backends.sqlite3"
 #: The connection of each thread that has a loop.
 _own = threading.local()
@@ -66,9 +67,8 @@ def _read_here(key: str | None) -> str | None:
     connection = connections[router.db_for_read(Session)]
     if connection.settings_dict["ENGINE"] != _SQLITE:
         raise LookupError
-    statement = _STATEMENT.replace("%s", "?")
     path = Path(connection.settings_dict["NAME"]).absolute()
-    row = _reader(path).execute(statement, [key, _now(connection)]).fetchone()
+    row = _reader(path).execute(_OF_SQLITE, [key, _now(connection)]).fetchone()
     return None if row is None else row[0]
 
 
@@ -78,6 +78,8 @@ def _now(connection: BaseDatabaseWrapper) -> Any:
 
 def _reader(path: Path) -> sqlite3.Connection:
     opened: tuple[Path, sqlite3.Connection] | None = getattr(_own, "opened", None)
+    if opened is not None and opened[0] != path:
+        opened[1].close()
     if opened is None or opened[0] != path:
         address = f"{path.as_uri()}?mode=ro"
         found = sqlite3.connect(address, uri=True, timeout=0, isolation_level=None)

@@ -122,9 +122,15 @@ class Authorizer:
         nothing = frozenset[Key]()
         return self._ask(identity, verb, gvr, nothing, lambda rights: _names(rights, verb, gvr))
 
-    def standing(self, identity: Identity) -> Rights | None:
-        """The rights that count for reading; others take their place when they change. Never raises."""
-        return self._ask(identity, "list", NAMESPACES, None, lambda rights: rights)
+    def standing(self, identity: Identity) -> tuple[Rights, bool] | None:
+        """The rights that count for reading; others take their place when they change. True beside them:
+        they are beyond doubt, so that they count for everything. Never raises."""
+
+        def work_out(rights: Rights) -> tuple[Rights, bool]:
+            known = self._known
+            return rights, known is not None and known.fresh is not None
+
+        return self._ask(identity, "list", NAMESPACES, None, work_out)
 
     def grants(self, identity: Identity, *, acting: bool) -> tuple[Grant, ...]:
         """Everything that counts for `identity`, and from where; nothing on any doubt. `acting`: to
@@ -236,7 +242,7 @@ class RoleAccess:
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return self.authorizer.names_where(self.identity, verb, gvr)
 
-    def standing(self) -> Rights | None:
+    def standing(self) -> tuple[Rights, bool] | None:
         return self.authorizer.standing(self.identity)
 
     def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class LastingAccess:
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return self._now.names_where(verb, gvr)
 
-    def standing(self) -> Rights | None:
+    def standing(self) -> tuple[Rights, bool] | None:
         return self._now.standing()
 
     @property

@@ -18,7 +18,7 @@ choose() {
   PYTHON=python3
   distribution=/usr/bin/python3
   if [ "$(uname)" = Linux ] && recent "$distribution"; then
-    complete "$distribution" || sh scripts/debian.sh python3-venv
+    complete "$distribution" || complete python3 || sh scripts/debian.sh python3-venv
     ! complete "$distribution" || PYTHON=$distribution
   fi
 }

@@ -46,7 +46,7 @@ class Access(Protocol):
 
     def standing(self) -> Hashable:
         """Equal at two moments only if every question about get, list and watch has the same answers at
-        both, but for what is never answered from doubtful rights. None: nobody can say."""
+        both. None: nobody can say."""
         ...
 
 

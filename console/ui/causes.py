@@ -5,6 +5,7 @@ Kubernetes' own reason goes beside it and is never replaced by it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
@@ -12,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.kube.status import Severity
+from console.ui.ages import age_text
 from console.ui.conditions import conditions_of
 from console.ui.manifests import mapping, text, texts
 from console.ui.podspecs import Container, Ended, containers_of
@@ -91,20 +93,20 @@ def _of_container(container: Container) -> Cause:
         running = _("Container %(name)s runs, but its readiness check does not pass.") % words
     else:
         running = _("Container %(name)s runs, but is not ready yet.") % words
-    if container.last is None or not container.last.code:
+    last = container.last
+    if last is None or not last.code or last.finished is None:
         return Cause(running, reason)
-    # Between two crashes: what it died of tells more than that it is not ready again.
-    return Cause(
-        f"{running} {_restarted(container.restarts, container.last)}", container.last.reason
-    )
+    # Between two crashes what it died of tells more than that it is not ready again.
+    restarted = _restarted(container.restarts, last, last.finished)
+    return Cause(f"{running} {restarted}", reason or last.reason)
 
 
-def _restarted(restarts: int | None, last: Ended) -> str:
-    words = {"how": last.how, "count": f"{restarts or 0:,}"}
+def _restarted(restarts: int | None, last: Ended, finished: datetime) -> str:
+    words = {"how": last.how, "count": f"{restarts or 0:,}", "age": age_text(finished)}
     return (
         ngettext(
-            "It was restarted %(count)s time because %(how)s.",
-            "It was restarted %(count)s times, the last time because %(how)s.",
+            "It was restarted %(count)s time, %(age)s ago: %(how)s.",
+            "It was restarted %(count)s times, the last time %(age)s ago: %(how)s.",
             restarts or 0,
         )
         % words

@@ -37,47 +37,47 @@ _ROLE_PAGES = frozenset(f"access:{name}" for name in ("new_role", "project_role"
 MENUS = 500
 
 
+class _Counted(NamedTuple):
+    """How many there were in a version of a store; `failing` is None for a kind without states."""
+
+    store: "weakref.ref[Store[Any]]"
+    version: int
+    total: int
+    failing: int | None
+
+
 @dataclass(slots=True, eq=False)
 class NavCount:
-    """How many objects of a kind a viewer may see, and how many of them fail: the latest that anybody
-    has counted. None for what nobody has looked at yet, which says nothing; `failing` for a kind without
-    states, too.
+    """How many objects of a kind a viewer may see, and how many of them fail. `latest`: when anybody last
+    looked; None for what nobody has looked at yet, which says nothing.
 
-    It changes while the menu around it stays: drawings have gaps for it.
+    It changes while the menu around it stays: drawings have gaps for it. Any thread may look.
     """
 
-    total: int | None = None
-    failing: int | None = None
-    #: Which store was counted, in which version.
-    store: "weakref.ref[Store[Any]] | None" = None
-    version: int = 0
-    drawings: dict[str, str] = field(default_factory=dict)
+    latest: _Counted | None = None
 
     def bring_up(self, shown: "_Shown", informer: Informer[Any] | None) -> None:
         if informer is None or not informer.freshness.synced:
-            self.total = self.store = None
+            self.latest = None
             return
-        store = informer.store
+        store, latest = informer.store, self.latest
         # Before the counting, which may take in more than that.
         version = store.version
-        if self.version == version and self.store is not None and self.store() is store:
+        if latest is not None and latest.version == version and latest.store() is store:
             return
         found = counts_of(shown.kind, informer).of(shown.allowed, shown.namespaces)
         failing = found[Severity.ERROR] if shown.kind.status_column else None
-        counted = sum(found.values()), failing
-        if (self.total, self.failing) != counted:
-            self.total, self.failing = counted
-            self.drawings.clear()
-        self.store, self.version = weakref.ref(store), version
+        self.latest = _Counted(weakref.ref(store), version, sum(found.values()), failing)
 
     def html(self, lang: str) -> str:
         """In the language that is active."""
-        if self.total is None:
-            return ""
-        html = self.drawings.get(lang)
-        if html is None:
-            html = self.drawings[lang] = render_to_string("ui/_rail_count.html", {"count": self})
-        return html
+        latest = self.latest
+        return "" if latest is None else _count_html(latest.total, latest.failing, lang)
+
+
+@lru_cache(KEPT)
+def _count_html(total: int, failing: int | None, lang: str) -> str:
+    return render_to_string("ui/_rail_count.html", {"total": total, "failing": failing})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,11 @@ class _Shown:
 
 @dataclass(slots=True, eq=False)
 class _Members:
-    """A group of a viewer's menu. `drawn`: what it was like when somebody last looked."""
+    """A group of a viewer's menu. `customs` and `drawn`: what it was like when somebody last looked."""
 
     name: str
     kinds: tuple[_Shown, ...]
+    customs: dict[ResourceKind, _Shown] = field(default_factory=dict)
     drawn: NavGroup | None = None
 
     def group(self, items: tuple[NavItem, ...]) -> NavGroup:
@@ -156,13 +157,16 @@ def menu(
     standing, known = access.standing(), tuple(kinds)
     # An Access with a standing can be compared.
     declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
-    custom: Callable[..., _Shown | None] = _kept_shown if standing else _shown
     for members in declared(known, access, standing, cluster, namespace):
         found = list(members.kinds)
         if members.name == "custom":
-            viewer = access, standing, cluster, namespace
-            customs = (custom(kind, *viewer) for kind in _customs(access, current))
-            found += [shown for shown in customs if shown is not None]
+            known_customs = members.customs
+            customs = {
+                kind: known_customs.get(kind) or _shown(kind, access, cluster, namespace)
+                for kind in _customs(access, current)
+            }
+            members.customs = {kind: shown for kind, shown in customs.items() if shown}
+            found += members.customs.values()
         items = [
             _item(shown, informers.get(shown.kind.gvr), current == shown.kind.segment)
             for shown in found
@@ -190,16 +194,14 @@ def _declared(
     namespace: str,
 ) -> _Menu:
     """The kinds that have a declaration, by group. The same for as long as `standing` is."""
-    viewer = access, standing, cluster, namespace
+    viewer = access, cluster, namespace
     return tuple(
         _Members(group, tuple(filter(None, (_shown(kind, *viewer) for kind in members))))
         for group, members in groupby(_ordered(known), key=lambda kind: kind.nav.group)
     )
 
 
-def _shown(
-    kind: ResourceKind, access: Access, standing: Hashable, cluster: str, namespace: str
-) -> _Shown | None:
+def _shown(kind: ResourceKind, access: Access, cluster: str, namespace: str) -> _Shown | None:
     """None if the viewer may not see the kind at all."""
     allowed = _allowed(kind, access)
     if allowed is None:
@@ -207,10 +209,6 @@ def _shown(
     place, count = _place(kind, allowed, cluster, namespace), NavCount()
     item = NavItem(kind.title, place.url, False, count, _group(kind))
     return _Shown(kind, allowed, place.namespaces, item, count)
-
-
-#: The same for as long as the viewer's standing is.
-_kept_shown = lru_cache(KEPT)(_shown)
 
 
 @lru_cache(1)

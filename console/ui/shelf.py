@@ -37,15 +37,15 @@ class Shelf(Generic[K, V]):
             found = self._kept.pop(key, None)
             value = make() if found is None else found[0]
             if found is None or now > self._fresh_until:
-                self._tidy(now)
+                self._tidy(now, adding=found is None)
             self._kept[key] = value, now
             return value
 
-    def _tidy(self, now: float) -> None:
-        """Makes a place. What grew since it was put here is weighed as it is now."""
+    def _tidy(self, now: float, *, adding: bool) -> None:
+        """Makes a place if one is needed. What grew since it was put here is weighed as it is now."""
         length = sum(len(value) for value, _asked in self._kept.values())
         while self._kept:
-            crowded = len(self._kept) >= self._places or length > self._room
+            crowded = adding and (len(self._kept) >= self._places or length > self._room)
             _value, asked = next(iter(self._kept.values()))
             self._fresh_until = asked + self._idle
             if not crowded and now <= self._fresh_until:

@@ -316,6 +316,17 @@ def test_nothing_but_reading_goes_on_at_all(world: World) -> None:
     assert world.can(ADMIN, "get", subresource="status")
 
 
+def test_what_is_kept_of_a_time_of_doubt_is_not_used_after_it(world: World) -> None:
+    access = world.access(ADMIN)
+    before = access.standing()
+    world.informers[ROLE_BINDINGS].set_stale(START)
+    assert access.namespaces_where("list", SECRETS) == frozenset()
+    assert access.standing() not in (None, before)
+    world.informers[ROLE_BINDINGS].set_stale(None)
+    assert access.namespaces_where("list", SECRETS) is None
+    assert access.standing() == before
+
+
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
 def test_no_question_raises(verb: str, resource: str, namespace: str) -> None:
     world = World()

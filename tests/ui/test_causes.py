@@ -1,17 +1,18 @@
 """Causes and conditions in plain words."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from console.kube.status import Severity
+from console.ui.ages import age_text
 from console.ui.causes import cause_of
 from console.ui.conditions import conditions_of
 from console.ui.podspecs import containers_of, probes_of, resources_of
 
-CRASHED = {
-    "terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-20T10:00:00Z"}
-}
+ENDED = datetime(2020, 11, 20, 10, tzinfo=UTC)
+CRASHED = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": ENDED.isoformat()}}
 
 
 def a_pod(
@@ -114,8 +115,8 @@ def test_why_no_node_takes_a_pod(message: str, text: str) -> None:
         ),
         (
             a_pod({"running": {}}, last=CRASHED, restarts=3),
-            "Container app runs, but is not ready yet. It was restarted 3 times, the last time because "
-            "it used more memory than there was and was killed.",
+            "Container app runs, but is not ready yet. It was restarted 3 times, the last time "
+            f"{age_text(ENDED)} ago: it used more memory than there was and was killed.",
             "exit 137, OOMKilled",
         ),
         (

@@ -11,7 +11,7 @@ from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
-from console.ui.nav import menu
+from console.ui.nav import NavCount, menu
 from console.ui.registry import kinds
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
@@ -63,8 +63,8 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
     groups = menu(access, informers, cluster="host", namespace=namespace, current="pods")
     item = next(item for group in groups for item in group.items if item.url.startswith(URL))
     assert item.current
-    assert item.count is not None
-    return item.count.total, item.count.failing
+    assert item.count is not None and item.count.latest is not None
+    return item.count.latest.total, item.count.latest.failing
 
 
 URL = "/clusters/host/pods"
@@ -77,3 +77,22 @@ def test_the_menu_counts_what_the_viewer_may_see() -> None:
     assert numbers(alice(), "team-a") == (2, 1)
     # Where alice may not look the menu leads to all she sees.
     assert numbers(alice(), "shop") == (2, 1)
+
+
+def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
+    informers = {PODS: Informer.preloaded(PODS, small_world())}
+    viewer = admin()
+
+    def count() -> NavCount:
+        groups = menu(viewer, informers, cluster="host", namespace="", current="")
+        found = next(i.count for group in groups for i in group.items if i.url == URL)
+        assert found is not None
+        return found
+
+    assert ">2<" in count().html("en")
+    informers[PODS].apply(pod("another", namespace="shop"))
+    assert ">7<" in count().html("en")
+    del informers[PODS]
+    assert count().html("en") == ""
+    informers[PODS] = Informer.preloaded(PODS, small_world()[:1])
+    assert ">1<" in count().html("en")

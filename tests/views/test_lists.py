@@ -149,7 +149,7 @@ async def test_dora_sees_the_one_object_she_may_in_every_form(client_as: ClientA
     for canary in ("web-2", "cart-1", "ledger", "team-a", "team-b", "nobody"):
         assert canary not in html
     assert (
-        response.context["nav"][1].items[0].count.total,
+        response.context["nav"][1].items[0].count.latest.total,
         response.context["scope"].namespaces,
     ) == (
         1,
@@ -311,7 +311,7 @@ async def test_the_page_in_chinese(client_as: ClientAs) -> None:
 async def test_the_menu_counts_what_the_viewer_sees(client_as: ClientAs) -> None:
     found = (await client_as("alice").get(URL)).context["nav"]
     item = found[1].items[0]
-    assert (item.count.total, item.count.failing, item.current) == (2, 1, True)
+    assert (item.count.latest.total, item.count.latest.failing, item.current) == (2, 1, True)
 
 
 async def test_filters_keep_the_project_in_the_menu(client_as: ClientAs) -> None:
