@@ -11,6 +11,7 @@ from django.utils.translation import pgettext, pgettext_lazy
 from console.kube.gvr import GVR
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
+from console.ui.text import spaced
 from rbac.catalogue import MANAGE, READ
 from rbac.rules import ALL, Rule, Rules
 
@@ -85,12 +86,15 @@ def resource_text(group: str, resource: str) -> str:
 def _done(verbs: Iterable[str], things: str) -> str:
     given, words = set(verbs), {"things": things}
     if ALL in given:
-        return _("do everything with %(things)s") % words
-    if given >= set(MANAGE):
-        return _("manage %(things)s") % words
-    if given == set(READ):
-        return _("view %(things)s") % words
-    return _("%(verbs)s %(things)s") % {**words, "verbs": _verbs(sorted(given))}
+        text = _("do everything with %(things)s")
+    elif given >= set(MANAGE):
+        text = _("manage %(things)s")
+    elif given == set(READ):
+        text = _("view %(things)s")
+    else:
+        text = _("%(verbs)s %(things)s")
+        words["verbs"] = _verbs(sorted(given))
+    return spaced(text % words)
 
 
 def _verbs(verbs: Iterable[str]) -> str:

@@ -4,12 +4,25 @@ Escaping for HTML is the templates' work. Here it is about what survives escapin
 control characters, and the invisible and bidirectional ones that make a name read as another.
 """
 
+import re
+
+_SEAM = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
+
 
 def visible(text: str) -> str:
     """`text` with each character that cannot be seen written as its code point, `⟨U+202E⟩`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in text)
+
+
+def spaced(text: str) -> str:
+    """With a space wherever Chinese meets Latin letters or figures.
+
+    For sentences that are made of parts, of which nobody knows in which script they begin and end
+    (https://www.w3.org/TR/clreq/#mixed_text_composition_in_horizontal_writing_mode).
+    """
+    return _SEAM.sub(" ", text)
 
 
 def dom_id(prefix: str, key: str) -> str:

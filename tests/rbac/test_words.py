@@ -1,0 +1,28 @@
+"""Rules in words, where the words are of two scripts."""
+
+import pytest
+from django.utils.translation import override
+
+from rbac.rules import Rule
+from rbac.words import rule_text
+
+READ = ("get", "list", "watch")
+
+
+@pytest.mark.parametrize(
+    ("verbs", "resources", "text"),
+    [
+        (READ, ("pods", "services"), "查看容器组、服务"),
+        (READ, ("pods", "widgets"), "查看容器组、widgets"),
+        (READ, ("widgets", "pods"), "查看 widgets、容器组"),
+        (("frob",), ("pods",), "frob 容器组"),
+        (("get",), ("pods",), "读取容器组"),
+        (("*",), ("widgets",), "完全控制 widgets"),
+    ],
+)
+def test_a_space_stands_where_chinese_meets_latin_letters(
+    verbs: tuple[str, ...], resources: tuple[str, ...], text: str
+) -> None:
+    rule = Rule(verbs=verbs, api_groups=("",), resources=resources)
+    with override("zh-hans"):
+        assert rule_text(rule) == text
