@@ -22,7 +22,16 @@ VIEWS = tuple(
     for width in (390, 1280)
 )
 PODS = f"{HOST}/pods"
-SAMPLE = ("/dashboard", PODS, f"{HOST}/events", "/search?q=cart", "/account", "/workspaces/shop")
+NAMESPACES = f"{HOST}/namespaces"
+SAMPLE = (
+    "/dashboard",
+    PODS,
+    NAMESPACES,
+    f"{HOST}/events",
+    "/search?q=cart",
+    "/account",
+    "/workspaces/shop",
+)
 
 _WORDS = re.compile(r"[A-Za-z]{2,}(?: [a-z]{2,}){2,}")
 _CLOSE = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
