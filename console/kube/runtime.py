@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from console.kube.allocator import give_back_what_is_freed
 from console.kube.client import (
     CONSOLE,
     READER,
@@ -126,6 +127,7 @@ class Runtime:
 
     def start(self) -> None:
         """Starts the core's thread. Returns when it runs."""
+        give_back_what_is_freed()
         self._thread.start()
         self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
         self.spawn(self._pulse.run())

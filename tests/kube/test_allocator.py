@@ -1,0 +1,44 @@
+"""What is freed leaves the process, also where glibc on its own would keep it."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: Frees one block of 16 MiB, after which glibc keeps up to twice as much, then 12 MiB of small ones of
+#: another thread, and prints the bytes that it has left of them.
+_PROGRAM = """
+import sys
+from threading import Thread
+from bench.memory import read
+from console.kube.allocator import give_back_what_is_freed
+
+if sys.argv[1] == "yes":
+    give_back_what_is_freed()
+before = 0
+
+def work():
+    global before
+    bytearray(16 << 20)
+    before = read("VmRSS")
+    small = [b"x" * 4000 + bytes([at % 256]) for at in range(3000)]
+    del small
+    print(read("VmRSS") - before)
+
+thread = Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def _left(how: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, how], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
+def test_it_goes_back_to_the_kernel() -> None:
+    assert _left("no") > 8 << 20
+    assert _left("yes") < 3 << 20
