@@ -15,6 +15,10 @@ from django.db import close_old_connections, reset_queries
 
 
 class ConsoleHandler(ASGIHandler):
+    #: Bytes of an answer that are sent at a time. A page is whole in memory before its first is sent, so
+    #: cutting it into Django's 64 KiB only made more steps of it.
+    chunk_size = 1024 * 1024
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not for Django")

@@ -18,10 +18,14 @@ from django.utils.translation import get_language
 from console.ui.ages import age_text
 from console.ui.drawing import cell_html, part_html, rows_html
 from console.ui.gaps import Lasting, leave
+from console.ui.pages import put_aside
 from console.ui.rows import Cell, Row
 from console.ui.text import visible as visible_text
 
 register = template.Library()
+
+#: Characters of a part that is not drawn through its page's templates.
+LONG = 4096
 
 
 @register.filter
@@ -45,7 +49,7 @@ def visible(text: object) -> str:
 @register.simple_tag
 def rows(rows: Sequence[Row]) -> SafeString:
     """`{% rows table.rows %}`: the lines of a list, each drawn once for all who see it."""
-    return rows_html(rows, get_language() or settings.LANGUAGE_CODE)
+    return put_aside(rows_html(rows, get_language() or settings.LANGUAGE_CODE))
 
 
 @register.simple_tag
@@ -76,7 +80,8 @@ class PartNode(Node):
 
     def render(self, context: Context) -> SafeString:
         values = tuple((name, value.resolve(context)) for name, value in self._values)
-        return part_html(self._name, values, lambda name: _resolved(name, context))
+        html = part_html(self._name, values, lambda name: _resolved(name, context))
+        return put_aside(html) if len(html) >= LONG else html
 
 
 @register.simple_tag

@@ -45,6 +45,11 @@ def leave_all(several: Sequence[Gap]) -> list[str] | None:
     return [_MARK] * len(several)
 
 
+def leaving() -> bool:
+    """True within `gaps`: what is drawn is kept."""
+    return _left.get() is not None
+
+
 @contextmanager
 def gaps() -> Iterator[list[Gap]]:
     """What is drawn within leaves gaps. Yields them."""

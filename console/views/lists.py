@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
@@ -22,6 +21,7 @@ from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.meters import meter_of
 from console.ui.nav import prepare_menu
+from console.ui.pages import page
 from console.ui.places import find_kind
 from console.ui.reading import TooManyProjects, cut_of, listed
 from console.ui.selection import prepare, select
@@ -105,7 +105,7 @@ def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) 
         # Without the request, exactly as the socket draws its parts.
         response = HttpResponse(render_to_string("ui/_results.html", context), status=status)
     else:
-        response = render(request, "console/list.html", context, status=status)
+        response = HttpResponse(page(request, "console/list.html", context), status=status)
     vary_on_htmx(response)
     return response
 

@@ -1,0 +1,39 @@
+"""What is put aside while a page is drawn is in its content, in its place."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from console.ui import pages
+from console.ui.gaps import gaps
+from console.ui.pages import page, put_aside
+
+
+def drawn(*_arguments: Any) -> str:
+    first, second = (put_aside(SafeString(text)) for text in ("<b>é</b>", "<i>中文</i>"))
+    return f"<p>…</p>{first}<p>&amp;</p>{second}{put_aside(SafeString(''))}"
+
+
+@pytest.fixture
+def content(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.setattr(pages, "render_to_string", drawn)
+    return page(HttpRequest(), "any.html", {})
+
+
+def test_a_page_is_what_its_template_draws(content: bytes) -> None:
+    assert content.decode() == "<p>…</p><b>é</b><p>&amp;</p><i>中文</i>"
+    assert drawn() == content.decode()
+
+
+def test_nothing_is_put_aside_in_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+
+    def keeping(*_arguments: Any) -> str:
+        with gaps():
+            kept.append(drawn())
+        return kept[0]
+
+    monkeypatch.setattr(pages, "render_to_string", keeping)
+    assert page(HttpRequest(), "any.html", {}).decode() == kept[0] == drawn()
