@@ -24,7 +24,7 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import Index
 from console.kube.projections import Subject
-from console.kube.projections.namespace import Namespace
+from console.kube.projections.namespace import SYSTEM_NAMESPACES, Namespace
 from console.kube.projections.roles import Binding, Role
 from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import Runtime
@@ -190,6 +190,7 @@ class TenantProjector:
         entry: Entry[Workspace] | None = self._stores[WORKSPACES].get(Key("", name))
         return (
             entry is not None
+            and project.name not in SYSTEM_NAMESPACES
             and not project.preparing
             and project.workspace == name
             and project.owner == f"Workspace/{name}"

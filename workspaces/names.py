@@ -16,10 +16,8 @@ OLD_FINALIZERS = frozenset(
     {"finalizers.tenant.kubesphere.io", "finalizers.kubesphere.io/namespaces"}
 )
 
-#: The workspace that is always there.
+#: The workspace that is always there. The cluster's own namespaces carry its label and nothing else.
 SYSTEM_WORKSPACE = "system-workspace"
-#: They carry its label and nothing else: no workspace may take the cluster's own namespaces with it.
-SYSTEM_NAMESPACES = ("kube-node-lease", "kube-public", "kube-system", "quarterdeck-system")
 #: Of the objects in projects that the console keeps as they should be (manifests/admission.yaml).
 SHARE = "quarterdeck-workspace"
 ISOLATION = "quarterdeck-isolation"

@@ -66,8 +66,13 @@ def linked_user(provider: str, subject: str) -> User | None:
 
 
 async def make_user(provider: str, person: Person, name: str, email: str) -> User:
-    """A User of this person's own. Raises `Taken`, `NotArrived`, `UsersUnknown` and `ApiError`."""
-    for field, problem in (("name", name_problem(name)), ("email", email_problem(email))):
+    """A User of this person's own. Without an address only if the provider tells none.
+
+    Raises `Taken`, `NotArrived`, `UsersUnknown` and `ApiError`.
+    """
+    unknown = not email and not person.email
+    mail_problem = "" if unknown else email_problem(email)
+    for field, problem in (("name", name_problem(name)), ("email", mail_problem)):
         if problem:
             raise Taken(field, problem)
     manifest = {

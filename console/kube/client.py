@@ -25,6 +25,8 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -322,9 +324,21 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
         status = msgspec.json.decode(raw, type=dict[str, Any])
     except msgspec.DecodeError:
         status = {}
-    retry_after = response.headers.get("Retry-After", "")
-    seconds = float(retry_after) if retry_after.isdigit() else None
+    seconds = _seconds(response.headers.get("Retry-After", ""))
     return error_from_status(response.status, status, retry_after=seconds)
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Seconds or a date (RFC 9110, section 10.2.3); kube-apiserver sends the former, a proxy may not."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        until = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    # A date without a zone is in GMT.
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
 def _plain(error: BaseException) -> str:

@@ -104,6 +104,11 @@ _BY_CODE: dict[int, type[ApiError]] = {
 
 
 def error_from_status(code: int, status: Status, *, retry_after: float | None = None) -> ApiError:
-    """The exception for an answer; also for the `Status` object inside a watch's ERROR event."""
+    """The exception for an answer; also for the `Status` object inside a watch's ERROR event, which has
+    what is else a header in its details."""
+    if retry_after is None:
+        details = status.get("details")
+        seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
+        retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
     return kind(code, f"kube-apiserver answered {code}", status=status, retry_after=retry_after)

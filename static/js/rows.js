@@ -77,12 +77,16 @@ function keep(order) {
   [...coming.keys()].forEach((key) => wanted.has(key) || coming.delete(key));
 }
 
+/** What an address may say while the tally counts what the menu does; anything else narrows the list. */
+const WHOLE = new Set(["namespace", "status", "sort", "page", "limit", "columns"]);
+
 /** The menu's count of the open list, which the server draws with whole pages alone. */
 function recount() {
   if (!table()) return;
   const item = document.querySelector(".rail-link[aria-current]");
   const query = new URLSearchParams(location.search);
-  if (!item?.querySelector("[data-count]") || query.has("q") || query.has("label")) return;
+  const narrowed = [...query.keys()].some((key) => !WHOLE.has(key)) || query.getAll("namespace").length > 1;
+  if (!item?.querySelector("[data-count]") || narrowed) return;
   const tally = [...document.querySelectorAll(".tally a")].map(({ dataset }) => [dataset.severity, Number(dataset.count)]);
   const failing = new Map(tally).get("error") ?? 0;
   const all = item.querySelector("[data-count=all]");

@@ -23,6 +23,7 @@ from console.kube.gvr import (
 )
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
+from console.kube.projections.namespace import SYSTEM_NAMESPACES
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
 from tests.workspaces.fakes import (
@@ -34,6 +35,7 @@ from tests.workspaces.fakes import (
     template,
     workspace_quota,
 )
+from workspaces.names import owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
 
@@ -159,6 +161,43 @@ async def test_a_namespace_moves_from_one_workspace_to_another() -> None:
     bindings = runtime.console.of(ROLE_BINDINGS)
     assert f"shop/{ADMIN}" not in bindings
     assert "shop/quarterdeck:workspacerole:other-admin" in bindings
+
+
+@pytest.mark.parametrize("label", ["system-workspace", "never-was"])
+async def test_what_is_in_no_tenants_workspace_any_more_does_not_go_with_the_old_one(
+    label: str,
+) -> None:
+    runtime = acme(new_project("shop", "acme"))
+    runtime.console.put(WORKSPACE_TEMPLATES, template("system-workspace", "admin"))
+    runtime = await settle(runtime)
+    change(runtime, NAMESPACES, "shop", labels={"kubesphere.io/workspace": label})
+    runtime = await settle(runtime)
+    assert runtime.console.of(NAMESPACES)["shop"]["metadata"]["ownerReferences"] == []
+    assert "shop/quarterdeck-workspace" not in runtime.console.of(RESOURCE_QUOTAS)
+    assert f"shop/{ADMIN}" not in runtime.console.of(ROLE_BINDINGS)
+
+
+@pytest.mark.parametrize("name", sorted(SYSTEM_NAMESPACES))
+@pytest.mark.parametrize("always_there", [True, False])
+async def test_a_system_namespace_is_no_tenants_whatever_it_says(
+    name: str, always_there: bool
+) -> None:
+    claimed = new_project(name, "acme")
+    del claimed["metadata"]["annotations"]
+    runtime = acme(claimed)
+    if always_there:
+        runtime.console.put(WORKSPACE_TEMPLATES, template("system-workspace", "admin"))
+    runtime = await settle(runtime)
+    meta = runtime.console.of(NAMESPACES)[name]["metadata"]
+    assert meta["ownerReferences"] == []
+    left = meta["labels"].get("kubesphere.io/workspace")
+    assert left == ("system-workspace" if always_there else None)
+    # As if somebody had written the owner, too, and no controller had come to it yet.
+    change(runtime, NAMESPACES, name, labels={"kubesphere.io/workspace": "acme"},
+           ownerReferences=[owner_of("acme", "uid-of-acme")])  # fmt: skip
+    for _ in range(5):
+        await reconcile(runtime)
+        assert f"{name}/{ADMIN}" not in runtime.console.of(ROLE_BINDINGS)
 
 
 async def test_roles_that_somebody_changed_are_repaired() -> None:

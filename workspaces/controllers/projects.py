@@ -14,6 +14,7 @@ from console.kube.gvr import (
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.namespace import (
     PREPARING_ANNOTATION,
+    SYSTEM_NAMESPACES,
     WORKSPACE_LABEL,
     Namespace,
 )
@@ -28,7 +29,6 @@ from workspaces.names import (
     NAMESPACE_LABEL,
     OLD_FINALIZERS,
     SHARE,
-    SYSTEM_NAMESPACES,
     SYSTEM_WORKSPACE,
     Manifest,
     owner_of,
@@ -53,17 +53,25 @@ class ProjectSync:
         if project.deleted is not None:
             await self._shares.sync_project(name)
             await self._drop_finalizers(entry)
-        elif not project.workspace and name in SYSTEM_NAMESPACES:
-            if self._world.workspace(SYSTEM_WORKSPACE) is not None:
-                labels = {WORKSPACE_LABEL: SYSTEM_WORKSPACE}
-                await self._world.patch(NAMESPACES, entry, {"labels": labels})
+        elif (wanted := self._label_of(project)) != project.workspace:
+            labels = {WORKSPACE_LABEL: wanted or None}
+            await self._world.patch(NAMESPACES, entry, {"labels": labels})
         elif not project.workspace:
             await self._leave(entry)
-        elif project.workspace == SYSTEM_WORKSPACE:
-            return Result()
-        elif (workspace := self._world.workspace(project.workspace)) is not None:
+        elif (
+            project.workspace != SYSTEM_WORKSPACE
+            and (workspace := self._world.workspace(project.workspace)) is not None
+        ):
             await self._join(entry, workspace)
+        elif _is_of_another(project):
+            await self._leave(entry)
         return Result()
+
+    def _label_of(self, project: Namespace) -> str:
+        """The workspace that its label should name. People choose, but for the cluster's own."""
+        if project.name not in SYSTEM_NAMESPACES:
+            return project.workspace
+        return SYSTEM_WORKSPACE if self._world.workspace(SYSTEM_WORKSPACE) is not None else ""
 
     async def release(self, entry: Entry[Namespace]) -> None:
         """Takes a project out of its workspace; what is in it stays."""
@@ -154,6 +162,13 @@ class ProjectSync:
         kept = [one for one in finalizers if one not in OLD_FINALIZERS]
         if kept != finalizers:
             await self._world.patch(NAMESPACES, entry, {"finalizers": kept})
+
+
+def _is_of_another(project: Namespace) -> bool:
+    """True if it goes with a workspace that its label does not name any more."""
+    return project.owner.startswith("Workspace/") and (
+        project.owner != f"Workspace/{project.workspace}"
+    )
 
 
 def _owners_but_workspaces(entry: Entry[Any]) -> list[Manifest]:

@@ -28,16 +28,19 @@ from workspaces.services.acting import Doer, Refused
 #: Seconds that a new project has until the answer says that it is still being made.
 READY_WITHIN = 5.0
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-#: Names that are Kubernetes' own.
-_RESERVED = ("kube-",)
+#: Names of the cluster's own, of this console and of the one before it: what is in those namespaces is
+#: believed, as the configuration of identity providers is in `kubesphere-system`.
+_RESERVED = ("kube-", "kubesphere-", "quarterdeck-")
 
 
 def check_name(name: str) -> None:
     """Raises `Refused`."""
     if not _NAME.fullmatch(name):
         raise Refused(_("Use lower-case letters, digits and -, at most 63 characters."))
-    if name.startswith(_RESERVED):
-        raise Refused(_("Names that begin with kube- are Kubernetes' own."))
+    reserved = next((prefix for prefix in _RESERVED if name.startswith(prefix)), None)
+    if reserved:
+        text = _("Names that begin with %(prefix)s are the system's own.")
+        raise Refused(text % {"prefix": reserved})
     if name == "new":
         # The last part of an address of ours.
         raise Refused(_("Choose another name: the console needs this one."))

@@ -27,6 +27,17 @@ from console.kube.store import Decode
 WORKSPACE_LABEL = "kubesphere.io/workspace"
 #: On a project that is being made: nobody has rights in it until its quota is there.
 PREPARING_ANNOTATION = "quarterdeck.io/preparing"
+#: The cluster's own and the console's: they belong to no tenant, whatever their labels and owners say.
+SYSTEM_NAMESPACES = frozenset(
+    {
+        "kube-node-lease",
+        "kube-public",
+        "kube-system",
+        "kubesphere-system",
+        "quarterdeck-kubeconfigs",
+        "quarterdeck-system",
+    }
+)
 ISOLATE_ANNOTATION = "kubesphere.io/network-isolate"
 _ALIAS, _CREATOR = "kubesphere.io/alias-name", "kubesphere.io/creator"
 

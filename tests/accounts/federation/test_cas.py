@@ -38,13 +38,12 @@ async def log_in(browser: Browser, cas: CASServer, ticket: str = "ST-1") -> Any:
 async def test_a_ticket_says_who_it_is(
     browser: Browser, cas: CASServer, console: FakeConsole
 ) -> None:
-    # CAS gives no address, so this one is asked for one.
     answer = await log_in(browser, cas)
-    assert (answer.status_code, answer["Location"]) == (302, "/login/confirm")
-    form = {"name": "jane", "email": "jane@example.com"}
-    assert (await browser.post("/login/confirm", form))["Location"] == "/"
-    labels = console.of(USERS)["jane"]["metadata"]["labels"]
-    assert labels["iam.kubesphere.io/origin-uid"] == "jane"
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    made = console.of(USERS)["jane"]
+    assert made["metadata"]["labels"]["iam.kubesphere.io/origin-uid"] == "jane"
+    # CAS tells none.
+    assert made["spec"]["email"] == ""
     assert (await log_in(Browser(), cas, "ST-2"))["Location"] == "/"
 
 
