@@ -132,3 +132,20 @@ def it_counts_objects_without_states_in_the_menu(console: Console, page: Page) -
     page.wait_for_timeout(500)
     expect(current.locator("[data-count=all]")).to_have_text(f"{int(total):,}")
     expect(current.locator("[data-count=all]")).to_be_visible()
+
+
+def it_leaves_the_menus_count_alone_where_a_filter_narrows_the_list(
+    console: Console, page: Page
+) -> None:
+    with pods(console, "apple"):
+        opened(console, page, "apple")
+        page.goto(console.url + "/clusters/host/pods")
+        count = page.locator(".rail-link[aria-current] [data-count=all]")
+        whole = count.text_content() or ""
+        assert int(whole) > 0
+        page.goto(console.url + "/clusters/host/pods?node=nowhere")
+        live(page)
+        expect(page.locator("#results > table")).to_have_attribute("data-total", "0")
+        # It would be drawn anew whenever the list settles.
+        page.wait_for_timeout(500)
+        expect(count).to_have_text(whole)
