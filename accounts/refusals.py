@@ -4,12 +4,13 @@ from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
 from console.ui.text import visible
+from console.ui.words import spoken
 
 
 def refusal(error: ApiError, *, gone: str = "", changed: str = "") -> str:
     """What happened, then kube-apiserver's own sentence. `gone` and `changed`: the words for what is no
     user."""
-    return f"{_plain(error, gone, changed)} {visible(error.message)}"
+    return f"{_plain(error, gone, changed)} {visible(spoken(error.message))}"
 
 
 def _plain(error: ApiError, gone: str, changed: str) -> str:

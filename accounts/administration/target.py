@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop
+
 from accounts.directory import trusted_users, wait_for_version
 from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
@@ -11,6 +13,7 @@ from console.kube.errors import Conflict
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
+from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
@@ -57,7 +60,7 @@ async def write_target(
     async with record(action) as recording:
         user = await client.get(USERS, name=target.name)
         if user["metadata"]["uid"] != uid:
-            raise Conflict(409, "another user has taken the name since")
+            raise Conflict(409, Sentence(gettext_noop("another user has taken the name since")))
         written = await write(client, user, recording)
     await wait_for_version(target.name, written["metadata"]["resourceVersion"])
     return written

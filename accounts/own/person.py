@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.middleware.csrf import rotate_token
+from django.utils.translation import gettext_noop
 
 from accounts import sessions
 from accounts.directory import trusted_users, wait_for_version
@@ -17,6 +18,7 @@ from console.kube.errors import NotFound
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
+from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 
@@ -32,7 +34,7 @@ def own_user(request: ConsoleRequest) -> Entry[User]:
     """Raises `UsersUnknown`, and `NotFound` if the user has gone since the request began."""
     entry: Entry[User] | None = trusted_users().store.get(Key("", own_name(request)))
     if entry is None:
-        raise NotFound(404, "there is no such user any more")
+        raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
     return entry
 
 
@@ -46,7 +48,7 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
     async with record(action) as recording:
         user = await client.get(USERS, name=name)
         if user["metadata"]["uid"] != entry.projection.uid:
-            raise NotFound(404, "there is no such user any more")
+            raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
         written = await write(client, user, recording)
     await wait_for_version(name, written["metadata"]["resourceVersion"])
     return written

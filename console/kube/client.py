@@ -49,6 +49,7 @@ from console.kube.errors import (
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
+from console.kube.sentences import Sentence
 
 READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
@@ -64,6 +65,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
+_TOO_LONG = Sentence("it took too long")
 #: A resourceVersion that fits etcd's revisions.
 _VERSION = re.compile(r"[0-9]{1,18}")
 
@@ -251,7 +253,7 @@ class Transport:
                     _abort(response)
                     raise
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
-            raise Unavailable(f"No answer from the Kubernetes API: {_plain(error)}") from error
+            raise _no_answer(_plain(error)) from error
 
     async def request(
         self,
@@ -318,7 +320,8 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """The ApiError of an answer of 300 and above. Bodies are read up to 64 KiB."""
     if response.status < 400:
-        return ServerError(502, "kube-apiserver answered with a redirect, which is never followed")
+        why = Sentence("kube-apiserver answered with a redirect, which is never followed")
+        return ServerError(502, why)
     raw = await response.content.read(64 * 1024)
     try:
         status = msgspec.json.decode(raw, type=dict[str, Any])
@@ -341,14 +344,18 @@ def _seconds(retry_after: str) -> float | None:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
+def _no_answer(why: str) -> Unavailable:
+    return Unavailable(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
+
+
 def _plain(error: BaseException) -> str:
     """A sentence without addresses of memory, keys or headers."""
     if isinstance(error, TimeoutError):
-        return "it took too long"
+        return _TOO_LONG
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "its certificate is not trusted"
+        return Sentence("its certificate is not trusted")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return f"{error.host}:{error.port} refused the connection"
+        return Sentence("%(host)s refused the connection", host=f"{error.host}:{error.port}")
     return type(error).__name__
 
 
@@ -543,7 +550,7 @@ class _GuardedClient(ConsoleClient):
             async with asyncio.timeout(CALL_TIMEOUT):
                 return await super()._call(method, path, **request)
         except TimeoutError as error:
-            raise Unavailable("No answer from the Kubernetes API: it took too long") from error
+            raise _no_answer(_TOO_LONG) from error
 
 
 def _check_version(body: Any) -> None:
@@ -552,7 +559,7 @@ def _check_version(body: Any) -> None:
     metadata = body.get("metadata") if isinstance(body, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     if version is not None and not _VERSION.fullmatch(version):
-        raise Conflict(409, "The object is not the one that was read.")
+        raise Conflict(409, Sentence("The object is not the one that was read."))
 
 
 def _writing() -> list[tuple[str, str]]:

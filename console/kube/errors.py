@@ -7,15 +7,17 @@ Every failure of a call is an `ApiError`: an HTTP status with the `Status` objec
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from console.kube.sentences import Sentence
+
 Status = Mapping[str, Any]
 
 
 class ApiError(Exception):
     """An answer of 400 or above.
 
-    `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: the
-    server's sentence, for people. `status`: the whole `Status` object, empty if there was none.
-    `retry_after`: seconds the server asked to wait, or None.
+    `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: for
+    people, the server's own words or a `Sentence` of ours. `status`: the whole `Status` object, empty if
+    there was none. `retry_after`: seconds the server asked to wait, or None.
     """
 
     default_reason: ClassVar[str] = "Unknown"
@@ -31,7 +33,9 @@ class ApiError(Exception):
         self.code = code
         self.status: Status = status or {}
         self.reason = str(self.status.get("reason") or self.default_reason)
-        self.message = str(self.status.get("message") or message)
+        told = self.status.get("message")
+        # A `Sentence` stays one.
+        self.message = str(told) if told else message
         self.retry_after = retry_after
         super().__init__(f"{code} {self.reason}: {self.message}")
 
@@ -111,4 +115,5 @@ def error_from_status(code: int, status: Status, *, retry_after: float | None = 
         seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
         retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
-    return kind(code, f"kube-apiserver answered {code}", status=status, retry_after=retry_after)
+    message = Sentence("kube-apiserver answered %(code)s", code=str(code))
+    return kind(code, message, status=status, retry_after=retry_after)

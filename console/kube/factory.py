@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from console.kube.clock import Clock
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
+from console.kube.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +30,9 @@ IDLE = 600.0
 #: Seconds until a kind is tried again that an error of our own has stopped.
 RETRY = 10.0
 
-IDLED = "Nobody has looked at this kind for a while, so it is not followed any more"
-VANISHED = "The cluster does not have this type any more"
-BROKEN = "The console made a mistake; the log says which"
+IDLED = Sentence("Nobody has looked at this kind for a while, so it is not followed any more")
+VANISHED = Sentence("The cluster does not have this type any more")
+BROKEN = Sentence("The console made a mistake; the log says which")
 
 
 class UnknownKind(LookupError):

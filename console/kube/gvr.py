@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from console.kube.errors import NotFound
+from console.kube.sentences import Sentence
 
 #: The groups of Kubernetes itself: whatever else is defined in a cluster, their plurals are unique but
 #: for `events`, which the core group and events.k8s.io both serve.
@@ -73,7 +74,7 @@ class GVR:
             parts += ["namespaces", namespace]
         parts += [part for part in (self.resource, name, subresource) if part]
         if not STEPS.isdisjoint(parts):
-            raise NotFound(404, "no object is called . or ..")
+            raise NotFound(404, Sentence("no object is called . or .."))
         return "/" + "/".join(quote(part, safe="") for part in parts)
 
 

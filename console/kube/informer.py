@@ -28,6 +28,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.projections import DECODERS
 from console.kube.reflector import Reflector
+from console.kube.sentences import Sentence
 from console.kube.store import Decode, Projected, Replacement, Store
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ OnState = Callable[[], None]
 @dataclass(frozen=True, slots=True)
 class Freshness:
     """`synced`: a list has arrived. `stale_since` (UTC): the last moment that the store is known to
-    have followed the server; None while it does. `problem`: the server's sentence, or ""."""
+    have followed the server; None while it does. `problem`: why, or ""."""
 
     synced: bool = False
     stale_since: datetime | None = None
@@ -164,7 +165,7 @@ class Informer(Generic[P]):
             problem = problem or old.problem
         elif self._doubt is not None:
             stale_since = self._doubt
-            problem = problem or "The Kubernetes API does not answer"
+            problem = problem or Sentence("The Kubernetes API does not answer")
         # Between the first list and its watch the store is as fresh as it gets.
         if synced and not old.synced:
             stale_since, problem = None, ""

@@ -18,6 +18,7 @@ from console.kube.errors import Forbidden, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.pacing import Chunks
+from console.kube.sentences import Sentence
 
 #: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
 READ_TIMEOUT = 90.0
@@ -160,4 +161,4 @@ async def _lines(content: Chunks) -> AsyncGenerator[bytes, None]:
             if line and not line.isspace():
                 yield line
         if len(rest) > LINE_LIMIT:
-            raise Unavailable("A watch event was larger than 16 MiB")
+            raise Unavailable(Sentence("A watch event was larger than 16 MiB"))

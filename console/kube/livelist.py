@@ -33,13 +33,14 @@ from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
 from console.kube.pacing import Chunks, Gulps
 from console.kube.scoped import ScopedInformer
+from console.kube.sentences import Sentence
 from console.kube.store import Decode, P
 from console.kube.window import last_seen
 
 LIMIT = 5_000
 #: Seconds that a watch lasts before the server is asked again whether it is allowed.
 RECHECK = 60.0
-ENDED = "This list is closed"
+ENDED = Sentence("This list is closed")
 
 Redact = Callable[[msgspec.Raw], msgspec.Raw]
 Spawn = Callable[[Coroutine[Any, Any, None]], Any]

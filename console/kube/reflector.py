@@ -25,6 +25,7 @@ from console.kube.clock import Clock
 from console.kube.errors import ApiError, Gone, ServerError, Unauthorized, Unavailable
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.ratelimit import Backoff
+from console.kube.sentences import Sentence
 from console.kube.store import older
 
 log = logging.getLogger(__name__)
@@ -147,7 +148,7 @@ class Reflector:
             # Not a failure: the server has forgotten where we were, so start over.
             log.info("%s: listing again, the server has compacted its history", self._name)
             self._resource_version = ""
-            self._sink.disconnected("The Kubernetes API has forgotten what came before")
+            self._sink.disconnected(Sentence("The Kubernetes API has forgotten what came before"))
             return _Wait(self._relists.next())
         except (ApiError, msgspec.DecodeError) as error:
             return await self._failed(error)
@@ -188,7 +189,7 @@ class Reflector:
             return _Wait(0.0)
         # A watch that ends at once, again and again, must not become a busy loop.
         delay = self._backoff.next()
-        self._sink.disconnected("The Kubernetes API ended the connection")
+        self._sink.disconnected(Sentence("The Kubernetes API ended the connection"))
         return _Wait(delay)
 
     def wake(self) -> None:
@@ -248,7 +249,8 @@ class Reflector:
                 self._server_errors, self._resource_version = 0, ""
         if not self._resource_version:
             delay = max(delay, self._relists.next())
-        problem = error.message if isinstance(error, ApiError) else "An answer was cut off"
+        cut_off = Sentence("An answer was cut off")
+        problem = error.message if isinstance(error, ApiError) else cut_off
         log.log(
             logging.INFO if isinstance(error, Unavailable) else logging.WARNING,
             "%s: %s",

@@ -18,6 +18,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch, Source, WatchEvent
 from console.kube.reflector import Reflector
+from console.kube.sentences import Sentence
 from console.kube.store import Decode, P, older
 
 #: The namespace of a source that has them all.
@@ -122,7 +123,10 @@ class _Part(Generic[P]):
     @property
     def told(self) -> str:
         """The problem with the namespace that has it."""
-        return f"{self._namespace}: {self.problem}" if self._namespace else self.problem
+        if not self._namespace:
+            return self.problem
+        place, problem = self._namespace, self.problem
+        return Sentence("%(namespace)s: %(problem)s", namespace=place, problem=problem)
 
     def replacing(self) -> "_Replacing[P]":
         return _Replacing(self._informer, self, self._namespace)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from console.kube.sentences import Sentence
+
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _SET = re.compile(r"(?P<key>\S+)\s+(?P<op>in|notin)\s*\((?P<values>[^()]*)\)")
@@ -17,7 +19,11 @@ _FIELD = re.compile(r"(?P<path>[^=!]+?)(?P<op>==|!=|=)(?P<value>.*)", re.DOTALL)
 
 
 class SelectorError(ValueError):
-    """The selector cannot be read; the message is a sentence for a person."""
+    """The selector cannot be read; `sentence` says why, for a person."""
+
+    def __init__(self, template: str, **params: str) -> None:
+        self.sentence = Sentence(template, **params)
+        super().__init__(self.sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +94,12 @@ def _split(text: str) -> list[str]:
     for index, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
         if depth < 0 or depth > 1:
-            raise SelectorError(f"The parentheses in “{text}” do not match.")
+            raise SelectorError("The parentheses in “%(text)s” do not match.", text=text)
         if letter == "," and depth == 0:
             parts.append(text[start:index])
             start = index + 1
     if depth:
-        raise SelectorError(f"The parentheses in “{text}” do not match.")
+        raise SelectorError("The parentheses in “%(text)s” do not match.", text=text)
     return [*parts, text[start:]]
 
 
@@ -116,10 +122,14 @@ def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
     for value in values:
         if op in (">", "<"):
             if not re.fullmatch(r"-?[0-9]+", value):
-                raise SelectorError(f"“{value}” in “{part}” is not a whole number.")
+                raise SelectorError(
+                    "“%(value)s” in “%(part)s” is not a whole number.", value=value, part=part
+                )
         elif value and (len(value) > 63 or not _NAME.fullmatch(value)):
             raise SelectorError(
-                f"“{value}” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
+                "“%(value)s” cannot be a label's value:"
+                " up to 63 letters, digits, “-”, “_” and “.”.",
+                value=value,
             )
     return Requirement(key, op, frozenset(values))
 
@@ -127,9 +137,17 @@ def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
 def _check_key(key: str, part: str) -> None:
     prefix, slash, name = key.rpartition("/")
     if slash and (len(prefix) > 253 or not _PREFIX.fullmatch(prefix)):
-        raise SelectorError(f"“{prefix}” in “{part}” cannot be the prefix of a label's name.")
+        raise SelectorError(
+            "“%(prefix)s” in “%(part)s” cannot be the prefix of a label's name.",
+            prefix=prefix,
+            part=part,
+        )
     if len(name) > 63 or not _NAME.fullmatch(name):
-        raise SelectorError(f"“{part}” is not a label selector: “{key}” cannot be a label's name.")
+        raise SelectorError(
+            "“%(part)s” is not a label selector: “%(key)s” cannot be a label's name.",
+            part=part,
+            key=key,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +192,9 @@ def parse_fields(text: str) -> FieldSelector:
     for part in _terms(text):
         found = _FIELD.fullmatch(part)
         if not found:
-            raise SelectorError(f"“{part}” is not a field selector: “field=value” is expected.")
+            raise SelectorError(
+                "“%(part)s” is not a field selector: “field=value” is expected.", part=part
+            )
         value = _unescape(found["value"], part)
         requirements.append(FieldRequirement(found["path"], value, found["op"] != "!="))
     return FieldSelector(tuple(requirements))
@@ -188,7 +208,9 @@ def _terms(text: str) -> list[str]:
 
 def _unescape(value: str, part: str) -> str:
     if not re.fullmatch(r"(?:\\[\\,=]|[^\\,=])*", value, re.DOTALL):
-        raise SelectorError(f"“{part}” is not a field selector: write “\\=”, “\\,” and “\\\\”.")
+        raise SelectorError(
+            "“%(part)s” is not a field selector: write “\\=”, “\\,” and “\\\\”.", part=part
+        )
     return re.sub(r"\\([\\,=])", r"\1", value)
 
 

@@ -21,6 +21,7 @@ from console.ui.gaps import Lasting, leave
 from console.ui.pages import put_aside
 from console.ui.rows import Cell, Row
 from console.ui.text import visible as visible_text
+from console.ui.words import spoken as spoken_text
 
 register = template.Library()
 
@@ -44,6 +45,12 @@ def thousands(number: int | None) -> str:
 def visible(text: object) -> str:
     """A name as people read it: what cannot be seen is written as its code point."""
     return visible_text(str(text))
+
+
+@register.filter
+def spoken(text: str) -> str:
+    """Why something is not live, in the page's language."""
+    return spoken_text(text)
 
 
 @register.simple_tag

@@ -16,6 +16,7 @@ from console.ui.columns import Column, UsageColumn
 from console.ui.filters import BadValue
 from console.ui.kind import ResourceKind
 from console.ui.text import visible
+from console.ui.words import spoken
 
 LABEL = "label:"
 #: Labels that a list shows, and characters of the whole parameter.
@@ -62,7 +63,7 @@ def _known(text: str, declared: tuple[str, ...]) -> str:
     try:
         requirements = parse_labels(key).requirements if key != text else ()
     except SelectorError as error:
-        raise BadValue(str(error)) from error
+        raise BadValue(spoken(error.sentence)) from error
     if len(requirements) == 1 and requirements[0].op == "exists":
         return f"{LABEL}{requirements[0].key}"
     known = ", ".join((*declared, f"{LABEL}key"))

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui.words import spoken
 
 Test = Callable[[Entry[Any]], bool]
 
@@ -150,7 +151,7 @@ class LabelFilter(Filter):
         try:
             return str(parse_labels(text))
         except SelectorError as error:
-            raise BadValue(str(error)) from error
+            raise BadValue(spoken(error.sentence)) from error
 
     def test(self, values: tuple[str, ...]) -> Test:
         selectors = [parse_labels(value) for value in values]

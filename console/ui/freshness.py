@@ -11,7 +11,7 @@ from console.kube.informer import Informer
 class LiveState:
     """`state`: "live"; "stale" since `since` (UTC); "off" while there is nothing to show yet.
 
-    `problem`: the server's own sentence, or "".
+    `problem`: why, as the core says it, or "". Show it by `spoken`.
     """
 
     state: str

@@ -14,6 +14,7 @@ from console.kube.selectors import LabelSelector, SelectorError, parse_labels
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kind_named
 from console.ui.viewspec import ViewSpec
+from console.ui.words import spoken
 
 #: Characters of a search, and conditions on labels in it.
 MAX_LENGTH, MAX_LABELS = 253, 10
@@ -67,7 +68,7 @@ def parse_search(text: str) -> SearchQuery:
         try:
             selector = _selector(token)
         except SelectorError as error:
-            return SearchQuery(text, error=str(error))
+            return SearchQuery(text, error=spoken(error.sentence))
         if selector is None:
             words += _word(token)
         elif selector:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
 from console.ui.viewspec import ViewSpec
+from console.ui.words import spoken
 
 #: kube-apiserver's sentence for a type that it does not serve (k8s.io/apimachinery/pkg/api/errors,
 #: NewGenericServerResponse).
@@ -59,17 +60,18 @@ def bad_input_block(spec: ViewSpec) -> StateBlock:
 
 def loading_block(kind: ResourceKind, problem: str, *, refused: bool = False) -> StateBlock:
     """`refused`: the cluster does not let the console itself list them, whatever the viewer may do."""
+    reason = spoken(problem)
     if refused:
         title = _("The console itself may not list %(nouns)s") % {"nouns": kind.nouns}
         text = _("This is not about your rights: the cluster refuses the console's own identity.")
-        return StateBlock("loading", title, text, reason=problem)
+        return StateBlock("loading", title, text, reason=reason)
     if problem == NO_SUCH_TYPE:
         title = _("This cluster has no %(nouns)s") % {"nouns": kind.nouns}
         text = _("Their type is not installed. This page shows them as soon as it is.")
-        return StateBlock("loading", title, text, reason=problem)
+        return StateBlock("loading", title, text, reason=reason)
     title = _("Loading %(nouns)s") % {"nouns": kind.nouns}
     text = _("The first list has not arrived yet. This page shows it as soon as it has.")
-    return StateBlock("loading", title, text, reason=problem)
+    return StateBlock("loading", title, text, reason=reason)
 
 
 def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:

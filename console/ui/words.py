@@ -1,12 +1,13 @@
-"""Status words: English in the core, the reader's language where they are shown.
+"""Status words and sentences: English in the core, the reader's language where they are shown.
 
-The core and its projections know no translations, so the words that they use are listed here for the
-catalogue; a test compares the list with what projections can say.
+The core and its projections know no translations, so what they use is listed here for the catalogue;
+tests compare the lists with what projections and the core can say.
 """
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 
+from console.kube.sentences import Sentence
 from console.kube.status import Severity
 
 STATUS_WORDS = frozenset(
@@ -90,6 +91,40 @@ STATUS_WORDS = frozenset(
     }
 )
 
+#: The templates of the core's sentences.
+SENTENCES = frozenset(
+    {
+        gettext_noop("An answer was cut off"),
+        gettext_noop("A watch event was larger than 16 MiB"),
+        gettext_noop("Nobody has looked at this kind for a while, so it is not followed any more"),
+        gettext_noop("No answer from the Kubernetes API: %(why)s"),
+        gettext_noop("The Kubernetes API does not answer"),
+        gettext_noop("The Kubernetes API ended the connection"),
+        gettext_noop("The Kubernetes API has forgotten what came before"),
+        gettext_noop("The cluster does not have this type any more"),
+        gettext_noop("The console made a mistake; the log says which"),
+        gettext_noop("The object is not the one that was read."),
+        gettext_noop("The parentheses in “%(text)s” do not match."),
+        gettext_noop("There is nothing between two commas of the label selector."),
+        gettext_noop("This list is closed"),
+        gettext_noop("%(host)s refused the connection"),
+        gettext_noop("%(namespace)s: %(problem)s"),
+        gettext_noop("it took too long"),
+        gettext_noop("its certificate is not trusted"),
+        gettext_noop("kube-apiserver answered %(code)s"),
+        gettext_noop("kube-apiserver answered with a redirect, which is never followed"),
+        gettext_noop("no object is called . or .."),
+        gettext_noop("“%(part)s” is not a field selector: write “\\=”, “\\,” and “\\\\”."),
+        gettext_noop("“%(part)s” is not a field selector: “field=value” is expected."),
+        gettext_noop("“%(part)s” is not a label selector: “%(key)s” cannot be a label's name."),
+        gettext_noop("“%(prefix)s” in “%(part)s” cannot be the prefix of a label's name."),
+        gettext_noop("“%(value)s” in “%(part)s” is not a whole number."),
+        gettext_noop(
+            "“%(value)s” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
+        ),
+    }
+)
+
 #: What the tally calls each severity, unless a kind has better words.
 SEVERITY_WORDS: dict[Severity, str | Promise] = {
     Severity.ERROR: gettext_lazy("Failing"),
@@ -106,3 +141,10 @@ SEVERITY_WORDS: dict[Severity, str | Promise] = {
 def translate(word: str) -> str | Promise:
     """A status word in the language that is active when it is rendered."""
     return gettext_lazy(word) if word else ""
+
+
+def spoken(text: str) -> str:
+    """A sentence of ours in the active language; everybody else's words as they are."""
+    if not isinstance(text, Sentence):
+        return text
+    return gettext(text.template) % {name: spoken(value) for name, value in text.params.items()}

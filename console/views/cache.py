@@ -28,6 +28,7 @@ from console.ui.platform import may_list_everything
 from console.ui.registry import kinds
 from console.ui.states import StateBlock
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.views.guard import access_of, refuse_anonymous
 
 #: Sizes of the drawings, in their own units.
@@ -146,8 +147,8 @@ def _state(item: Figures) -> tuple[Severity, str]:
 
 
 def _reason(item: Figures) -> str:
-    """The server's sentence, and what went wrong on this side."""
-    parts = [visible(item.freshness.problem)]
+    """Why it is not live, and what went wrong on this side."""
+    parts = [visible(spoken(item.freshness.problem))]
     if item.undecodable:
         text = ngettext("%(n)s object unreadable", "%(n)s objects unreadable", item.undecodable)
         parts.append(text % {"n": item.undecodable})

@@ -29,6 +29,7 @@ from console.ui.links import action_url, list_url
 from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -196,7 +197,7 @@ def _facts(kind: ResourceKind, entry: Entry[Any] | None) -> Sequence[Fact]:
 
 def refusal_text(error: ApiError) -> str:
     """What happened in plain words, then kube-apiserver's own sentence."""
-    return f"{_plain(error)} {visible(error.message)}"
+    return f"{_plain(error)} {visible(spoken(error.message))}"
 
 
 def _plain(error: ApiError) -> str:

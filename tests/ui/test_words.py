@@ -1,13 +1,31 @@
-"""Every word that a projection can say is in the catalogue's list."""
+"""Every word that a projection can say, and every sentence of the core, is in the catalogue's lists."""
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+from django.template.loader import render_to_string
 from django.utils import translation
 
+from console import kube
 from console.kube import projections
+from console.kube.errors import ApiError, Unavailable, error_from_status
+from console.kube.gvr import PODS
+from console.kube.informer import Informer
+from console.kube.sentences import Sentence
 from console.kube.status import Severity
-from console.ui.words import SEVERITY_WORDS, STATUS_WORDS, translate
+from console.ui.freshness import live_state
+from console.ui.registry import kinds
+from console.ui.states import loading_block
+from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, spoken, translate
+
+#: Calls that take what people are told.
+TELLING = {"disconnected", "ApiError", *(error.__name__ for error in ApiError.__subclasses__())}
+#: Names are the same in every language.
+NAMES = re.compile(r"kube-apiserver|Kubernetes API|MiB")
 
 
 def _spoken() -> set[str]:
@@ -38,3 +56,83 @@ def test_words_are_translated_when_they_are_shown() -> None:
     word = translate("Crash loop")
     with translation.override("en"):
         assert str(word) == "Crash loop"
+
+
+def _calls() -> Iterator[tuple[str, list[ast.expr]]]:
+    """Function and arguments of every call in the core."""
+    for path in Path(kube.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                yield name, [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def test_every_sentence_of_the_core_is_listed() -> None:
+    told = [args[0] for name, args in _calls() if name in ("Sentence", "SelectorError")]
+    # `SelectorError` itself hands on what it was given.
+    assert [ast.unparse(arg) for arg in told if not isinstance(arg, ast.Constant)] == ["template"]
+    assert {arg.value for arg in told if isinstance(arg, ast.Constant)} == SENTENCES
+
+
+def test_the_core_tells_people_nothing_but_sentences() -> None:
+    plain = [
+        ast.unparse(arg)
+        for name, args in _calls()
+        if name in TELLING
+        for arg in args
+        if isinstance(arg, ast.JoinedStr)
+        or (isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+    ]
+    # What kube-apiserver says, from a runtime without one.
+    assert plain == ["'the server could not find the requested resource'"]
+
+
+def _stale(problem: str) -> Informer[Any]:
+    informer = Informer.preloaded(PODS)
+    informer.disconnected(problem)
+    return informer
+
+
+@pytest.mark.parametrize("template", sorted(SENTENCES))
+@pytest.mark.parametrize("part", ["ui/_banner.html", "ui/_freshness.html"])
+def it_says_each_sentence_in_chinese(template: str, part: str) -> None:
+    params = dict.fromkeys(re.findall(r"%\((\w+)\)s", template), "77")
+    sentence = Sentence(template, **params)
+    live = live_state(_stale(sentence))
+    assert sentence in render_to_string(part, {"live": live}).replace("&#x27;", "'")
+    with translation.override("zh-hans"):
+        html = render_to_string(part, {"live": live})
+    [told] = re.findall(r'(?:class="problem">|data-problem=")([^<"]+)', html)
+    assert not re.search("[A-Za-z]{2}", NAMES.sub("", told))
+    assert told.count("77") == len(params)
+
+
+def test_a_sentence_in_a_sentence_is_translated_too() -> None:
+    why = Sentence("No answer from the Kubernetes API: %(why)s", why=Sentence("it took too long"))
+    problem = Sentence("%(namespace)s: %(problem)s", namespace="team-a", problem=why)
+    assert problem == "team-a: No answer from the Kubernetes API: it took too long"
+    with translation.override("zh-hans"):
+        assert spoken(problem) == "team-a：Kubernetes API 没有响应：等待超时"
+
+
+def test_an_error_keeps_its_sentence() -> None:
+    with translation.override("zh-hans"):
+        assert (
+            spoken(Unavailable(Sentence("An answer was cut off")).message) == "响应中断，内容不完整"
+        )
+        assert spoken(error_from_status(500, {}).message) == "kube-apiserver 返回 500"
+
+
+def test_kube_apiservers_own_words_stay_as_they_are() -> None:
+    """Even those that the catalogue knows, and those that look like a template."""
+    with translation.override("zh-hans"):
+        for said in ("This list is closed", "100% (of) %(why)s"):
+            assert spoken(error_from_status(500, {"message": said}).message) == said
+
+
+def test_a_list_that_has_not_arrived_says_why_in_chinese() -> None:
+    kind = kinds.of(PODS)
+    assert kind is not None
+    with translation.override("zh-hans"):
+        block = loading_block(kind, Sentence("The Kubernetes API ended the connection"))
+    assert block.reason == "Kubernetes API 断开了连接"

@@ -308,6 +308,22 @@ async def test_the_page_in_chinese(client_as: ClientAs) -> None:
     assert 'lang="zh-Hans"' in await text_of(response)
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (f"{URL}?label=a,,b", "标签选择器的两个逗号之间没有内容。"),
+        (f"{URL}?label=a)", "“a)”中的括号不成对。"),
+        (f"{URL}?columns=label:-", "“-”不是标签选择器：“-”不能作为标签的名称。"),
+        ("/search?q=label=a>b", "“a&gt;b”中的“b”不是整数。"),
+    ],
+)
+async def test_what_cannot_be_read_is_said_in_chinese(
+    client_as: ClientAs, url: str, told: str
+) -> None:
+    response = await client_as("admin", **{"Accept-Language": "zh-hans"}).get(url)
+    assert told in await text_of(response)
+
+
 async def test_the_menu_counts_what_the_viewer_sees(client_as: ClientAs) -> None:
     found = (await client_as("alice").get(URL)).context["nav"]
     item = found[1].items[0]

@@ -44,6 +44,7 @@ from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
+from console.ui.words import spoken
 from console.views.asking import refused_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -263,7 +264,10 @@ async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
     except Refused as refused:
         form.error = str(refused)
     except ApiError as error:
-        form.error, form.status = f"{_plain(error)} {visible(error.message)}", error.page_code
+        form.error, form.status = (
+            f"{_plain(error)} {visible(spoken(error.message))}",
+            error.page_code,
+        )
     return form.is_right
 
 
