@@ -1,4 +1,4 @@
-"""Secrets: what they are for and how much they hold, never what."""
+"""Secrets: what they are for and how much they hold; what, only to whoever asks to see it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 from console.kube.gvr import SECRETS
 from console.kube.private import SecretMeta
 from console.kube.store import Entry
-from console.ui.actions import Delete
+from console.ui.actions import Delete, Reveal
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -80,7 +80,7 @@ class SecretKind(ResourceKind):
         ),
         owner_filter(),
     )
-    actions = (Delete(),)
+    actions = (Reveal(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         secret: SecretMeta = entry.projection

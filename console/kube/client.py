@@ -436,8 +436,10 @@ class ObjectClient:
         )
         return msgspec.json.decode(answer.body, type=dict[str, Any])
 
-    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> dict[str, Any]:
-        return await self._call("GET", gvr.path(namespace, name))
+    async def get(
+        self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> dict[str, Any]:
+        return await self._call("GET", gvr.path(namespace, name), audit_id=audit_id)
 
     async def create(
         self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", audit_id: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from django.utils.functional import Promise
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import GVR
 from console.kube.store import Entry
@@ -19,13 +19,15 @@ from console.ui.access import Access
 class Action:
     """`name`: the last part of its URL and of its URL's name. `verb`: the Kubernetes verb it needs.
 
-    `danger`: shown apart and in the colour of what cannot be undone.
+    `danger`: shown apart and in the colour of what cannot be undone. `method`: "post" for what has no
+    page that asks first; its button sends the form `act` of the page that it stands on.
     """
 
     name: ClassVar[str]
     verb: ClassVar[str]
     label: ClassVar[str | Promise]
     danger: ClassVar[bool] = False
+    method: ClassVar[str] = "get"
 
     def spares(self, access: Access, name: str) -> bool:
         """True for an object that nobody, or not this viewer, does it to, whatever their rights. There is
@@ -51,3 +53,14 @@ class Delete(Action):
     verb: ClassVar[str] = "delete"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Delete")
     danger: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reveal(Action):
+    """Shows the values of `data`, which no other page has. An address alone must not: neither a link
+    nor a history may lead there."""
+
+    name: ClassVar[str] = "reveal"
+    verb: ClassVar[str] = "get"
+    label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
+    method: ClassVar[str] = "post"

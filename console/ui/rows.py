@@ -178,7 +178,7 @@ def _menu(
             label=kind.shown_actions[name].label,
             url=action_url(name, cluster, kind.segment, entry.key),
             danger=kind.shown_actions[name].danger,
-            method="get",
+            method=kind.shown_actions[name].method,
         )
         for name in allowed
     )

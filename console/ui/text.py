@@ -16,6 +16,12 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in text)
 
 
+def visible_block(text: str) -> str:
+    """The same of a text that has lines: their ends, and tabs, stay."""
+    lines = (line.split("\t") for line in text.split("\n"))
+    return "\n".join("\t".join(visible(part) for part in line) for line in lines)
+
+
 def spaced(text: str) -> str:
     """With a space wherever Chinese meets Latin letters or figures.
 

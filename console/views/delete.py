@@ -74,7 +74,7 @@ async def delete_page(
     try:
         check_seen(kind, access, target.key)
         if not _may(target, access):
-            if not _cluster_is_away():
+            if not cluster_is_away():
                 raise Denied(ACTION, kind.gvr, namespace)
             # Rights that nobody can confirm now change nothing; that is not the same as having none.
             text = _("The cluster does not answer, so nothing can be deleted now.")
@@ -98,7 +98,8 @@ def _may(target: Target, access: Access) -> bool:
     return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)
 
 
-def _cluster_is_away() -> bool:
+def cluster_is_away() -> bool:
+    """True if a missing right may be one that nobody can confirm now."""
     informers = get_runtime().informers().values()
     return any(informer.freshness.stale_since is not None for informer in informers)
 

@@ -10,6 +10,7 @@ from console.views.health import livez, readyz
 from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.preferences import set_language, set_theme
+from console.views.reveal import reveal
 from console.views.saved import change_view, saved_views
 
 urlpatterns = [
@@ -25,6 +26,11 @@ urlpatterns = [
         delete_page,
         {"namespace": ""},
         name="delete",
+    ),
+    path(
+        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/reveal",
+        reveal,
+        name="reveal",
     ),
     path(
         "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>",

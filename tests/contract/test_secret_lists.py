@@ -1,4 +1,4 @@
-"""The list of Secrets: read as the viewer, without any value, on both clusters."""
+"""The list of Secrets: read as the viewer, without any value, on both clusters; and one revealed."""
 
 import base64
 import json
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from channels.testing import WebsocketCommunicator
 
+from console.audit.models import AuditOutcome
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.runtime import Runtime, set_runtime
 from console.live.limits import SocketCap
@@ -150,6 +151,34 @@ async def test_of_very_many_projects_some_must_be_chosen(
     assert f"in at most {MOST_PROJECTS} projects" in html
     assert (await get(viewer, f"{LIST}?format=json"))[0] == 400
     assert await names(viewer, f"namespace={namespace}&sort=name") == list(NAMES)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_value_is_revealed_to_whom_kube_apiserver_lets_read_it(
+    viewer: FakeAccess, binding: str, namespace: str, scrap: Scrap
+) -> None:
+    url = f"/clusters/host/projects/{namespace}/secrets/apple"
+    viewer.get_in = {namespace}
+    client = ClientAs()(viewer.identity.name)
+    response = await client.post(f"{url}/reveal")
+    html = await text_of(response)
+    assert response.status_code == 403
+    assert "The cluster did not allow it." in html and CANARY not in html
+    name = f"{viewer.identity.name}-get"
+    role = path(namespace, "roles", group=VERSION)
+    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(viewer.identity.name), role_ref("Role", name))
+    grants.wait(viewer.identity.name, verb="get", resource="secrets", namespace=namespace)
+    response = await client.post(f"{url}/reveal")
+    html = await text_of(response)
+    assert response.status_code == 200, html
+    assert f">{CANARY}</code>" in html and "managedFields" not in html
+    assert CANARY not in await text_of(await client.get(url))
+    codes = [row.code async for row in AuditOutcome.objects.order_by("record__time")]
+    assert codes == [403, 200]
+    assert (await client.post(f"{url[:-5]}nothing/reveal")).status_code == 404
+    assert (await client.post(f"{url[:-5]}%2e%2e/reveal")).status_code == 404
 
 
 async def still_alive() -> bool:

@@ -12,8 +12,8 @@ NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 
 class FakeAccess:
-    """Rights as a table: `list_in` and `delete_in` are namespaces, None for all of them. `names` are
-    single objects that may be listed. Who may delete may patch.
+    """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
+    `names` are single objects that may be listed. Who may delete may patch.
 
     The test may change them while a socket is open.
     """
@@ -24,11 +24,13 @@ class FakeAccess:
         *,
         list_in: Collection[str] | None = None,
         delete_in: Collection[str] | None = None,
+        get_in: Collection[str] | None = (),
         names: Collection[Key] = (),
     ) -> None:
         self.identity = Identity(name)
         self.list_in = list_in
         self.delete_in = delete_in
+        self.get_in = get_in
         self.names = names
 
     def standing(self) -> None:
@@ -38,6 +40,7 @@ class FakeAccess:
         everything = None if self.list_in is None and self.delete_in is None else ()
         rights = {
             "list": self.list_in,
+            "get": self.get_in,
             "delete": self.delete_in,
             "patch": self.delete_in,
             "*": everything,
@@ -58,7 +61,7 @@ class FakeAccess:
 
 
 def admin() -> FakeAccess:
-    return FakeAccess("admin")
+    return FakeAccess("admin", get_in=None)
 
 
 def alice() -> FakeAccess:

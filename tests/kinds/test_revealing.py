@@ -1,0 +1,288 @@
+"""The values of a Secret: in the one answer that was asked for, once it is recorded, and nowhere else."""
+
+import base64
+import json
+from collections.abc import Callable, Collection, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import DatabaseError
+
+from console.audit.models import AuditOutcome, AuditRecord
+from console.kube.errors import ApiError, Forbidden, NotFound, ServerError, Unavailable
+from console.kube.gvr import GVR, NAMESPACES, SECRETS
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime, set_runtime
+from console.ui.panels.yaml import LARGEST
+from console.ui.registry import kinds
+from console.ui.revealed import Value, values
+from tests.kinds.world import LiveLists, Obj, informer_of
+from tests.ui.support import FakeAccess, namespace
+from tests.views import cast
+from tests.views.conftest import ClientAs, SignedIn
+from tests.views.test_lists import text_of
+
+PAGE = "/clusters/host/projects/shop/secrets/db"
+URL = f"{PAGE}/reveal"
+CANARY, APPLIED = "hunter2-canary", "applied-canary"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def secret(**data: bytes) -> Obj:
+    notes = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"x": APPLIED})}
+    meta = {"name": "db", "namespace": "shop", "uid": "u-db", "resourceVersion": "7"}
+    managed = [{"manager": "the-manager", "operation": "Apply"}]
+    return {
+        "metadata": {**meta, "annotations": notes, "managedFields": managed},
+        "data": {key: encoded(content) for key, content in data.items()},
+        "type": "Opaque",
+    }
+
+
+def reader(
+    name: str, list_in: Collection[str], get_in: Collection[str]
+) -> Callable[[], FakeAccess]:
+    return lambda: FakeAccess(name, list_in=list_in, delete_in=(), get_in=get_in)
+
+
+class Cluster:
+    """What kube-apiserver has, and who asked for what. Raises `failure` instead, if there is one."""
+
+    def __init__(self) -> None:
+        self.found = secret(password=CANARY.encode())
+        self.failure: ApiError | None = None
+        self.calls: list[tuple[str, GVR, dict[str, Any]]] = []
+        self.identity = Identity("nobody")
+
+    def as_user(self, identity: Identity) -> Any:
+        self.identity = identity
+        return self
+
+    async def get(self, gvr: GVR, **asked: Any) -> Obj:
+        self.calls.append((self.identity.name, gvr, asked))
+        if self.failure is not None:
+            raise self.failure
+        return self.found
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def projects() -> Informer[Any]:
+    return Informer.preloaded(NAMESPACES, [namespace("shop")])
+
+
+@pytest.fixture(autouse=True)
+def runtime(
+    cluster: Cluster, projects: Informer[Any], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[StaticRuntime]:
+    kind = kinds.of(SECRETS)
+    assert kind is not None
+    people = {
+        "reader": reader("reader", ["shop"], ["shop"]),
+        "lister": reader("lister", ["shop"], []),
+        "stranger": reader("stranger", [], []),
+    }
+    monkeypatch.setattr(cast, "CAST", people)
+    lists = LiveLists(informer_of(kind, [cluster.found]))
+    found = StaticRuntime({NAMESPACES: projects}, cluster.as_user, live_lists=lists)
+    set_runtime(found)
+    yield found
+    set_runtime(None)
+
+
+async def test_the_values_are_shown_and_kept_nowhere(client_as: ClientAs, cluster: Cluster) -> None:
+    response = await client_as("reader").post(URL)
+    html = await text_of(response)
+    assert response.status_code == 200, html
+    assert response["Cache-Control"] == "no-store"
+    assert f">{CANARY}</code>" in html
+    assert f"password: {encoded(CANARY.encode())}" in html
+    assert APPLIED in html
+    assert "the-manager" not in html
+    assert f'href="{PAGE}" data-hide-after="60"' in html
+    assert "js/hide.js" in html
+    assert "ws-connect" not in html
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    asked = {"namespace": "shop", "name": "db", "audit_id": record.audit_id}
+    assert cluster.calls == [("reader", SECRETS, asked)]
+    assert (record.actor, record.as_user, record.verb) == ("reader", "reader", "reveal")
+    assert (record.resource, record.namespace, record.name) == ("secrets", "shop", "db")
+    assert record.outcome.code == 200
+    for row in (record, record.outcome):
+        kept = [str(getattr(row, field.name)) for field in row._meta.concrete_fields]
+        assert not any(word in text for text in kept for word in (CANARY, APPLIED))
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/events", "/yaml", "?format=json", "?format=yaml", "/reveal", "/delete"]
+)
+async def test_no_other_page_has_them(client_as: ClientAs, cluster: Cluster, path: str) -> None:
+    text = await text_of(await client_as("reader").get(PAGE + path))
+    for word in (CANARY, encoded(CANARY.encode()), APPLIED):
+        assert word not in text
+    assert cluster.calls == []
+
+
+async def test_looking_reveals_nothing(client_as: ClientAs, cluster: Cluster) -> None:
+    for response in (await client_as("reader").get(URL), await client_as("reader").head(URL)):
+        assert response.status_code == 405
+    assert cluster.calls == []
+    assert await AuditRecord.objects.acount() == 0
+
+
+async def test_the_button_is_for_those_who_may(client_as: ClientAs) -> None:
+    button = f'form="act" formaction="{URL}">Reveal values</button>'
+    for page in (PAGE, f"{PAGE}/yaml"):
+        html = await text_of(await client_as("reader").get(page))
+        assert button in html
+        form = html[html.index('<form id="act" method="post"') :]
+        assert "csrfmiddlewaretoken" in form[: form.index("</form>")]
+        assert "reveal" not in await text_of(await client_as("lister").get(page))
+
+
+async def test_a_form_of_another_site_reveals_nothing(cluster: Cluster) -> None:
+    response = await SignedIn({"X-Cast": "reader"}, csrf=True).post(URL)
+    assert response.status_code == 403
+    assert cluster.calls == []
+
+
+@pytest.mark.parametrize("who", ["lister", "stranger"])
+async def test_without_the_right_nothing_is_asked(
+    client_as: ClientAs, cluster: Cluster, who: str
+) -> None:
+    there, nowhere = [
+        await client_as(who).post(url) for url in (URL, URL.replace("/db/", "/nothing/"))
+    ]
+    assert (there.status_code, nowhere.status_code) == (403, 403)
+    assert "You may not get secrets" in await text_of(there)
+    assert cluster.calls == []
+    assert await AuditRecord.objects.acount() == 0
+
+
+async def test_nobody_is_sent_to_the_login(client_as: ClientAs, cluster: Cluster) -> None:
+    response = await client_as("").post(URL)
+    assert response.status_code == 302 and "/login" in response["Location"]
+    assert cluster.calls == []
+
+
+async def test_rights_that_nobody_can_confirm_reveal_nothing(
+    client_as: ClientAs, cluster: Cluster, projects: Informer[Any]
+) -> None:
+    projects.set_stale(datetime.now(UTC), "connection refused")
+    response = await client_as("lister").post(URL)
+    assert response.status_code == 503
+    assert "The cluster does not answer" in await text_of(response)
+    assert cluster.calls == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "words"),
+    [
+        (Forbidden(403, 'secrets "db" is forbidden\u202e'), 403, "did not allow"),
+        (NotFound(404, 'secrets "db" not found'), 404, "There is no secret shop/db."),
+        (Unavailable("No answer from the Kubernetes API"), 503, "did not answer"),
+        (ServerError(500, "etcd"), 502, "The cluster refused."),
+        (ApiError(429, "too many"), 429, "The cluster refused."),
+    ],
+)
+async def test_a_refusal_is_plain_and_recorded(
+    client_as: ClientAs, cluster: Cluster, failure: ApiError, code: int, words: str
+) -> None:
+    cluster.failure = failure
+    response = await client_as("reader").post(URL)
+    html = await text_of(response)
+    assert response.status_code == code
+    assert words in html and "\u202e" not in html
+    assert "data-hide-after" not in html
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert record.outcome.code == failure.code
+
+
+async def test_what_cannot_be_recorded_is_not_read(
+    client_as: ClientAs, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("read-only")
+
+    monkeypatch.setattr(AuditRecord, "save", fail)
+    response = await client_as("reader").post(URL)
+    html = await text_of(response)
+    assert response.status_code == 503
+    assert "the audit trail cannot be written" in html
+    assert CANARY not in html
+    assert cluster.calls == []
+    assert await AuditOutcome.objects.acount() == 0
+
+
+async def test_kinds_without_values_have_no_such_address(client_as: ClientAs) -> None:
+    for path in ("pods/db", "nothing/db"):
+        url = f"/clusters/host/projects/shop/{path}/reveal"
+        assert (await client_as("reader").post(url)).status_code == 404
+    assert (await client_as("reader").post(URL.replace("host", "other"))).status_code == 404
+
+
+async def test_one_without_values_says_so(client_as: ClientAs, cluster: Cluster) -> None:
+    nothing: tuple[dict[str, str] | None, ...] = ({}, None)
+    for data in nothing:
+        cluster.found["data"] = data
+        assert "It has no values." in await text_of(await client_as("reader").post(URL))
+    del cluster.found["data"]
+    assert "It has no values." in await text_of(await client_as("reader").post(URL))
+
+
+async def test_what_is_no_text_is_shown_as_base64(client_as: ClientAs, cluster: Cluster) -> None:
+    sly = "a\u202eb\r\n".encode()
+    cluster.found = secret(key=b"\xff\xfe\x00", sly=sly)
+    html = await text_of(await client_as("reader").post(URL))
+    assert "3 bytes, not text." in html and ">//4A</code>" in html
+    assert "a⟨U+202E⟩b⟨U+000D⟩\n</code>" in html
+    assert f">{encoded(sly)}</code>" in html
+    assert "\u202e" not in html
+
+
+async def test_a_value_is_no_markup(client_as: ClientAs, cluster: Cluster) -> None:
+    cluster.found = secret(key=b"</code><script>alert(1)</script>{{ 1 }}")
+    html = await text_of(await client_as("reader").post(URL))
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 1 }}</code>" in html
+
+
+async def test_a_large_one_is_shown_without_its_yaml(client_as: ClientAs, cluster: Cluster) -> None:
+    cluster.found = secret(key=b"x" * LARGEST)
+    html = await text_of(await client_as("reader").post(URL))
+    assert "x" * LARGEST in html
+    assert "too large to be shown here" in html
+
+
+@pytest.mark.parametrize("name", ["a b", "<b>", "%2e%2e", "a\nb"])
+async def test_any_name_is_taken_as_it_is(client_as: ClientAs, cluster: Cluster, name: str) -> None:
+    url = f"/clusters/host/projects/shop/secrets/{quote(name, safe='')}"
+    response = await client_as("reader").post(f"{url}/reveal")
+    html = await text_of(response)
+    assert response.status_code == 200
+    assert cluster.calls[0][2]["name"] == name
+    assert f'href="{url}" data-hide-after' in html
+    assert "<b>" not in html
+
+
+def test_values_are_what_they_are() -> None:
+    data = {"b": None, "a": encoded(b"1\n\t2"), "c": "no base64!", "d": "", "e": 7}
+    assert values({"data": data}) == [
+        Value("a", 4, "1\n\t2", ""),
+        Value("b", 0, "", ""),
+        Value("c", 10, None, "no base64!"),
+        Value("d", 0, "", ""),
+        Value("e", 0, "", ""),
+    ]
+    assert values({"data": [1]}) == []
