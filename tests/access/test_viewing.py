@@ -44,6 +44,13 @@ async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
     assert (row.actor, row.as_user, row.name) == ("admin", "admin", "bob")
 
 
+async def test_no_secret_is_revealed_until_changes_are_allowed(runtime: StaticRuntime) -> None:
+    admin = await viewing("alice")
+    answer = await admin.post("/clusters/host/projects/shop/secrets/db/reveal", {})
+    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert not await AuditRecord.objects.filter(verb="reveal").aexists()
+
+
 async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     page = f"{SHOP}/shop-viewer/grant"
