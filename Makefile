@@ -20,7 +20,7 @@ test:
 screenshots:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium fonts-noto-cjk pngquant
-	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks/test_by_pointer.py -k embedded
+	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks -k "embedded and (pointer or every_look)"
 
 # Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.
 chaos:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -105,13 +106,16 @@ class Person:
             )
 
 
-@pytest.fixture(scope="module")
-def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
+@contextmanager
+def _somebody(
+    browser: Chromium, console: Console, look: Look, *, scripts: bool = True
+) -> Iterator[Person]:
     context = browser.new_context(
         locale="en-GB",
         viewport={"width": look.width, "height": HEIGHTS[look.width]},
         has_touch=look.phone,
         is_mobile=look.phone,
+        java_script_enabled=scripts,
     )
     context.set_default_timeout(20_000)
     cookies = {"theme": look.theme, "quarterdeck-lang": _COOKIES[look.lang]}
@@ -123,6 +127,19 @@ def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Pers
     page.wait_for_url("**/pods")
     yield Person(page, look, console)
     context.close()
+
+
+@pytest.fixture(scope="module")
+def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
+    with _somebody(browser, console, look) as person:
+        yield person
+
+
+@pytest.fixture
+def without_scripts(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
+    """At the list of pods, in a browser without JavaScript."""
+    with _somebody(browser, console, look, scripts=False) as person:
+        yield person
 
 
 @pytest.fixture

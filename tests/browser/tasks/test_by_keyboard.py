@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import Console, sign_in
+from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.scene import Scene
-from tests.browser.tasks.test_by_pointer import opened
+from tests.browser.tasks.test_by_pointer import fits, opened
 
 FOCUS = "() => document.activeElement?.closest('[data-key]')?.dataset.key ?? ''"
 
@@ -52,13 +53,17 @@ def step_to(page: Page, key: str) -> None:
 
 def jump(page: Page, text: str, option: Locator) -> None:
     """With the palette: its key, a few words, arrows, Enter."""
+    point(page, text, option)
+    page.keyboard.press("Enter")
+
+
+def point(page: Page, text: str, option: Locator) -> None:
     page.keyboard.press("Control+k")
     expect(page.locator("#palette-q")).to_be_focused()
     page.keyboard.type(text)
     expect(option).to_be_visible()
     for _press in range(40):
         if option.get_attribute("aria-selected") == "true":
-            page.keyboard.press("Enter")
             return
         page.keyboard.press("ArrowDown")
     raise AssertionError(f"the arrows did not lead to {option}")
@@ -96,6 +101,18 @@ def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     # And back up, with Escape.
     keys.keyboard.press("Escape")
     keys.wait_for_url(re.compile(r"/pods"))
+
+
+def it_goes_anywhere_in_every_look(person: Person, scene: Scene) -> None:
+    page, name = person.page, scene.crashing.partition("/")[2]
+    page.wait_for_load_state()
+    point(page, f"po {name}", options(page, f"/pods/{name}"))
+    fits(person)
+    person.picture("by-keyboard")
+    page.keyboard.press("Enter")
+    opened(page, scene.crashing)
+    page.keyboard.press("Escape")
+    page.wait_for_url(re.compile(r"/pods"))
 
 
 def it_sees_why_a_pod_is_pending(keys: Page, scene: Scene) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
 from tests.browser.conftest import Console, sign_in
-from tests.browser.tasks.conftest import HEIGHTS
+from tests.browser.tasks.conftest import HEIGHTS, Person
 from tests.browser.tasks.scene import Scene
 from tests.browser.tasks.test_by_pointer import row
 
@@ -72,6 +72,26 @@ def it_sorts(plain: Page, scene: Scene) -> None:
         assert found == sorted(found, reverse=reverse)
     kind = "descending"
     expect(plain.locator('thead th[data-col="name"]')).to_have_attribute("aria-sort", kind)
+
+
+def it_lists_filters_sorts_and_opens_in_every_look(without_scripts: Person, scene: Scene) -> None:
+    page, name = without_scripts.page, scene.crashing.partition("/")[2]
+    page.locator("#q").fill("fraud-scorer")
+    page.locator("#q").press("Enter")
+    page.wait_for_url(re.compile("q=fraud-scorer"))
+    page.locator('thead a[href$="sort=-name"]').or_(
+        page.locator('thead a[href$="sort=name"]')
+    ).first.click()
+    page.wait_for_url(re.compile("sort="))
+    found = names(page)
+    assert found and all(one.startswith("fraud-scorer") for one in found)
+    assert found in (sorted(found), sorted(found, reverse=True))
+    html = page.locator("html")
+    expect(html).to_have_attribute("data-theme", without_scripts.look.theme)
+    without_scripts.picture("without-scripts")
+    row(page, scene.crashing).locator("th a").click()
+    page.wait_for_url(re.compile(rf"/{name}$"))
+    looked_at(page, ".cause", "512Mi")
 
 
 def it_pages(plain: Page, console: Console, scene: Scene) -> None:
