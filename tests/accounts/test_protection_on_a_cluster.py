@@ -2,6 +2,7 @@
 embedded cluster and on a real one, with the controllers at work."""
 
 from typing import Any
+from uuid import uuid4
 
 import bcrypt
 import pytest
@@ -81,18 +82,20 @@ async def test_failures_lock_and_an_administrator_unlocks(world: World) -> None:
 
 async def test_an_administrator_makes_disables_and_enables(world: World) -> None:
     admin, nina = Browser(), Browser()
+    # Another one for each try.
+    name = f"nina-{uuid4().hex[:8]}"
     await admin.login("admin")
-    fields = {"name": "nina", "email": "nina@example.com", "password": NEW}
+    fields = {"name": name, "email": f"{name}@example.com", "password": NEW}
     answer = await admin.post("/access/accounts/new", fields)
     assert answer.status_code == 302, answer.content.decode()
-    await until(lambda: world.state("nina") == "Active", "nina is active")
-    assert (await nina.login("nina", NEW)).status_code == 302
-    uid = {"uid": (world.cached("nina") or {})["metadata"]["uid"]}
-    assert (await admin.post("/access/accounts/users/nina/disable", uid)).status_code == 302
+    await until(lambda: world.state(name) == "Active", "the user is active")
+    assert (await nina.login(name, NEW)).status_code == 302
+    uid = {"uid": (world.cached(name) or {})["metadata"]["uid"]}
+    assert (await admin.post(f"/access/accounts/users/{name}/disable", uid)).status_code == 302
     assert (await nina.get("/dashboard"))["Location"].startswith("/login")
-    assert (await Browser().login("nina", NEW)).status_code == 401
-    assert (await admin.post("/access/accounts/users/nina/enable", uid)).status_code == 302
-    assert (await Browser().login("nina", NEW)).status_code == 302
+    assert (await Browser().login(name, NEW)).status_code == 401
+    assert (await admin.post(f"/access/accounts/users/{name}/enable", uid)).status_code == 302
+    assert (await Browser().login(name, NEW)).status_code == 302
 
 
 async def test_with_a_deleted_user_goes_what_the_name_could_do(world: World) -> None:
