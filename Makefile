@@ -1,8 +1,10 @@
 # Every target installs what it needs; see scripts/setup.sh.
-.PHONY: demo test screenshots chaos soak check bench vendor messages clean
+.PHONY: demo test test-deep quick screenshots chaos soak check bench vendor messages clean
 .SILENT:
 
 PY := .venv/bin/python
+# Programs are started again and again: what Python compiled is kept, also where the environment forbids it.
+export PYTHONDONTWRITEBYTECODE :=
 export PORT ?= 8000
 
 demo:
@@ -10,17 +12,29 @@ demo:
 	$(if $(RESET),rm -rf .quarterdeck)
 	exec $(PY) manage.py demo
 
+PYTEST := $(PY) -m pytest -n auto --no-loadscope-reorder
+
+# The gate: everything that a change can break, once. ARGS="-k name" starts only what those tests need.
 test:
 	sh scripts/setup.sh dev
-	sh scripts/debian.sh chromium fonts-noto-cjk gettext postgresql slapd
+	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk gettext postgresql slapd
 	$(PY) -m tests.controlplane.build || echo 'What needs a control plane is left out'
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(PYTEST) $(ARGS)
+
+# All of it: each page in every look, each crash point, hostile input and chance; for a release. TEST_SEED repeats one.
+test-deep: export TEST_DEPTH := deep
+test-deep: test
+
+# What needs nothing else: no cluster, no database, no browser, no other program.
+quick:
+	sh scripts/setup.sh dev
+	$(PYTEST) --dist worksteal -m 'not programs and not django_db' $(ARGS)
 
 # Makes the pictures of docs/tasks.md again.
 screenshots:
 	sh scripts/setup.sh dev
-	sh scripts/debian.sh chromium fonts-noto-cjk pngquant
-	SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks -k "embedded and (pointer or every_look)"
+	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk pngquant
+	TEST_DEPTH=deep SCREENSHOTS=docs/screenshots $(PY) -m pytest tests/browser/tasks -k "embedded and (pointer or every_look)"
 
 # Random faults on a real control plane, 200 schedules of them; ARGS="--seed 7" repeats one.
 chaos:

@@ -15,7 +15,7 @@ from accounts.directory import find_user, trusted_users
 from accounts.factors.checking import check_code, has_factor
 from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
-from accounts.passwords import TooBusy, is_hash, matches
+from accounts.passwords import TooBusy, is_hash, matches, turn
 from accounts.protection import attempts, records
 from accounts.protection.origins import origin_of
 from accounts.protection.records import TOKEN, LoginAttempt
@@ -105,10 +105,19 @@ async def check(request: HttpRequest, username: str, password: str) -> Attempt:
     """The password alone, of somebody who is signed in: counted as well, but no LoginRecord."""
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
+    async with turn():
+        return await _checked(request, entry, entry.key.name if entry else username, password)
+
+
+async def _checked(
+    request: HttpRequest, entry: Entry[User] | None, counted: str, password: str
+) -> Attempt:
+    """`counted`: the name that the attempt counts for."""
     name = entry.key.name if entry else ""
     limits, moment = options().limits, now()
-    network = origin_of(request).network
-    ticket = await sync_to_async(attempts.begin)(name or username, network, limits, moment)
+    ticket = await sync_to_async(attempts.begin)(
+        counted, origin_of(request).network, limits, moment
+    )
     wait = ticket.wait if ticket.wait is not None else _locked(entry, moment)
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)

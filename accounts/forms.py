@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from django.http import HttpRequest
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
 Text = str | Promise
 
@@ -74,7 +75,8 @@ class Form:
         found.error = found.error or error
 
     def read(self, request: HttpRequest) -> None:
-        """Takes what was sent: texts without what cannot be seen, choices that there are."""
+        """Takes what was sent: texts without what cannot be seen, and choices that there are. Any other
+        choice is an error: nothing else is chosen for it."""
         for found in self.fields:
             given = request.POST.get(found.name, "")
             found.stored = found.value
@@ -83,8 +85,10 @@ class Form:
             elif found.type == "checkbox":
                 found.value = "on" if given else ""
             elif found.type == "select":
-                known = {value for value, _label in found.choices}
-                found.value = given if given in known else found.value
+                if given in {value for value, _label in found.choices}:
+                    found.value = given
+                else:
+                    self.refuse(found.name, _("This is not one of the choices any more."))
             else:
                 text = "".join(c if c.isprintable() else " " for c in given)
                 found.value = text.strip()[:MAX_TEXT]

@@ -11,7 +11,15 @@ from urllib.parse import urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    HttpResponsePermanentRedirect,
+)
+from django.urls import Resolver404, resolve
+from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
 from console.views.guard import SAFE_METHODS
@@ -118,6 +126,34 @@ class SecurityHeadersMiddleware(_Middleware):
         return request.path_info.startswith(path) and response.status_code in (200, 206, 304)
 
 
+class TrailingSlashMiddleware(_Middleware):
+    """Leads from an address of ours with slashes at its end to the one without.
+
+    Only where that one is a page of ours, so never to another site. Whatever is not read (RFC 9110,
+    section 9.2.1) is answered as before: no form of ours is sent there, and a redirect that keeps the
+    method would have it sent again.
+    """
+
+    def before(self, request: HttpRequest) -> Response | None:
+        path = request.path_info
+        if not path.endswith("/") or path == "/" or request.method not in ("GET", "HEAD"):
+            return None
+        bare = path.rstrip("/")
+        # Two slashes, or one and a backslash, begin the name of a host.
+        if bare[1:2] in ("/", "\\") or _is_page(path) or not _is_page(bare):
+            return None
+        query = request.META.get("QUERY_STRING", "")
+        to = escape_uri_path(bare) + (f"?{iri_to_uri(query)}" if query else "")
+        return HttpResponsePermanentRedirect(to)
+
+
+def _is_page(path: str) -> bool:
+    try:
+        return bool(resolve(path))
+    except Resolver404:
+        return False
+
+
 class OriginGateMiddleware(_Middleware):
     """Refuses what another site's page made the browser send.
 
@@ -158,4 +194,4 @@ def _refuse() -> HttpResponse:
     return HttpResponse(body, status=403, content_type="text/plain; charset=utf-8")
 
 
-__all__ = ["OriginGateMiddleware", "SecurityHeadersMiddleware"]
+__all__ = ["OriginGateMiddleware", "SecurityHeadersMiddleware", "TrailingSlashMiddleware"]

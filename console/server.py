@@ -15,6 +15,7 @@ requests `GRACE` seconds, and return.
 # Half of Twisted is typed, and that half describes interfaces that its own classes do not keep to.
 import asyncio
 import io
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -170,6 +171,8 @@ class Server(daphne_server.Server):
         asyncio.set_event_loop(daphne_server.twisted_loop)
         reactor.addSystemEventTrigger("before", "shutdown", self._stop, listener)
         reactor.callWhenRunning(ready)
+        # Twisted leaves SIGINT ignored where it is inherited so, as in the background of a shell.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         reactor.run(installSignalHandlers=True)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:

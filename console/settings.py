@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "console.middleware.SecurityHeadersMiddleware",
     "console.metrics.requests.CountingMiddleware",
     "console.middleware.OriginGateMiddleware",
+    "console.middleware.TrailingSlashMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "console.inline.InlineSessionMiddleware",
     "console.inline.InlineLocaleMiddleware",

@@ -132,6 +132,13 @@ class Authorizer:
 
         return self._ask(identity, "list", NAMESPACES, None, work_out)
 
+    def in_doubt(self) -> bool:
+        """True while what rights are made of is not known to be what the cluster has. Never raises."""
+        try:
+            return not self._may_answer(self._sources(), live=True)
+        except Exception:  # noqa: BLE001  as above
+            return True
+
     def grants(self, identity: Identity, *, acting: bool) -> tuple[Grant, ...]:
         """Everything that counts for `identity`, and from where; nothing on any doubt. `acting`: to
         decide about a change, for which rights from before an outage do not count. Never raises."""
@@ -244,6 +251,9 @@ class RoleAccess:
 
     def standing(self) -> tuple[Rights, bool] | None:
         return self.authorizer.standing(self.identity)
+
+    def in_doubt(self) -> bool:
+        return self.authorizer.in_doubt()
 
     def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> tuple[str, ...]:
         """Those of `console.ui.access.Explaining`."""

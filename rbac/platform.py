@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from console.kube.controller import Result
+from console.kube.controller import NotSynced, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -32,9 +32,6 @@ from rbac.rules import Rules, parse_rules
 from rbac.settling import settle
 from rbac.withdrawal import Withdrawal
 
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
-
 
 class PlatformProjector:
     """The rule."""
@@ -54,7 +51,7 @@ class PlatformProjector:
     async def sync_role(self, name: str) -> Result:
         """Makes what the GlobalRole `name` gives what it should be, bindings included."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         await self._settle_role(name)
         for binding in self._by_role.get(name):
             await self.sync_binding(binding.key.name)
@@ -63,7 +60,7 @@ class PlatformProjector:
     async def sync_binding(self, name: str) -> Result:
         """Makes the ClusterRoleBinding of the GlobalRoleBinding `name` what it should be."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         source = self._bindings.store.get(Key("", name))
         entry = self._native_bindings.store.get(Key("", projected_name(GLOBAL_BINDING, name)))
         wanted = self._wanted_binding(source.projection) if source else None
@@ -75,7 +72,7 @@ class PlatformProjector:
     async def sync_user(self, name: str) -> Result:
         """The bindings of somebody who was disabled or enabled."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         if self._withdrawal.concerns(name):
             for binding in self._by_user.get(name):
                 await self.sync_binding(binding.key.name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from console.kube.gvr import Key
-from rbac.rules import Question, Rule, Rules, any_allows
+from rbac.rules import Question, Rule, Rules, any_allows, any_allows_all
 
 #: Answers of one subject that are kept; a page asks about a hundred.
 REMEMBERED = 5_000
@@ -92,12 +92,12 @@ class Rights:
         return self._names[asked]
 
     def _find_namespaces(self, asked: Question) -> frozenset[str] | None:
-        if any_allows(self._everywhere, asked):
+        if any_allows_all(self._everywhere, asked):
             return None
-        allowed = [spaces for rules, spaces in self._inside if any_allows(rules, asked)]
+        allowed = [spaces for rules, spaces in self._inside if any_allows_all(rules, asked)]
         return frozenset().union(*allowed)
 
 
 def _names(rules: Iterable[Rule], asked: tuple[str, str, str]) -> set[str]:
     reaching = (rule for rule in rules if rule.resource_names and rule.reaches(*asked))
-    return {name for rule in reaching for name in rule.resource_names}
+    return {name for rule in reaching for name in rule.resource_names if name}

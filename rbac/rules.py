@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 ALL = "*"
+#: Requests of these verbs name no object, unless a field selector does.
+UNNAMED = frozenset({"create", "deletecollection", "list", "watch"})
 
 
 class Question(NamedTuple):
@@ -93,6 +95,14 @@ def _is_list(found: Any) -> bool:
 
 def any_allows(rules: Iterable[Rule], asked: Question) -> bool:
     return any(rule.allows(asked) for rule in rules)
+
+
+def any_allows_all(rules: Iterable[Rule], asked: Question) -> bool:
+    """Whether what is asked without a name is allowed for every object. A rule may name the object "":
+    that is a request without a name, and never one for an object."""
+    return any(
+        rule.allows(asked) and (asked.verb in UNNAMED or not rule.resource_names) for rule in rules
+    )
 
 
 def as_requested(asked: Question) -> Question:

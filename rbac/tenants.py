@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from console.kube.controller import Result
+from console.kube.controller import NotSynced, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -42,9 +42,6 @@ from rbac.recorder import WARNING, Recorder
 from rbac.rules import Rules, parse_rules
 from rbac.settling import a_few_at_a_time, settle
 from rbac.withdrawal import Withdrawal
-
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
 
 
 class TenantProjector:
@@ -82,7 +79,7 @@ class TenantProjector:
     async def sync_role(self, name: str) -> Result:
         """Makes everything that the WorkspaceRole `name` gives what it should be."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         role, rules, subjects = self._world_of(name)
         native = projected_name(WORKSPACE_ROLE, name)
         inside = project_workspace_role(role, rules) if role else None
@@ -102,7 +99,7 @@ class TenantProjector:
     async def sync_in(self, name: str, namespace: str) -> Result:
         """The same for one project."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
         if project is None or project.projection.deleted is not None:
             # What is in it goes with it.
@@ -118,7 +115,7 @@ class TenantProjector:
     async def sync_project(self, namespace: str) -> Result:
         """Every role that counts, or counted, in a project."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         project: Entry[Namespace] | None = self._stores[NAMESPACES].get(Key("", namespace))
         workspace = project.projection.workspace if project else ""
         names = {found.key.name for found in self._roles.get(workspace)} if workspace else set()
@@ -139,7 +136,7 @@ class TenantProjector:
     async def sync_binding(self, name: str) -> Result:
         """The role that a WorkspaceRoleBinding gives, and the one that it gave before."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         entry = self._stores[WORKSPACE_ROLE_BINDINGS].get(Key("", name))
         before = self._gave.pop(name, "")
         now = entry.projection.role if entry is not None else ""
@@ -159,7 +156,7 @@ class TenantProjector:
     async def sync_user(self, name: str) -> Result:
         """The roles of somebody who was disabled or enabled."""
         if not self._known():
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         if self._withdrawal.concerns(name):
             for role in sorted({found.projection.role for found in self._by_user.get(name)}):
                 await self.sync_role(role)

@@ -9,7 +9,7 @@ step() { printf '%s\n' "== $*"; "$@"; }
 
 step $bin/ruff check .
 step $bin/ruff format --check --quiet .
-step $bin/mypy
+step $bin/mypy --num-workers 2
 step $bin/lint-imports --no-logo
 step $bin/python manage.py check --fail-level WARNING
 step $bin/python manage.py makemigrations --check --dry-run

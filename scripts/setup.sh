@@ -40,9 +40,12 @@ for stamp in ".venv/.$set_name" .venv/.dev; do
   fi
 done
 if [ -z "${installed:-}" ]; then
-  echo "Installing what requirements/$set_name.txt lists; the first time takes a minute or two"
+  echo "Installing what requirements/$set_name.txt lists"
   log=.venv/install.log
-  .venv/bin/pip install --disable-pip-version-check --quiet --require-hashes -r "$lock" >"$log" 2>&1 ||
+  pip() { .venv/bin/pip install --disable-pip-version-check --quiet --require-hashes -r "$1"; }
+  # uv takes a fifth of pip's time. pip may still reach an index that only it was told of.
+  quickly() { pip requirements/uv.txt && .venv/bin/uv pip install --quiet --python .venv --require-hashes -r "$1"; }
+  quickly "$lock" >"$log" 2>&1 || pip "$lock" >"$log" 2>&1 ||
     fail "could not install the packages: $(grep -m1 -i error "$log" || tail -n 1 "$log"). Is a package index reachable?"
   cp "$lock" ".venv/.$set_name"
 fi

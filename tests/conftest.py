@@ -1,30 +1,105 @@
-"""What every test shares: the real control plane, what was left out, and further chances."""
+"""What every test shares: the real control plane, how deep a run looks, and what was left out."""
 
-from pathlib import Path
+import os
+from collections import defaultdict
+from typing import Any
 
 import pytest
+from django.core.signals import setting_changed
+from django.test.signals import root_urlconf_changed
+from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
-pytest_plugins = ["tests.controlplane.plugin"]
+from tests.depth import DEEP, SEED, some
 
-#: Tests of several real programs that run side by side. A busy machine may stop one of them for longer
-#: than the test waits, so they are tried again, at most twice; the run's last lines list each that was.
-_SIDE_BY_SIDE = (
-    "accounts",
-    "browser",
-    "chaos",
-    "commands",
-    "contract",
-    "controlplane",
-    "hostile",
-    "live",
-    "rbac",
-    "server",
-    "workspaces",
+pytest_plugins = ["tests.controlplane.plugin", "tests.programs", "tests.timelimit"]
+
+# The gate tries the same examples in every run. A property has its own number where these are too few.
+settings.register_profile("gate", deadline=None, derandomize=True, database=None)
+settings.register_profile("deep", deadline=None, max_examples=1_000, print_blob=True)
+settings.load_profile("deep" if DEEP else "gate")
+
+# What resolves addresses is kept by the name of the URLconf, so that nothing is wrong when a test has
+# another: to make it anew takes longer than most of these tests.
+setting_changed.disconnect(root_urlconf_changed)
+
+
+# Of what a control plane does in a test a quarter would be the collection of memory, of which there is
+# enough.
+os.environ.setdefault("GOGC", "400")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "deep: what only `make test-deep` does")
+    config.addinivalue_line(
+        "markers",
+        "programs: starts others: a cluster, a database server, a browser; see tests/programs.py",
+    )
+    config.addinivalue_line(
+        "markers", "alike: the same code whatever the parameters are; the gate tries some of them"
+    )
+
+
+#: Folders whose tests share what is dear, a control plane or a console: one worker runs all tests of one
+#: of them. The longest come first, so that none of them is left over for the end.
+_TOGETHER = (
+    *("tests/browser/looks", "tests/browser/pages", "tests/accounts/oauth", "tests/workspaces"),
+    *("tests/contract", "tests/chaos", "tests/accounts/kubesphere", "tests/browser/tasks"),
 )
-_FOLDER = Path(__file__).parent
+#: Parameters of a test that is marked `alike`, in the gate.
+SOME = 12
+_FIRST = (*_TOGETHER, "tests/hostile", "tests/accounts/hostile", "tests/leaks")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class _ByFolder(LoadScopeScheduling):
+    """The tests of a file, or of a folder of `_TOGETHER`, go to one worker, in order."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return next((one for one in _TOGETHER if file.startswith(f"{one}/")), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests of clusters wait for a good part of their time."""
+    return min(len(os.sched_getaffinity(0)) + 1, 4)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _ByFolder(config, log)
+
+
+def pytest_report_header() -> str:
+    return f"depth: {'deep' if DEEP else 'gate'}, TEST_SEED={SEED}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not DEEP:
+        left_out = {item for item in items if item.get_closest_marker("deep")} | _like_others(items)
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
-        if item.path.relative_to(_FOLDER).parts[0] in _SIDE_BY_SIDE:
-            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=2))
+        if item.get_closest_marker("programs"):
+            # Tried once more. The run's last lines name each that was: a fault to find.
+            item.add_marker(pytest.mark.flaky(reruns=1))
+    items.sort(key=_place)
+
+
+def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Of each test that is marked `alike` all but so many, by its name and theirs."""
+    alike: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    for item in items:
+        if item.get_closest_marker("alike"):
+            alike[item.nodeid.partition("[")[0]][item.nodeid] = item
+    return {
+        item
+        for test, ones in alike.items()
+        for name, item in ones.items()
+        if name not in some(test, ones, SOME)
+    }
+
+
+def _place(item: pytest.Item) -> int:
+    firsts = (number for number, one in enumerate(_FIRST) if item.nodeid.startswith(f"{one}/"))
+    return next(firsts, len(_FIRST))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from access.page import page
 from access.rights.questions import VERBS, Asked, known_resources, read_question
 from access.roles.listing import TITLES
-from access.roles.places import may, role_url
+from access.roles.places import may, shown_url
 from accounts.administration.show import nobody
 from accounts.administration.target import require
 from accounts.directory import users
@@ -43,8 +43,8 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One role that somebody has: `through` a group, "" for a binding of their own name; `where`: "" for
-    the whole of its level."""
+    """One role that somebody has. `url`: "" where the reader has no page of it; `through`: a group, ""
+    for a binding of their own name; `where`: "" for the whole of its level."""
 
     level: str | Promise
     role: str
@@ -125,7 +125,7 @@ def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
             yield Link(
                 TITLES[held.place.level],
                 held.role,
-                role_url(held.place, held.role),
+                shown_url(access, held.place, held.role),
                 held.place.workspace,
                 _through(held.subject),
                 held.binding,
@@ -133,23 +133,23 @@ def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
             )
     for grant in get_authorizer().grants(identity, acting=False):
         if source_of(grant.binding) is None and _may_know(access, grant, is_self):
-            yield _link_of(grant)
+            yield _link_of(access, grant)
 
 
-def _link_of(grant: Grant) -> Link:
+def _link_of(access: Access, grant: Grant) -> Link:
     kind, namespace, name = grant.role
     place = Place(Level.CLUSTER) if kind == "ClusterRole" else Place(Level.PROJECT, "", namespace)
-    url, level = role_url(place, name), place.level
+    level = place.level
     source = source_of(grant.binding)
     if source is not None and source.level in _SOURCES:
         level = _SOURCES[source.level]
         source_role = source_of(name)
         name = source_role.name if source_role is not None else name
-        url = role_url(Place(level), name) if source_role is not None else url
+        place = Place(level) if source_role is not None else place
     return Link(
         TITLES[level],
         name,
-        url,
+        shown_url(access, place, name),
         grant.namespace,
         _through(grant.subject),
         grant.binding,
@@ -190,7 +190,7 @@ def _answer(access: Access, identity: Identity, asked: Asked, is_self: bool) -> 
         return Answer(
             _text(found),
             yes=True,
-            chain=tuple(_link_of(one) for one in chain),
+            chain=tuple(_link_of(access, one) for one in chain),
             beyond_sight=len(chain) < len(found.because),
         )
     reader = get_authorizer().explain(access.identity, asked.question)

@@ -44,7 +44,8 @@ class RoleForm:
 
 def read_form(request: HttpRequest, known: Mapping[str, Template], *, prefix: str = "") -> RoleForm:
     """`prefix`: what names of this place begin with."""
-    ticked = [name for name in request.POST.getlist("template") if name in known]
+    given = request.POST.getlist("template")
+    ticked = [name for name in given if name in known]
     chosen = with_needs(ticked, known)
     form = RoleForm(
         name=prefix + _text(request, "name"),
@@ -56,6 +57,8 @@ def read_form(request: HttpRequest, known: Mapping[str, Template], *, prefix: st
         uid=request.POST.get("uid", "")[:MAX_ID],
         version=request.POST.get("version", "")[:MAX_ID],
     )
+    if len(ticked) < len(given):
+        form.errors["template"] = _("A permission that was chosen is not there any more.")
     further, problem = parse_further(form.further)
     if problem:
         form.errors["further"] = problem

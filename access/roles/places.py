@@ -69,6 +69,15 @@ def role_url(place: Place, name: str, act: str = "") -> str:
     return reverse("access:role", args=(place.level.value, name, *given))
 
 
+def shown_url(access: Access, place: Place, name: str) -> str:
+    """The role's page; "" for whoever may not see it, where there is none, and before that is known."""
+    try:
+        role = find_role(access, place.level, place.namespace, name)
+    except (Denied, NotArrived, Http404):
+        return ""
+    return role.url if role is not None else ""
+
+
 def list_url(place: Place) -> str:
     if place.level is Level.WORKSPACE and place.workspace:
         return reverse("access:workspace_roles", args=(place.workspace,))

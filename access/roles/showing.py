@@ -21,12 +21,13 @@ from access.roles.places import (
     list_url,
     may,
     new_url,
-    role_url,
+    shown_url,
 )
 from access.roles.tree import titles
 from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
-from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, Key
+from accounts.directory import users
+from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
 from console.ui.following import Following, etag_of_page, followed
@@ -179,7 +180,7 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
         yield HolderLine(
             SUBJECTS.get(one.kind, one.kind),
             visible(one.name),
-            _subject_url(one),
+            _subject_url(access, one),
             one.namespace if is_bound_wider else "",
             one.binding,
             removable,
@@ -187,10 +188,15 @@ def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
         )
 
 
-def _subject_url(one: Holding) -> str:
-    # Bindings may name anybody, also whom no address can name.
-    addressed = one.kind == "User" and one.name and "/" not in one.name
-    return reverse("access:rights", args=(one.name,)) if addressed else ""
+def _subject_url(access: Access, one: Holding) -> str:
+    # Bindings may name anybody: who is no user, and whom no address can name.
+    if one.kind != "User" or not one.name or "/" in one.name:
+        return ""
+    url = reverse("access:rights", args=(one.name,))
+    if one.name == access.identity.name:
+        return url
+    known = access.can("get", USERS, name=one.name) and users().store.get(Key("", one.name))
+    return url if known else ""
 
 
 def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
@@ -202,7 +208,7 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
             return [(_("In Kubernetes"), _("it is a role of Kubernetes' own"), "")]
         known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
         of = known.get(source.level)
-        url = role_url(Place(of), source.name) if of else ""
+        url = shown_url(access, Place(of), source.name) if of else ""
         return [(_("Made of"), f"{source.level} {source.name}", url)]
     if level is Level.GLOBAL and name == PLATFORM_ADMIN:
         return [_object(access, CLUSTER_ROLES, CLUSTER_ADMIN)]

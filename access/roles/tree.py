@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from rbac.catalogue import CATALOGUE, PREFIX, Template
 from rbac.covering import covers
@@ -38,12 +39,13 @@ class Branch:
 def tree(known: Mapping[str, Template], chosen: Collection[str], held: Rules) -> tuple[Branch, ...]:
     """Modules and templates in the order of `known`."""
     modules: dict[str, list[Leaf]] = {}
+    comma = pgettext("between two of several", ", ")
     for template in known.values():
         leaf = Leaf(
             template.name,
             title_of(template),
             template.needs,
-            ", ".join(title_of(known[name]) for name in template.needs if name in known),
+            comma.join(title_of(known[name]) for name in template.needs if name in known),
             tuple(sentences(template.rules)),
             template.name in chosen,
             covers(held, template.rules),

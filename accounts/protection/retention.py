@@ -15,7 +15,7 @@ from accounts.oauth.options import options
 from accounts.states import ACTIVE, LOCKED, transition
 from accounts.writing import Manifest, patch_user, state_status, time_text
 from console.kube.clock import Clock
-from console.kube.controller import Request, Result
+from console.kube.controller import NotSynced, Request, Result
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, LOGIN_RECORDS, USERS, Key
 from console.kube.indexes import indexes_of
@@ -27,8 +27,6 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from rbac.recorder import WARNING, Recorder
 
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 Record = Entry[LoginRecord]
@@ -50,7 +48,7 @@ class LoginRecordReconciler:
         if record is None or record.projection.deleted is not None or not record.projection.user:
             return Result()
         if not self._users.freshness.synced:
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         user = self._users.store.get(Key("", record.projection.user))
         age = self._clock.now() - _time(record)
         history = options().limits.history

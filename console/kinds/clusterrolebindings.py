@@ -36,6 +36,7 @@ class ClusterRoleBindingKind(ResourceKind):
             priority=1,
             get=lambda binding: f"{binding.role_kind}/{binding.role}",
             to=role_of,
+            leads_to=("clusterroles",),
         ),
         ListColumn(
             id="users",

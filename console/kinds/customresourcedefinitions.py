@@ -14,6 +14,7 @@ from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
+    ANYWHERE,
     AgeColumn,
     LinkColumn,
     ListColumn,
@@ -32,7 +33,7 @@ from console.ui.filters import (
     Test,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
-from console.ui.registry import register
+from console.ui.registry import kinds, register
 from console.ui.text import visible
 
 SCOPES: dict[str, str | Promise] = {
@@ -62,7 +63,10 @@ def versions_of(definition: Definition) -> tuple[str, ...]:
 
 
 def objects_of(definition: Definition) -> Target | None:
-    if not definition.established or not versions_of(definition):
+    versions = versions_of(definition)
+    if not definition.established or not versions:
+        return None
+    if not kinds.customs.lists(definition.group, definition.plural, versions):
         return None
     return Target(f"{definition.plural}.{definition.group}", "", "")
 
@@ -93,6 +97,7 @@ class CustomResourceDefinitionKind(ResourceKind):
             priority=2,
             get=lambda definition: definition.kind,
             to=objects_of,
+            leads_to=ANYWHERE,
         ),
         TextColumn(
             id="group",

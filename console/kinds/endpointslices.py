@@ -56,6 +56,7 @@ class EndpointSliceKind(ResourceKind):
             priority=2,
             get=lambda endpoints: endpoints.service,
             to=service_of,
+            leads_to=("services",),
         ),
         RatioColumn(
             id="ready",

@@ -6,6 +6,7 @@ from console.kube.gvr import EVENTS
 from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.ui.columns import (
+    SEGMENTS,
     AgeColumn,
     LinkColumn,
     NameColumn,
@@ -46,6 +47,7 @@ class EventKind(ResourceKind):
             priority=1,
             get=lambda item: item.about,
             to=lambda item: target_of(item.about, item.about_namespace),
+            leads_to=tuple(SEGMENTS.values()),
         ),
         TextColumn(
             id="message", label=gettext_lazy("Message"), priority=2, get=lambda item: item.message

@@ -57,6 +57,7 @@ class GatewayKind(ResourceKind):
             priority=3,
             get=lambda gateway: gateway.class_name,
             to=class_of,
+            leads_to=("gatewayclasses.gateway.networking.k8s.io",),
         ),
         ListColumn(
             id="addresses",

@@ -44,6 +44,7 @@ class GlobalRoleBindingKind(ResourceKind):
             priority=1,
             get=lambda binding: binding.role,
             to=role_of,
+            leads_to=("globalroles.iam.kubesphere.io",),
         ),
         ListColumn(
             id="users",

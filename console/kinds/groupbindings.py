@@ -36,6 +36,7 @@ class GroupBindingKind(ResourceKind):
             priority=1,
             get=lambda binding: binding.group,
             to=group_of,
+            leads_to=("groups.iam.kubesphere.io",),
         ),
         ListColumn(
             id="users",

@@ -12,6 +12,7 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
+    SEGMENTS,
     AgeColumn,
     LinkColumn,
     ListColumn,
@@ -55,6 +56,7 @@ class AutoscalerKind(ResourceKind):
             label=gettext_lazy("Scales"),
             get=lambda item: item.target,
             to=lambda item: target_of(item.target, item.namespace),
+            leads_to=tuple(SEGMENTS.values()),
         ),
         ListColumn(
             id="metrics", label=gettext_lazy("Metrics"), most=2, get=lambda item: item.metrics

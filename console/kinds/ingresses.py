@@ -55,6 +55,7 @@ class IngressKind(ResourceKind):
             priority=3,
             get=lambda ingress: ingress.class_name,
             to=class_of,
+            leads_to=("ingressclasses",),
         ),
         ListColumn(
             id="hosts",

@@ -42,6 +42,7 @@ class LoginRecordKind(ResourceKind):
             priority=1,
             get=lambda record: record.user,
             to=user_of,
+            leads_to=("users.iam.kubesphere.io",),
         ),
         StatusColumn(),
         IpColumn(

@@ -61,6 +61,7 @@ class PersistentVolumeClaimKind(ResourceKind):
             priority=3,
             get=lambda claim: claim.volume,
             to=volume_of,
+            leads_to=("persistentvolumes",),
         ),
         QuantityColumn(
             id="capacity",
@@ -88,6 +89,7 @@ class PersistentVolumeClaimKind(ResourceKind):
             priority=2,
             get=lambda claim: claim.storage_class,
             to=class_of,
+            leads_to=("storageclasses",),
         ),
         TextColumn(
             id="attributes_class",

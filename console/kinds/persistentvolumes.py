@@ -91,6 +91,7 @@ class PersistentVolumeKind(ResourceKind):
             priority=2,
             get=lambda volume: volume.claim,
             to=claim_of,
+            leads_to=("persistentvolumeclaims",),
         ),
         LinkColumn(
             id="storage_class",
@@ -98,6 +99,7 @@ class PersistentVolumeKind(ResourceKind):
             priority=3,
             get=lambda volume: volume.storage_class,
             to=class_of,
+            leads_to=("storageclasses",),
         ),
         TextColumn(
             id="attributes_class",

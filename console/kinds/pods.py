@@ -67,6 +67,7 @@ class PodKind(ResourceKind):
             priority=3,
             get=lambda pod: pod.node,
             to=lambda pod: target_of(f"Node/{pod.node}", ""),
+            leads_to=("nodes",),
         ),
         IpColumn(id="ip", label=gettext_lazy("IP"), priority=4, get=lambda pod: pod.ip),
         AgeColumn(priority=1),

@@ -48,6 +48,7 @@ class RoleBindingKind(ResourceKind):
             priority=1,
             get=lambda binding: f"{binding.role_kind}/{binding.role}",
             to=role_of,
+            leads_to=("clusterroles", "roles"),
         ),
         ListColumn(
             id="users",

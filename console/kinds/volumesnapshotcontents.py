@@ -83,6 +83,7 @@ class VolumeSnapshotContentKind(ResourceKind):
             priority=2,
             get=lambda content: content.snapshot,
             to=snapshot_of,
+            leads_to=("volumesnapshots.snapshot.storage.k8s.io",),
         ),
         AgeColumn(priority=1),
     )

@@ -55,6 +55,8 @@ READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
 #: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
 CALL_TIMEOUT = 4.5
+#: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
+MAX_ANSWER = 16 * 2**20
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
@@ -285,7 +287,7 @@ class Transport:
         async with self.open(
             method, path, params=params, headers=headers, body=body, total_timeout=timeout
         ) as response:
-            return Answer(response.status, await response.read(), response.headers)
+            return Answer(response.status, await _body(response), response.headers)
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
@@ -296,6 +298,31 @@ class Transport:
             return False
         await self.close()
         return True
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """Raises `ServerError` for one that does not come to an end."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in response.content.iter_any():
+        size += len(piece)
+        if size > MAX_ANSWER:
+            _abort(response)
+            raise ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """What every answer to a call is: an object of Kubernetes, or its `Status`. A proxy in between may
+    answer 200 with anything. Raises `ServerError`."""
+    try:
+        found = msgspec.json.decode(body, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = {}
+    if not isinstance(found.get("metadata"), dict):
+        raise ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
+    return found
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
@@ -434,7 +461,7 @@ class ObjectClient:
         answer = await self._transport.request(
             method, path, params=params, headers=headers, body=data
         )
-        return msgspec.json.decode(answer.body, type=dict[str, Any])
+        return _object(answer.body)
 
     async def get(
         self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""

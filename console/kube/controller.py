@@ -9,7 +9,7 @@ https://kubernetes.io/docs/concepts/architecture/controller/.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from console.kube.errors import ApiError, Conflict
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from console.kube.runtime import Runtime
 
 log = logging.getLogger(__name__)
+
+#: Seconds until another look when a cache has no list yet.
+UNSYNCED_RETRY = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +44,31 @@ class TerminalError(Exception):
     """Trying again without a change of the object is useless."""
 
 
+class NotSynced(Exception):
+    """A cache that the look needs has no list yet. It is taken again soon."""
+
+
 class Reconciler(Protocol):
     name: str
     gvr: GVR
 
     async def reconcile(self, request: Request) -> Result:
-        """Any exception means: again later; a `TerminalError` means: not before the next change."""
+        """Any exception means: again later; a `TerminalError` means: not before the next change; a
+        `NotSynced`: soon, and that is no failure."""
         ...
 
 
 @dataclass(slots=True)
 class Progress:
     """How one controller does in this process. `done` and `failed` count looks since the start; `waiting`
-    are objects to look at, `retrying` those whose last look failed."""
+    are objects to look at, `early` among them those that were looked at too early, `retrying` those
+    whose last look failed."""
 
     done: int = 0
     failed: int = 0
     waiting: int = 0
     retrying: int = 0
+    early: set[Request] = field(default_factory=set)
 
 
 Factory = Callable[["Runtime"], Reconciler]
@@ -71,7 +81,7 @@ def progress() -> Mapping[str, Progress]:
     """Of every controller that ran here, by its name."""
     for name, queue in _queues.items():
         found = _progress[name]
-        found.waiting, found.retrying = len(queue), queue.retrying
+        found.waiting, found.retrying = len(queue) + len(found.early), queue.retrying
     return dict(_progress)
 
 
@@ -110,12 +120,17 @@ async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -
         if _queues.get(reconciler.name) is queue:
             del _queues[reconciler.name]
             told.waiting = told.retrying = 0
+            told.early.clear()
 
 
 async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progress) -> None:
     while (request := await queue.get()) is not None:
+        told.early.discard(request)
         try:
             result = await reconciler.reconcile(request)
+        except NotSynced:
+            told.early.add(request)
+            queue.add_after(request, UNSYNCED_RETRY)
         except TerminalError as error:
             told.failed += 1
             log.warning("%s %s: %s", reconciler.name, request.name, error)

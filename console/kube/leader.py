@@ -22,10 +22,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from console.kube.client import CALL_TIMEOUT, ObjectClient
 from console.kube.clock import Clock
-from console.kube.errors import ApiError, NotFound, Unavailable
+from console.kube.errors import ApiError, NotFound, ServerError, Unavailable
 from console.kube.gvr import LEASES
+from console.kube.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +38,32 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 #: Seconds: how long a Lease holds, within which it must be renewed, and between two tries.
 LEASE_SECONDS, RENEW_WITHIN, RETRY_EVERY = 15.0, 10.0, 2.0
 assert RENEW_WITHIN + CALL_TIMEOUT < LEASE_SECONDS  # noqa: S101
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    resource_version: str
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class _Lease(msgspec.Struct):
+    """https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/lease-v1/"""
+
+    metadata: _Metadata
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+def _read(lease: Manifest) -> _Lease:
+    """Raises `ServerError` for what is no Lease."""
+    try:
+        return msgspec.convert({**lease, "spec": lease.get("spec") or {}}, _Lease)
+    except msgspec.ValidationError as error:
+        raise ServerError(502, Sentence("The answer of the Kubernetes API is no Lease")) from error
 
 
 class NotLeading(Unavailable):
@@ -135,11 +164,11 @@ class Leader:
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
         except NotFound:
             return await self._create()
-        spec = lease.get("spec") or {}
-        holder = spec.get("holderIdentity") or ""
-        if holder not in ("", self.identity) and not self._has_run_out(lease):
+        found = _read(lease)
+        holder = found.spec.holder_identity or ""
+        if holder not in ("", self.identity) and not self._has_run_out(found):
             return False
-        wanted = self._spec(spec, taken=holder != self.identity)
+        wanted = self._spec(found.spec, taken=holder != self.identity)
         await self._client.replace(
             LEASES, {**lease, "spec": wanted}, namespace=self._namespace, name=self._name
         )
@@ -150,27 +179,27 @@ class Leader:
             "apiVersion": LEASES.group_version,
             "kind": "Lease",
             "metadata": {"name": self._name, "namespace": self._namespace},
-            "spec": self._spec({}, taken=True),
+            "spec": self._spec(_Spec(), taken=True),
         }
         await self._client.create(LEASES, body, namespace=self._namespace)
         return True
 
-    def _has_run_out(self, lease: Manifest) -> bool:
+    def _has_run_out(self, lease: "_Lease") -> bool:
         """By our clock, since we first saw it as it is: the times in it are another machine's."""
-        seen = lease["metadata"]["resourceVersion"]
+        seen = lease.metadata.resource_version
         if seen != self._seen:
             self._seen, self._seen_at = seen, self._clock.monotonic()
-        lasts = float((lease.get("spec") or {}).get("leaseDurationSeconds") or LEASE_SECONDS)
+        lasts = lease.spec.lease_duration_seconds or LEASE_SECONDS
         return self._clock.monotonic() - self._seen_at >= lasts
 
-    def _spec(self, before: Manifest, *, taken: bool) -> Manifest:
+    def _spec(self, before: "_Spec", *, taken: bool) -> Manifest:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        changes = int(before.get("leaseTransitions") or 0)
-        known = bool(before.get("acquireTime"))
+        changes = before.lease_transitions or 0
+        known = bool(before.acquire_time)
         return {
             "holderIdentity": self.identity,
             "leaseDurationSeconds": int(LEASE_SECONDS),
-            "acquireTime": now if taken else before.get("acquireTime") or now,
+            "acquireTime": now if taken else before.acquire_time or now,
             "renewTime": now,
             "leaseTransitions": changes + 1 if taken and known else changes,
         }
@@ -182,9 +211,8 @@ class Leader:
         self._held_since = None
         with suppress(ApiError, TimeoutError):
             lease = await self._client.get(LEASES, namespace=self._namespace, name=self._name)
-            spec = lease.get("spec") or {}
-            if spec.get("holderIdentity") == self.identity:
-                spec = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1}
+            if _read(lease).spec.holder_identity == self.identity:
+                spec = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
                 await self._client.replace(
                     LEASES, {**lease, "spec": spec}, namespace=self._namespace, name=self._name
                 )

@@ -13,6 +13,7 @@ from console.kube.store import Entry
 from console.pages.sight import Seen, Sight
 from console.ui.columns import Target, target_of, target_url
 from console.ui.latest import Moment, latest_of
+from console.ui.linked import Links
 from console.ui.links import HOST_CLUSTER
 from console.ui.selection import brought_up
 from console.ui.text import visible
@@ -76,7 +77,8 @@ async def changes(sight: Sight) -> Changes:
     if events is None:
         return Changes(tuple(found[:MOST]), None, "")
     moments = await _latest(events)
-    warnings = [_warned(events, entry) for m in moments if (entry := _entry(events, m))]
+    links = Links(sight.access)
+    warnings = [_warned(events, entry, links) for m in moments if (entry := _entry(events, m))]
     spec = ViewSpec(events.kind, HOST_CLUSTER).with_values("type", ("Warning",))
     spec = spec.with_values("namespace", events.wanted)
     return Changes(tuple(found[:MOST]), tuple(warnings), spec.url)
@@ -135,7 +137,7 @@ def _departure(seen: Seen, departure: Departure) -> Change:
     )
 
 
-def _warned(seen: Seen, entry: Entry[Any]) -> Warned:
+def _warned(seen: Seen, entry: Entry[Any], links: Links) -> Warned:
     event = entry.projection
     target = target_of(event.about, event.about_namespace)
     # Whoever writes events may name anything: where it leads is their own project or nowhere.
@@ -146,6 +148,6 @@ def _warned(seen: Seen, entry: Entry[Any]) -> Warned:
         visible(event.message),
         visible(event.about.partition("/")[2] or event.about),
         "" if seen.wanted else visible(entry.key.namespace),
-        target_url(target) if target is not None and own else "",
+        links.to(target).url if own else "",
         event.count,
     )

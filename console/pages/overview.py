@@ -110,11 +110,13 @@ async def cluster_overview(request: ConsoleRequest, cluster: str) -> HttpRespons
     if cluster != HOST_CLUSTER:
         raise Http404
     sight = await look(access_of(request), get_runtime(), _once(CLUSTER, WATCHED, (EVENTS,)))
+    title = _("Cluster %(name)s") % {"name": cluster}
     if sight.blind:
-        return _denied(request, _("You may not see anything of this cluster."), _("Cluster"))
+        # Every menu has this page.
+        return await _answer(request, title, {"state": _nothing(request)})
     return await _answer(
         request,
-        _("Cluster %(name)s") % {"name": cluster},
+        title,
         {
             "attention": await attention(sight),
             "figures": await figures(sight, CLUSTER),

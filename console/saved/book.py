@@ -54,6 +54,12 @@ def views_of(reader: Reader, cluster: str, kind: str) -> Sequence[SavedView]:
     return sorted(found, key=lambda view: view.sharing == Sharing.PLATFORM)
 
 
+def all_views(reader: Reader, cluster: str) -> Sequence[SavedView]:
+    """Those of all lists, by kind, and of each as `views_of`."""
+    found = SavedView.objects.filter(reader.readable, cluster=cluster)
+    return sorted(found, key=lambda view: (view.kind, view.sharing == Sharing.PLATFORM))
+
+
 @dataclass(frozen=True, slots=True)
 class Openings:
     """The queries that one list opens with, by the account whose choice it is; "" is the platform's.

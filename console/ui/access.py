@@ -59,6 +59,15 @@ class Explaining(Protocol):
         ...
 
 
+@runtime_checkable
+class Doubting(Protocol):
+    """Rights that know whether the cluster confirms them."""
+
+    def in_doubt(self) -> bool:
+        """True while a missing right may be one that nobody can confirm. Never raises."""
+        ...
+
+
 def require_access(value: object) -> Access:
     """The Access, or `NoAccess` for None and for anything that is not one."""
     if isinstance(value, Access):

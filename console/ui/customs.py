@@ -6,10 +6,11 @@ Promises:
 - A type costs nothing before somebody asks for it, however many there are. Any thread may ask.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 
 from console.kube.discovery import CustomType, Types
+from console.kube.gvr import GVR
 from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
 from console.kube.runtime import get_runtime
@@ -35,6 +36,12 @@ class CustomKinds:
         custom = types.find(group, plural) if group and types is not None else None
         return self._kind(custom) if custom is not None else None
 
+    def lists(self, group: str, plural: str, versions: Iterable[str]) -> bool:
+        """Whether there is a list of a type as soon as it is served."""
+        if self._declared(group, plural):
+            return True
+        return not any(_is_kept(GVR(group, version, plural)) for version in versions)
+
     def named(self, word: str) -> GenericKind | None:
         """The first kind that this word in lower case is a name of."""
         return next(self._called(lambda names: word in names), None)
@@ -59,7 +66,7 @@ class CustomKinds:
 
     def _kind(self, custom: CustomType) -> GenericKind | None:
         gvr = custom.gvr
-        if gvr in DECODERS or gvr in PRIVATE or self._declared(gvr.group, gvr.resource):
+        if _is_kept(gvr) or self._declared(gvr.group, gvr.resource):
             return None
         known = self._kinds.get(gvr.qualified)
         if known is not None and known.custom == custom:
@@ -77,6 +84,11 @@ class CustomKinds:
         names = {item.gvr.qualified for item in _types() or ()}
         self._kinds = {name: kind for name, kind in self._kinds.items() if name in names}
         self._most = len(self._kinds) + SPARE
+
+
+def _is_kept(gvr: GVR) -> bool:
+    """Whether the console reads the type for itself."""
+    return gvr in DECODERS or gvr in PRIVATE
 
 
 def _names(custom: CustomType) -> tuple[str, ...]:

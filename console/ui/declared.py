@@ -11,11 +11,13 @@ from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
+from console.ui.linked import leads_anywhere
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredAccess:
-    """To `kind` what its list and its actions ask; to the types of `needs` whether they may be listed."""
+    """To `kind` what its list and its actions ask; to the types of `needs` whether they may be listed. A
+    kind that leads anywhere shares what it shows with nobody, and may ask that of every type."""
 
     access: Access
     kind: ResourceKind
@@ -44,4 +46,4 @@ class DeclaredAccess:
     def _declared(self, verb: str, gvr: GVR) -> bool:
         if gvr == self.kind.gvr:
             return verb == "list" or any(verb == action.verb for action in self.kind.actions)
-        return verb == "list" and gvr in self.needs
+        return verb == "list" and (gvr in self.needs or leads_anywhere(self.kind))

@@ -118,7 +118,7 @@ def detail(
         kind=place.kind,
         key=place.key,
         entry=entry,
-        access=DeclaredAccess(access, place.kind, place.needs),
+        access=DeclaredAccess(access, place.kind, place.asks),
         informers={place.kind.gvr: informer, **others},
         cluster=place.cluster,
         query=dict(place.choices),

@@ -15,14 +15,16 @@ from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
+from console.ui.columns import SEGMENTS
 from console.ui.decisions import check_seen, readable
 from console.ui.following import Following
 from console.ui.kind import ResourceKind
+from console.ui.linked import linked_types, types_of
 from console.ui.links import HOST_CLUSTER, detail_url
 from console.ui.meters import reach_of
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
-from console.ui.rights import detail_rights_key, rights_key
+from console.ui.rights import detail_rights_key, listable, rights_key
 from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
 
@@ -99,12 +101,16 @@ class DetailPlace:
         found = {gvr for panel in self.tab.panels for gvr in panel.needs()}
         return frozenset(found - {self.kind.gvr})
 
+    @property
+    def asks(self) -> frozenset[GVR]:
+        """`needs`, and the types that it may lead to, of which nothing but whether there is the object
+        is looked up."""
+        named = (*linked_types(self.kind), *types_of(SEGMENTS.values()))
+        return self.needs | (frozenset(named) - {self.kind.gvr})
+
     def rights(self, access: Access) -> Hashable:
         self.check(access)
-        needed = [
-            (gvr, access.namespaces_where("list", gvr), access.names_where("list", gvr))
-            for gvr in sorted(self.needs)
-        ]
+        needed = [(gvr, listable(gvr, access)) for gvr in sorted(self.asks)]
         return detail_rights_key(self.kind, access), tuple(needed)
 
     def check(self, access: Access) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Hashable, Iterator
 
+from console.kube.gvr import GVR
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.decisions import Denied, readable
 from console.ui.kind import ResourceKind
+from console.ui.linked import leads_anywhere, linked_types
 
 
 def rights_key(kind: ResourceKind, access: Access) -> Hashable:
@@ -14,6 +16,11 @@ def rights_key(kind: ResourceKind, access: Access) -> Hashable:
     Decided anew at each call. Raises `Denied` for whoever may see nothing.
     """
     return (readable(kind, access), *_parts(kind, access))
+
+
+def listable(gvr: GVR, access: Access) -> Hashable:
+    """What of a type the viewer may list."""
+    return access.namespaces_where("list", gvr), access.names_where("list", gvr)
 
 
 def detail_rights_key(kind: ResourceKind, access: Access) -> Hashable:
@@ -25,6 +32,10 @@ def detail_rights_key(kind: ResourceKind, access: Access) -> Hashable:
 
 
 def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:
+    for gvr in linked_types(kind):
+        yield listable(gvr, access)
+    if leads_anywhere(kind):
+        yield access.identity.name
     for action in kind.actions:
         yield access.namespaces_where(action.verb, kind.gvr)
         yield access.names_where(action.verb, kind.gvr)

@@ -18,7 +18,9 @@ from console.ui.access import Access
 from console.ui.actions import Delete
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column, told
+from console.ui.columns.links import Linked
 from console.ui.kind import ResourceKind
+from console.ui.linked import Links, linked
 from console.ui.links import action_url, detail_url
 from console.ui.meters import Meter
 from console.ui.text import dom_id
@@ -93,11 +95,13 @@ def make_row(
     chosen: tuple[str, ...] = (),
     meter: Meter | None = None,
     everywhere: frozenset[str] = frozenset(),
+    links: Links | None = None,
 ) -> Row:
     """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
 
     `chosen`: the columns, as `ViewSpec.columns`. `meter`: the viewer's, where usage is shown.
     `everywhere`: of the actions, some that the viewer has the right to for every object of the kind.
+    `links`: the page's own, where it has more rows than this.
     """
     name = entry.key.name
     allowed = tuple(
@@ -110,7 +114,9 @@ def make_row(
         )
     )
     used = (meter.used(entry),) if meter is not None and meter.works else ()
-    return _row(kind, cluster, entry, allowed, chosen, used)
+    columns = shown_columns(kind, chosen, bool(used))
+    leads = (links or Links(access)).of(columns, entry)
+    return _row(kind, cluster, entry, allowed, chosen, used, leads)
 
 
 # An entry is equal to itself alone, so a row is never of another version of its object.
@@ -122,8 +128,11 @@ def _row(
     allowed: tuple[str, ...],
     chosen: tuple[str, ...],
     used: tuple[Used | None] | tuple[()],
+    leads: tuple[Linked, ...],
 ) -> Row:
     columns = shown_columns(kind, chosen, bool(used))
+    if leads:
+        columns = linked(columns, leads)
     if used:
         columns = told(columns, lambda _entry: used[0])
     key, status = entry.key, kind.status(entry)
@@ -134,6 +143,7 @@ def _row(
         severity,
         [column.plain(entry) for column in columns],
         allowed,
+        [tuple(one) for one in leads],
     )
     return Row(
         id=dom_id(kind.segment, str(key)),

@@ -22,6 +22,7 @@ from console.ui.decisions import Denied, Readable, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
+from console.ui.linked import Links
 from console.ui.meters import Meter, meter_of
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
@@ -103,8 +104,7 @@ def rows(
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
-    start = (spec.page - 1) * spec.limit
-    selection = select(spec, access, informer, slice(start, start + spec.limit))
+    selection = select(spec, access, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
     meter = meter_of(spec.kind, access)
     columns = _headers(spec, metered=_works(meter))
@@ -112,8 +112,9 @@ def rows(
     everywhere = frozenset(
         action.name for action in spec.kind.actions if access.can(action.verb, spec.kind.gvr)
     )
+    links = Links(access)
     shown = tuple(
-        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere)
+        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere, links)
         for entry in selection.entries
     )
     total = selection.total
@@ -137,6 +138,12 @@ def rows(
         bulk=_may_delete(spec.kind, access),
         cut=cut_of(informer),
     )
+
+
+def shown_part(spec: ViewSpec) -> slice:
+    """The positions of the rows that its page shows."""
+    start = (spec.page - 1) * spec.limit
+    return slice(start, start + spec.limit)
 
 
 def _choices(

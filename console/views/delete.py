@@ -21,7 +21,7 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
-from console.ui.access import Access
+from console.ui.access import Access, Doubting
 from console.ui.decisions import Denied, check_seen
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
@@ -74,7 +74,7 @@ async def delete_page(
     try:
         check_seen(kind, access, target.key)
         if not _may(target, access):
-            if not cluster_is_away():
+            if not is_in_doubt(access):
                 raise Denied(ACTION, kind.gvr, namespace)
             # Rights that nobody can confirm now change nothing; that is not the same as having none.
             text = _("The cluster does not answer, so nothing can be deleted now.")
@@ -98,10 +98,10 @@ def _may(target: Target, access: Access) -> bool:
     return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)
 
 
-def cluster_is_away() -> bool:
-    """True if a missing right may be one that nobody can confirm now."""
-    informers = get_runtime().informers().values()
-    return any(informer.freshness.stale_since is not None for informer in informers)
+def is_in_doubt(access: Access) -> bool:
+    """True if a missing right may be one that nobody can confirm now. Types that say nothing about
+    rights may be away or refused to the console for ever."""
+    return isinstance(access, Doubting) and access.in_doubt()
 
 
 def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:

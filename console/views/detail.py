@@ -26,6 +26,7 @@ from console.ui.export import item
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.freshness import live_state
 from console.ui.http import ConsoleRequest
+from console.ui.linked import prepare_links
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
@@ -95,6 +96,9 @@ async def _shown(
         return await asyncio.to_thread(_data, place, entry, fmt)
     if not is_fragment(request):
         await prepare_menu(get_runtime().informers())
+    entry = informer.store.get(place.key)
+    if entry is not None:
+        await prepare_links(place.kind, access, [entry], seconds=FIRST_LIST_WAIT)
     found = detail(place, access, informer, informers_for(place, access))
     return _drawn(request, found) if found is not None else _missing(request, place, fmt, informer)
 

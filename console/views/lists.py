@@ -19,6 +19,7 @@ from console.ui.decisions import Denied, readable
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
+from console.ui.linked import prepare_links
 from console.ui.meters import meter_of
 from console.ui.nav import prepare_menu
 from console.ui.pages import page
@@ -28,7 +29,7 @@ from console.ui.selection import prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
 from console.ui.statuses import status_response
-from console.ui.table import Table, denied_table, rows, unread_table
+from console.ui.table import Table, denied_table, rows, shown_part, unread_table
 from console.ui.viewspec import FieldError, ViewSpec
 from console.views.denial import denied_page
 from console.views.errors import error_page
@@ -81,6 +82,9 @@ async def _answer(
             by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
             await get_runtime().usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
         await prepare(spec, access, informer)
+        if fmt == "html":
+            entries = select(spec, access, informer, shown_part(spec)).entries
+            await prepare_links(spec.kind, access, entries, seconds=FIRST_LIST_WAIT)
     if fmt != "html":
         return _data(spec, access, informer, fmt)
     if not is_fragment(request):

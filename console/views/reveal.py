@@ -30,7 +30,7 @@ from console.ui.revealed import values
 from console.ui.text import visible
 from console.ui.words import spoken
 from console.ui.yamltext import yaml_text
-from console.views.delete import cluster_is_away
+from console.views.delete import is_in_doubt
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -53,7 +53,7 @@ async def reveal(
         raise Http404
     access = access_of(request)
     if not action.may(access, kind.gvr, namespace=namespace, name=name):
-        if not cluster_is_away():
+        if not is_in_doubt(access):
             return denied_page(request, Denied(action.verb, kind.gvr, namespace), kind)
         text = _("The cluster does not answer, so nothing can be revealed now.")
         return error_page(request, 503, text)

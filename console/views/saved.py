@@ -4,7 +4,9 @@ Everything works by plain forms. A view is a name for the list's address: openin
 and the address says all that it shows.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,18 +15,23 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.kube.runtime import get_runtime
 from console.saved import book
 from console.saved.book import MOST, Full, NameTaken, Reader
 from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
+from console.ui.access import Access
 from console.ui.decisions import Denied, readable
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
-from console.ui.links import list_url
-from console.ui.places import ListPlace, find_list
+from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.nav import prepare_menu
+from console.ui.places import ListPlace, find_kind, find_list
 from console.ui.platform import may_change_everything
+from console.ui.states import StateBlock
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -32,7 +39,8 @@ from console.views.guard import access_of, refuse_anonymous
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A view as templates know it. `managed`: the viewer may change it; `current`: it is shown."""
+    """A view as templates know it. `url` is "" where it leads nowhere for the viewer. `managed`: the
+    viewer may change it; `current`: it is shown."""
 
     number: int
     name: str
@@ -43,13 +51,27 @@ class ViewLink:
     current: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ViewGroup:
+    """The views of one kind's list. `url` is "" for a list that the viewer has no page of; `missing`: the
+    cluster has no such kind, as after the definition of a custom resource went."""
+
+    title: str | Promise
+    url: str
+    missing: bool
+    views: tuple[ViewLink, ...]
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 async def saved_views(request: ConsoleRequest) -> HttpResponse:
-    """GET /views?list=URL: the views of that list; POST (`list`, `name`, `sharing`) saves it as one."""
+    """GET /views: the viewer's views of all lists; with `list`, an address, those of that list. POST
+    (`list`, `name`, `sharing`) saves the list as one."""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
     access = access_of(request)
+    if request.method != "POST" and "list" not in request.GET:
+        return await _all_shown(request, access)
     given = request.POST if request.method == "POST" else request.GET
     place = find_list(given.get("list", ""))
     if place is None or place.spec.errors:
@@ -81,7 +103,64 @@ async def _shown(request: ConsoleRequest, place: ListPlace, reader: Reader) -> H
     return response
 
 
-def _link(view: SavedView, reader: Reader, query: str) -> ViewLink:
+async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
+    reader = Reader(request.account or "", may_change_everything(access))
+    found = await sync_to_async(book.all_views)(reader, HOST_CLUSTER)
+    groups = [
+        group
+        for segment, views in groupby(found, key=lambda view: view.kind)
+        if (group := _group(segment, list(views), reader, access))
+    ]
+    await prepare_menu(get_runtime().informers())
+    context = {
+        "groups": groups,
+        "max_name": MAX_NAME,
+        "state": None
+        if groups
+        else StateBlock(
+            "first-use",
+            _("No view is saved yet"),
+            _(
+                "Open a list, narrow it with filters or choose its columns, then choose Views above it "
+                "and save it under a name."
+            ),
+        ),
+    }
+    return render(request, "console/views_all.html", context)
+
+
+def _group(
+    segment: str, views: Sequence[SavedView], reader: Reader, access: Access
+) -> ViewGroup | None:
+    """None where there is nothing for the viewer: a platform's view of what they may not see."""
+    kind = find_kind(HOST_CLUSTER, segment)
+    may = kind is not None and _may_open(list_url(HOST_CLUSTER, segment), access)
+    shown = [view for view in views if may or view.sharing == Sharing.OWN]
+    if not shown:
+        return None
+    links = [_link(view, reader, None) for view in shown]
+    return ViewGroup(
+        kind.title if kind is not None else segment,
+        list_url(HOST_CLUSTER, segment) if may else "",
+        kind is None,
+        tuple(one if _may_open(one.url, access) else replace(one, url="") for one in links),
+    )
+
+
+def _may_open(url: str, access: Access) -> bool:
+    """Whether there is a list at this address for the viewer: what a view says may have become nonsense,
+    and rights may have gone."""
+    place = find_list(url)
+    if place is None or place.spec.errors:
+        return False
+    try:
+        readable(place.kind, access, place.spec.namespaces)
+    except Denied:
+        return False
+    return True
+
+
+def _link(view: SavedView, reader: Reader, query: str | None) -> ViewLink:
     path = list_url(view.cluster, view.kind)
     platform = view.sharing == Sharing.PLATFORM
     return ViewLink(
@@ -118,7 +197,8 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
 
 @require_POST
 async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
-    """POST /views/{number}: `action` is rename (`name`), delete, open or unopen; `list` leads back."""
+    """POST /views/{number}: `action` is rename (`name`), delete, open or unopen. It leads back to the
+    views of `list`, or to all of them."""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
@@ -133,11 +213,9 @@ async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
     if not done:
         return error_page(request, 404, _("There is no such view."))
     place = find_list(request.POST.get("list", ""))
-    url = (
-        f"{reverse('views')}?{urlencode({'list': place.spec.url})}"
-        if place
-        else reverse("dashboard")
-    )
+    url = reverse("views")
+    if place:
+        url += f"?{urlencode({'list': place.spec.url})}"
     return HttpResponseRedirect(url)
 
 

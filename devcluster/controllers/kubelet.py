@@ -6,6 +6,8 @@ next one is due; all it knows is in the pod's status, so that it goes on after a
 
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from math import inf
 
 from devcluster.controllers.addresses import PodAddresses
 from devcluster.controllers.base import Base
@@ -24,7 +26,7 @@ from devcluster.controllers.containers import (
 from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import conditions_with, is_ready, phase
 from devcluster.crud import Objects
-from devcluster.objects import Obj, dicts, dig, meta, timestamp
+from devcluster.objects import Obj, dicts, dig, meta, parse_time, timestamp
 from devcluster.store import Change, Record
 
 # How long a step takes at least and at most, in seconds.
@@ -171,8 +173,9 @@ class Kubelet(Base):
             container = _first(pod)
             text = f"Back-off restarting failed container {container} in pod {record.name}"
             self._event(pod, "Warning", "BackOff", text, container)
-            # As kubelets do: 10 s, doubled each time, up to five minutes.
-            return float(min(300, 10 << min(count, 5)))
+            return _back_off(count)
+        if (left := _back_off(count) - _since_end(pod)) > 0:
+            return left
         self._put(record, restarted(pod, timestamp()))
         return _spread(record.uid, 4.0, 12.0)
 
@@ -220,6 +223,18 @@ class Kubelet(Base):
 
 def _first(pod: Obj) -> str:
     return str(pod["spec"]["containers"][0]["name"])
+
+
+def _back_off(restarts: int) -> float:
+    """Seconds until a container is started again, as with kubelets: 10, doubled each time, up to 300."""
+    return float(min(300, 10 << min(restarts, 5)))
+
+
+def _since_end(pod: Obj) -> float:
+    """Seconds since the last of its containers ended."""
+    states = dicts(dig(pod, "status.containerStatuses"))
+    ends = [str(end) for one in states if (end := dig(one, "lastState.terminated.finishedAt"))]
+    return (datetime.now(UTC) - max(map(parse_time, ends))).total_seconds() if ends else inf
 
 
 def _spread(uid: str, low: float, high: float) -> float:

@@ -44,7 +44,8 @@ const SIGNS = { "/": search, "?": () => $("help").showModal() };
 
 document.addEventListener("keydown", (event) => {
   const { target, key, code, timeStamp } = event;
-  const typing = target.closest("input, textarea, select, [contenteditable], dialog");
+  // What was just closed keeps the focus for a moment.
+  const typing = target.closest("input, textarea, select, [contenteditable], dialog") && target.checkVisibility();
   if (key === "Escape" && !document.querySelector(":popover-open, dialog[open]")) {
     target.blur();
     if (!typing) up();

@@ -94,9 +94,10 @@ async function load(force) {
     return subscribe();
   }
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (!response || response.status >= 500) return void setTimeout(refresh, 2000);
+  const text = await response?.text().catch(() => null);
+  if (text == null || response.status >= 500) return void setTimeout(refresh, 2000);
   if (response.redirected || response.status === 401 || response.status === 403) return location.reload();
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById($("detail") ? "detail" : "results");
   if (!fresh || followed()?.dataset.url !== url) return;
   if (fresh.id === "detail") redraw(fresh);
@@ -237,8 +238,9 @@ document.addEventListener("htmx:wsOpen", ({ detail }) => {
   mirror();
   subscribe();
 });
-document.addEventListener("htmx:wsClose", () => {
+document.addEventListener("htmx:wsClose", ({ detail }) => {
   connected = false;
+  document.body.dataset.closed = detail.event.code;
   mirror();
 });
 document.addEventListener("htmx:wsBeforeMessage", (event) => {

@@ -17,10 +17,13 @@ function choose(option) {
   else field.removeAttribute("aria-activedescendant");
 }
 
+/** What the arrows last led to, as its text: an answer that comes later must not take it away. */
+let pointed = "";
 function step(by) {
   const all = options();
   const at = all.indexOf(chosen());
   choose(all[(at + by + all.length) % all.length]);
+  pointed = chosen()?.textContent ?? "";
 }
 
 let asking = null;
@@ -32,16 +35,19 @@ async function ask() {
   if (!answer || answer.status >= 500) return;
   // The session has ended: the whole page says so.
   if (answer.status === 401) return location.reload();
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const found = page.getElementById("palette-found");
+  // It may be given up while it is on its way.
+  const text = await answer.text().catch(() => "");
+  const found = new DOMParser().parseFromString(text, "text/html").getElementById("palette-found");
   if (!found) return;
   list.replaceChildren(found);
-  choose(options()[0]);
+  const all = options();
+  choose(all.find((option) => option.textContent === pointed) ?? all[0]);
 }
 
 let timer = 0;
 let pending = null;
 function later() {
+  pointed = "";
   clearTimeout(timer);
   timer = setTimeout(now, 120);
 }
@@ -61,7 +67,7 @@ async function take() {
 
 function open() {
   if (dialog.open) return;
-  field.value = "";
+  field.value = pointed = "";
   dialog.showModal();
   now();
 }
@@ -78,7 +84,7 @@ if (dialog) {
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
   document.addEventListener("keydown", (event) => {
     const { target, key, ctrlKey, metaKey, altKey } = event;
-    const typing = target.closest("input, textarea, select, [contenteditable], dialog");
+    const typing = target.closest("input, textarea, select, [contenteditable], dialog") && target.checkVisibility();
     const asked = (ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k";
     if (!asked && (key !== ":" || typing || ctrlKey || metaKey)) return;
     event.preventDefault();

@@ -14,18 +14,24 @@ const MORPH = {
   callbacks: { beforeAttributeUpdated: (name) => !KEPT.has(name) },
 };
 
+async function ask(url, headers) {
+  const response = await fetch(url, { headers });
+  return { response, text: await response.text() };
+}
+
 let asking = null;
 /** False if the console does not answer. */
 async function draw() {
   const { etag, url = location.href } = part.dataset;
-  asking ??= fetch(url, { headers: etag ? { "If-None-Match": etag } : {} }).catch(() => null);
-  const response = await asking;
+  asking ??= ask(url, etag ? { "If-None-Match": etag } : {}).catch(() => null);
+  const answer = await asking;
   if (!asking) return true;
   asking = null;
-  if (!response || response.status >= 500) {
+  if (!answer || answer.response.status >= 500) {
     document.body.dataset.live = "off";
     return false;
   }
+  const { response, text } = answer;
   if (response.status === 304) {
     for (const time of part.querySelectorAll("time[data-updated]")) {
       time.dateTime = new Date(Date.now() - skew).toISOString();
@@ -37,7 +43,7 @@ async function draw() {
     location.reload();
     return true;
   }
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   for (const id of [part.id, "freshness", "banner"]) {
     const fresh = page.getElementById(id);
     if (fresh) Idiomorph.morph(document.getElementById(id), fresh, MORPH);

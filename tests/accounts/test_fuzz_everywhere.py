@@ -1,11 +1,9 @@
 """Hostile input at every address that takes any, found in the URLconf: each address at least once.
-`FUZZ_INPUTS=10000` sends so many as each of four, `FUZZ_SEED` others.
 
 None is an error of the server's, none shows or stores a secret, none makes a session, a token or a
 second factor for whoever sent it.
 """
 
-import os
 import random
 from collections.abc import Iterator
 from itertools import cycle
@@ -33,15 +31,14 @@ from tests.accounts.factors.conftest import App
 from tests.accounts.oauth.clients import SECRET, basic
 from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes
+from tests.depth import SEED, number
 from tests.rbac.fakes import MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-INPUTS = int(os.environ.get("FUZZ_INPUTS", "0"))
 #: Whose session it is: somebody who is not signed in, who owes a second factor, who is, and who may do
 #: everything.
 WHO = {"nobody": "", "owing": "alice", "tenant": "alice", "administrator": "admin"}
-SEED = os.environ.get("FUZZ_SEED", "quarterdeck")
 
 #: Ways in, which nobody may come through.
 NAMES = [
@@ -127,7 +124,7 @@ def paths() -> list[str]:
 
 
 def inputs() -> Iterator[tuple[str, str, bytes, str, dict[str, str]]]:
-    chance = random.Random(SEED)  # noqa: S311  to be repeated, not to be secret
+    chance = random.Random(f"{SEED} everywhere")  # noqa: S311  to be repeated, not to be secret
     for path in cycle(paths()):
         method = chance.choice(
             ["POST"] * 6 + ["GET"] * 3 + ["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
@@ -178,7 +175,7 @@ async def test_hostile_input_everywhere(
     users = {name: dict(found) for name, found in runtime.console.of(USERS).items()}
     headers = {**browser.headers, "Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
     seen, given = 0, inputs()
-    while seen < max(INPUTS, len(paths())):
+    while seen < number(len(paths()), 10_000):
         method, path, content, kind, more = next(given)
         if who != "nobody" and path.partition("?")[0] == "/logout" and method == "POST":
             continue

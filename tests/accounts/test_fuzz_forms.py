@@ -1,6 +1,5 @@
 """Hostile forms: none fails, and none changes what it was not made for."""
 
-import os
 from typing import Any
 from urllib.parse import quote
 
@@ -13,13 +12,12 @@ from accounts import passwords
 from console.kube.gvr import USERS
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, Browser
+from tests.depth import number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EXAMPLES = settings(
-    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),
-    deadline=None,
-    derandomize="FUZZ_EXAMPLES" not in os.environ,
+    max_examples=number(60, 1_000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 OWN = ["/account/profile", "/account/password", "/account/sessions/end"]

@@ -8,7 +8,7 @@ import pytest
 from tests.chaos.world import World
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def world(control_plane_programs: Mapping[str, Path]) -> Iterator[World]:
     """The control plane, the proxy before it, and objects of each kind. Each test leaves it whole."""
     with World(lambda _text: None) as world:

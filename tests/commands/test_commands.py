@@ -15,6 +15,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 
 from tests.controlplane.waiting import eventually
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"^Quarterdeck is ready at (http://127\.0\.0\.1:\d+) \(admin / (\S+)\)$", re.M)
@@ -22,9 +23,7 @@ READY = re.compile(r"^Quarterdeck is ready at (http://127\.0\.0\.1:\d+) \(admin 
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 def environment(folder: Path, **more: object) -> dict[str, str]:

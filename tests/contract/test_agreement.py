@@ -16,9 +16,9 @@ from tests.contract.cluster import Clients, Cluster
 from tests.contract.grants import Grants, group, review, role_ref, rule, service_account, user
 from tests.contract.objects import NAMESPACES, unique
 from tests.contract.tidy import Scrap
+from tests.depth import SEED, number
 
-_SEED = 22
-_ROLE_SETS = 13
+_ROLE_SETS = number(13, 100)
 _QUESTIONS = 12
 
 _VERBS = ["get", "list", "delete", "*"]
@@ -133,7 +133,7 @@ def settle(grants: Grants, tag: str) -> None:
     grants.wait(who, verb="get", resource="signs")
 
 
-@pytest.mark.parametrize("seed", range(_SEED, _SEED + _ROLE_SETS))
+@pytest.mark.parametrize("seed", range(SEED, SEED + _ROLE_SETS))
 def it_decides_alike(both: list[Client], seed: int) -> None:
     tag, namespaces = unique("t"), [unique("contract") for _ in range(2)]
     with ExitStack() as stack:

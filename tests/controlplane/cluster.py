@@ -10,7 +10,6 @@ even when the tests are killed. It ends no process but its own.
 """
 
 import atexit
-import os
 import ssl
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ from tests.controlplane import etcd, nodes, programs
 from tests.controlplane.api import Api
 from tests.controlplane.audit import AuditEvent, read_events
 from tests.controlplane.build import Report, ensure
-from tests.controlplane.component import Component, ComponentError
+from tests.controlplane.component import Component, ComponentError, environment
 from tests.controlplane.layout import MASTERS, Layout
 from tests.controlplane.pki import KeyPair
 from tests.controlplane.waiting import eventually
@@ -253,11 +252,7 @@ class ControlPlane:
             [str(self._programs["kubectl"]), *arguments],
             input=input,
             # HOME holds its cache of discovery, which must not be the developer's.
-            env={
-                "HOME": str(folder),
-                "PATH": os.environ.get("PATH", os.defpath),
-                "KUBECONFIG": str(kubeconfig or self.kubeconfig),
-            },
+            env={**environment(folder), "KUBECONFIG": str(kubeconfig or self.kubeconfig)},
             capture_output=True,
             text=True,
             timeout=_KUBECTL_SECONDS,

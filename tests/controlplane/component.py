@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-__all__ = ["Component", "ComponentError"]
+__all__ = ["Component", "ComponentError", "environment"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _LOG_TAIL_LINES = 20
@@ -17,6 +17,12 @@ _LOG_TAIL_LINES = 20
 # start a control plane from a short-lived thread, so one thread that lives as long as the process
 # starts every child.
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="controlplane-spawner")
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What its programs know of the caller's."""
+    found = {"HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
+    return found if (gogc := os.environ.get("GOGC")) is None else {**found, "GOGC": gogc}
 
 
 class ComponentError(Exception):
@@ -39,7 +45,8 @@ class Component:
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def start(self, arguments: Sequence[str]) -> None:
-        """Starts it with nothing of the caller's environment, which may name another cluster."""
+        """Starts it with nothing of the caller's environment, which may name another cluster, but for
+        how much memory Go's programs may use before they collect what is unused."""
         if self.pid is not None:
             raise ComponentError(f"{self.name} runs already")
         command = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid())]
@@ -52,7 +59,7 @@ class Component:
             return subprocess.Popen(
                 command,
                 cwd=self._folder,
-                env={"HOME": str(self._folder), "PATH": os.environ.get("PATH", os.defpath)},
+                env=environment(self._folder),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -5,25 +5,18 @@ import csv
 import hashlib
 import json
 import secrets
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.controlplane import audit
 from tests.controlplane.pki import Authority, KeyPair, write_private_key
+from tests.ports import LOOPBACK, free_port
 
-__all__ = ["LOOPBACK", "MASTERS", "Layout", "free_port"]
+__all__ = ["MASTERS", "Layout"]
 
 #: The group that may do everything, whatever RBAC says.
 MASTERS = "system:masters"
-
-LOOPBACK = "127.0.0.1"
-# Below the range from which Linux takes the local ports of outgoing connections. Within it, a
-# client that keeps trying the port of a killed server can end up connected to itself, and then the
-# server cannot have its port back.
-_PORTS = range(20000, 32768)
-_given_out: set[int] = set()
 
 
 class Layout:
@@ -84,22 +77,6 @@ class Layout:
             "contexts": [{"name": "controlplane", "context": context}],
             "current-context": "controlplane",
         }
-
-
-def free_port() -> int:
-    """A port that nobody listens on, and that no other control plane here was given."""
-    for _ in range(100):
-        port = secrets.choice(_PORTS)
-        if port in _given_out:
-            continue
-        with socket.socket() as probe:
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError:
-                continue
-        _given_out.add(port)
-        return port
-    raise OSError("found no free port on loopback")
 
 
 def _digest(*parts: str) -> str:

@@ -19,8 +19,8 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.layout import LOOPBACK, free_port
 from tests.controlplane.wire import Answer, Connection, Script, Seen, Upstream, Wire
+from tests.ports import LOOPBACK, free_port
 
 __all__ = ["Answer", "CuttingProxy", "Script", "Seen", "refusal"]
 

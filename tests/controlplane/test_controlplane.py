@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +139,40 @@ def test_each_request_is_in_the_audit_log_once(control_plane: ControlPlane) -> N
     assert asked("watch") == [200]
 
 
-def test_without_controllers_pods_are_admitted_too(fresh_control_plane: StartControlPlane) -> None:
-    cluster = fresh_control_plane(with_controllers=False)
-    assert set(cluster.pids) == {"etcd", "kube-apiserver"}
-    assert cluster.kubectl("run", "alone", "--image=alone").returncode == 0
+@pytest.fixture(scope="module")
+def forgetful(control_plane_programs: object) -> Iterator[ControlPlane]:
+    """Without controllers; its watches are short, and it keeps no versions of ConfigMaps."""
+    options = ApiserverOptions(uncached=["configmaps"], min_request_timeout=1)
+    with ControlPlane(with_controllers=False, options=options) as cluster:
+        yield cluster
+
+
+def test_without_controllers_pods_are_admitted_too(forgetful: ControlPlane) -> None:
+    assert set(forgetful.pids) == {"etcd", "kube-apiserver"}
+    assert forgetful.kubectl("run", "alone", "--image=alone").returncode == 0
+
+
+def test_frozen_it_does_not_answer_and_thawed_it_does(forgetful: ControlPlane) -> None:
+    forgetful.freeze()
+    with pytest.raises(TimeoutError):
+        forgetful.api.get(CONFIG_MAPS, timeout=0.5)
+    forgetful.thaw()
+    assert forgetful.api.get(CONFIG_MAPS).status == 200
+
+
+def test_compacted_it_has_forgotten_old_versions(forgetful: ControlPlane) -> None:
+    old = create(forgetful, "compacted")
+    change(forgetful, "compacted", to="once")
+    assert watch_from(forgetful, old)["type"] == "MODIFIED"
+    newest = str(forgetful.compact())
+    assert is_gone(watch_from(forgetful, old))
+    change(forgetful, "compacted", to="twice")
+    assert watch_from(forgetful, newest)["type"] == "MODIFIED"
+
+
+def test_a_watch_ends_when_the_test_wants(forgetful: ControlPlane) -> None:
+    for event in forgetful.api.watch(f"{CONFIG_MAPS}?watch=1", timeout=10):
+        assert event["type"] == "ADDED"
 
 
 def test_killed_and_restarted_it_has_its_port_and_data(
@@ -159,41 +190,11 @@ def test_killed_and_restarted_it_has_its_port_and_data(
     assert is_gone(watch_from(cluster, before))
 
 
-def test_frozen_it_does_not_answer_and_thawed_it_does(
-    fresh_control_plane: StartControlPlane,
-) -> None:
-    cluster = fresh_control_plane(with_controllers=False)
-    cluster.freeze()
-    with pytest.raises(TimeoutError):
-        cluster.api.get(CONFIG_MAPS, timeout=0.5)
-    cluster.thaw()
-    assert cluster.api.get(CONFIG_MAPS).status == 200
-
-
-def test_compacted_it_has_forgotten_old_versions(fresh_control_plane: StartControlPlane) -> None:
-    options = ApiserverOptions(uncached=["configmaps"])
-    cluster = fresh_control_plane(with_controllers=False, options=options)
-    old = create(cluster, "compacted")
-    change(cluster, "compacted", to="once")
-    assert watch_from(cluster, old)["type"] == "MODIFIED"
-    newest = str(cluster.compact())
-    assert is_gone(watch_from(cluster, old))
-    change(cluster, "compacted", to="twice")
-    assert watch_from(cluster, newest)["type"] == "MODIFIED"
-
-
 def test_a_compaction_leaves_the_watch_cache_its_memory(control_plane: ControlPlane) -> None:
     old = create(control_plane, "cached")
     change(control_plane, "cached", to="once")
     control_plane.compact()
     assert watch_from(control_plane, old)["type"] == "MODIFIED"
-
-
-def test_a_watch_ends_when_the_test_wants(fresh_control_plane: StartControlPlane) -> None:
-    options = ApiserverOptions(min_request_timeout=1)
-    cluster = fresh_control_plane(with_controllers=False, options=options)
-    for event in cluster.api.watch(f"{CONFIG_MAPS}?watch=1", timeout=10):
-        assert event["type"] == "ADDED"
 
 
 def test_a_deployment_becomes_running_pods_also_after_a_restart(

@@ -12,6 +12,7 @@ from devcluster.cluster import Cluster
 from devcluster.server import DevCluster, DevClusterError
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api
+from tests.ports import free_port
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -127,8 +128,8 @@ def it_forgets_when_told_so(cluster: DevCluster, api: Api) -> None:
 
 
 def it_says_that_a_port_is_taken(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         cluster = DevCluster(tmp_path, port)
         with pytest.raises(DevClusterError, match=rf"^Port {port} on 127\.0\.0\.1 is taken\.$"):
             cluster.start()

@@ -26,8 +26,15 @@ def it_is_a_cluster_that_has_been_lived_in(world_api: Api) -> None:
     assert 130 <= len(pods) <= 200
     words = Counter(pod_word(pod) for pod in pods)
     assert words["Running"] > 100
-    # A crashing container may be running at this very moment.
-    for word in ("ImagePullBackOff", "Pending", "Completed", "Evicted", "Terminating", "Init:0/1"):
+    for word in (
+        "CrashLoopBackOff",
+        "ImagePullBackOff",
+        "Pending",
+        "Completed",
+        "Evicted",
+        "Terminating",
+        "Init:0/1",
+    ):
         assert words[word] >= 1, words
     restarts = [s["restartCount"] for p in pods for s in p["status"].get("containerStatuses", ())]
     assert max(restarts) > 100

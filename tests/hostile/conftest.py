@@ -11,9 +11,10 @@ import pytest
 from devcluster.rbac import CLUSTER_ROLE_BINDINGS
 from devcluster.server import DevCluster
 from tests.browser.chromium import need_chromium
-from tests.browser.conftest import PASSWORD, ROOT, answers, free_port
+from tests.browser.console import PASSWORD, ROOT, answers
 from tests.controlplane.waiting import eventually
 from tests.hostile import world
+from tests.ports import free_port
 from tests.rbac.objects import admins
 
 [ADMINS] = admins("admin")

@@ -1,11 +1,12 @@
 """Somebody who opens every page there is, and looks at what the browser made of it."""
 
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from django.urls import Resolver404, resolve
 from playwright.async_api import BrowserContext, Dialog, Page, Request, WebSocket
 
-from tests.hostile.exports import wrong_exports
+from tests.hostile.exports import FORMS, wrong_exports
 from tests.hostile.scan import LISTEN, Scanned, Scanner
 
 
@@ -80,8 +81,8 @@ class Visitor:
             self.note(problem, path)
         self.links |= {link for link in scanned["links"] if link.startswith(self.url + "/")}
 
-    async def exports(self, path: str) -> None:
-        for problem in await wrong_exports(self.page.context, self.url + path):
+    async def exports(self, path: str, forms: Sequence[str] = FORMS) -> None:
+        for problem in await wrong_exports(self.page.context, self.url + path, forms):
             self.note(problem, path)
 
     async def choose_all(self) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
 from playwright.async_api import APIResponse, BrowserContext
@@ -12,12 +12,13 @@ from playwright.async_api import APIResponse, BrowserContext
 #: https://owasp.org/www-community/attacks/CSV_Injection
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+FORMS = ("json", *DELIMITERS)
 
 
-async def wrong_exports(context: BrowserContext, url: str) -> list[str]:
+async def wrong_exports(context: BrowserContext, url: str, forms: Sequence[str]) -> list[str]:
     """What is wrong with the exports of the list at `url`, in words."""
     found = []
-    for form in ("json", *DELIMITERS):
+    for form in forms:
         response = await context.request.get(f"{url}?{urlencode({'format': form})}")
         problems = [*_headers(response, form), *_body(await response.body(), form)]
         found += [f"{form}: {problem}" for problem in problems]

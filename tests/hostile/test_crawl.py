@@ -5,7 +5,7 @@ change under the reader's eyes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from urllib.parse import quote
 
 from playwright.async_api import Error as PlaywrightError
@@ -20,9 +20,11 @@ from console.ui.registry import kinds
 from rbac.levels import Level
 from tests.addresses import addresses
 from tests.browser.chromium import FLAGS, PROGRAM
-from tests.browser.conftest import PASSWORD
+from tests.browser.console import PASSWORD
+from tests.depth import DEEP, some
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
+from tests.hostile.exports import FORMS
 from tests.hostile.texts import NAME, TEXTS
 from tests.hostile.world import (
     BRIEFLY,
@@ -61,6 +63,9 @@ PAGES = (
 )
 #: Kinds of which several are chosen at once; the page that asks shows nothing but their names.
 CHOSEN = ("pods", "clusterroles")
+#: Kinds whose pages are looked at while they change. In the gate a few do, and of the others a tab and
+#: one object more: tests/kinds shows of each that frames are what the page is.
+FOLLOWED = frozenset((*CHOSEN, *some("followed", sorted(kind.segment for kind in kinds), 4)))
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;
@@ -89,7 +94,22 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
 
     async def look(visitor: Visitor) -> None:
         page, key = visitor.page, place_of(kind, CHANGING)
-        await visitor.open(list_url("host", kind.segment) + "?limit=500")
+        listed = list_url("host", kind.segment)
+        if kind.segment not in FOLLOWED:
+            pages = [listed + "?limit=500", detail_url("host", kind.segment, key)]
+            opened = some(kind.segment, pages, 1)
+            for url in pages:
+                await (visitor.open if url in opened else visitor.glance)(url)
+            await visitor.exports(listed, some(kind.segment, FORMS, 1))
+            for tab_id in some(kind.segment, [tab.id for tab in tabs_of(kind)[1:]], 1):
+                await visitor.glance(detail_url("host", kind.segment, key, tab_id))
+            if DEEP:
+                await of_others(visitor)
+            else:
+                [[known, tab_id]] = some(kind.segment, list(others()), 1)
+                await visitor.glance(detail_url("host", kind.segment, known, tab_id))
+            return
+        await visitor.open(listed + "?limit=500")
         await visitor.wait_for("() => document.body.dataset.live === 'live'")
         # The first change may move the row, for which the page fetches its list anew; the second, to
         # another object that looks the same, is a frame with the row. Then one more comes.
@@ -101,7 +121,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         change(site, kind, 3, COMING)
         await visitor.wait_for(HAS_ROW, COMING)
         await visitor.look()
-        await visitor.exports(list_url("host", kind.segment))
+        await visitor.exports(listed)
         if kind.segment in CHOSEN:
             await visitor.choose_all()
         for number, tab in enumerate(tabs_of(kind)):
@@ -116,12 +136,20 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
                 change(site, kind, 4)
                 await visitor.wait_for("() => document.body.innerText.includes('turn-4')")
                 await visitor.look()
-        await visitor.glance(action_url("delete", "host", kind.segment, key))
+        await of_others(visitor)
+
+    def others() -> Iterator[tuple[Key, str]]:
+        """All tabs of one of them, and of two more what their states make of the first."""
         for number, obj in enumerate(list(renamed(kind))[:3]):
             known = Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-            # All tabs of one of them, and of the others what their states make of the first.
-            for tab_id in ("", *(tab.id for tab in tabs_of(kind)[1:] if not number)):
-                await visitor.glance(detail_url("host", kind.segment, known, tab_id))
+            for tab in tabs_of(kind)[: 1 if number else None]:
+                yield known, "" if tab is tabs_of(kind)[0] else tab.id
+
+    async def of_others(visitor: Visitor) -> None:
+        key = place_of(kind, CHANGING)
+        await visitor.glance(action_url("delete", "host", kind.segment, key))
+        for known, tab_id in others():
+            await visitor.glance(detail_url("host", kind.segment, known, tab_id))
 
     return look
 
@@ -197,7 +225,7 @@ async def of_views(visitor: Visitor) -> None:
     shown = [text.strip()[:MAX_NAME] for text in TEXTS]
     names = [text for text in shown if text and text.isprintable()]
     # Each is saved by a form and shown in the menu of all.
-    for name in names[::3]:
+    for name in names[:: 3 if DEEP else 9]:
         await page.goto(f"{visitor.url}/views?list={quote(pods + '?status=error', safe='')}")
         await page.fill("#view-name", name)
         await page.click("form.menu-form button[type=submit]")
@@ -229,11 +257,11 @@ def test_it_is_text_everywhere(site: Site) -> None:
 
 async def crawl(site: Site) -> None:
     jobs: asyncio.Queue[Job] = asyncio.Queue()
-    for kind in kinds:
-        jobs.put_nowait(of_kind(site, kind))
-    jobs.put_nowait(of_customs(site))
-    for job in (of_pages, of_views):
+    # The longest first.
+    for job in (of_pages, of_customs(site), of_views):
         jobs.put_nowait(job)
+    for kind in sorted(kinds, key=lambda kind: kind.segment not in FOLLOWED):
+        jobs.put_nowait(of_kind(site, kind))
     urls = all_addresses()
     for start in range(TABS):
         jobs.put_nowait(of_addresses(urls[start::TABS]))
@@ -256,13 +284,13 @@ async def crawl(site: Site) -> None:
     assert problems == [], (
         f"{len(problems)} problems\n" + "\n".join(dict.fromkeys(problems))[:20_000]
     )
-    assert sum(visitor.rows for visitor in visitors) >= len(list(kinds))
-    assert sum(visitor.parts for visitor in visitors) >= len(list(kinds))
+    assert sum(visitor.rows for visitor in visitors) >= len(FOLLOWED)
+    assert sum(visitor.parts for visitor in visitors) >= len(FOLLOWED)
     shown = [
         url for visitor in visitors for url, status in visitor.answers.items() if status == 200
     ]
     assert [part for part in PAGES if not any(part in url for url in shown)] == []
-    assert sum(visitor.pages for visitor in visitors) > 10 * len(list(kinds))
+    assert sum(visitor.pages for visitor in visitors) > (10 if DEEP else 6) * len(list(kinds))
 
 
 async def work(visitor: Visitor, jobs: "asyncio.Queue[Job]") -> None:

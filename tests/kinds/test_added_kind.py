@@ -11,6 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.programs
+
 ROOT = Path(__file__).parents[2]
 #: What the copy must not share with the console that is tested.
 COPIED = ("console", "tests")

@@ -15,6 +15,7 @@ from console.ui.columns import (
     DurationColumn,
     IpColumn,
     LinkColumn,
+    LinkText,
     ListColumn,
     ListText,
     NumberColumn,
@@ -25,6 +26,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
     target_of,
+    target_url,
 )
 from console.ui.columns.links import SEGMENTS
 from console.ui.registry import kinds
@@ -37,9 +39,12 @@ class Held:
     projection: Any
 
 
+def held(value: Any) -> Any:
+    return Held(value)
+
+
 def shown(column: Column, value: Any) -> Any:
-    entry: Any = Held(value)
-    return column.value(entry)
+    return column.value(held(value))
 
 
 def plain(column: Column, value: Any) -> Any:
@@ -182,17 +187,29 @@ def test_lengths_of_time(seconds: int, text: str) -> None:
 
 
 def test_a_link_leads_to_the_page_of_the_object() -> None:
-    column = LinkColumn(id="x", label="X", get=same, to=lambda ref: target_of(ref, "shop"))
-    found = shown(column, "Deployment/web&co")
-    assert (found.text, found.url) == (
-        "Deployment/web&co",
-        "/clusters/host/projects/shop/deployments/web&co",
+    column = LinkColumn(
+        id="x",
+        label="X",
+        leads_to=("deployments", "nodes"),
+        get=same,
+        to=lambda ref: target_of(ref, "shop"),
     )
-    assert shown(column, "Node/n-1").url == "/clusters/host/nodes/n-1"
-    assert shown(column, "Widget/w").url == ""
-    assert shown(column, "Job/no/name").url == ""
+    assert shown(column, "Deployment/web&co") == LinkText("Deployment/web&co", "")
+    assert target("Deployment/web&co") == "/clusters/host/projects/shop/deployments/web&co"
+    assert target("Node/n-1") == "/clusters/host/nodes/n-1"
+    assert target("Job/no/name") == ""
+    assert target_of("Widget/w", "shop") is None
     assert target_of("Job/", "shop") is None
     assert target_of("Job/a", "shop") == Target("jobs", "shop", "a")
+    assert column.target(held("Node/n-1")) == Target("nodes", "", "n-1")
+    # Of a kind that it did not declare.
+    assert column.target(held("Job/a")) is None
+
+
+def target(reference: str) -> str:
+    found = target_of(reference, "shop")
+    assert found is not None
+    return target_url(found)
 
 
 def test_links_lead_to_lists_that_there_are() -> None:

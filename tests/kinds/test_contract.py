@@ -18,6 +18,7 @@ from console.ui.filters import ChoiceFilter, FieldFilter, Filter
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from console.ui.words import STATUS_WORDS
+from tests.depth import some
 from tests.kinds.asking import entries_of, ids_of, items, keys, rows_of, url_of
 from tests.kinds.world import FIXTURES, fixture_file, fixture_of
 from tests.views.conftest import ClientAs
@@ -52,6 +53,7 @@ async def test_nothing_that_tenants_write_becomes_markup(
     assert "\u202e" not in html
 
 
+@pytest.mark.alike
 async def test_it_is_not_there_for_others(client_as: ClientAs, kind: ResourceKind) -> None:
     name = fixture_of(kind)[0]["metadata"]["name"]
     for query in ("", "format=json", "format=csv", "format=tsv", "limit=abc"):
@@ -60,6 +62,7 @@ async def test_it_is_not_there_for_others(client_as: ClientAs, kind: ResourceKin
         assert f'"{name}"' not in await text_of(response)
 
 
+@pytest.mark.alike
 async def test_strangers_are_sent_to_the_login(client_as: ClientAs, kind: ResourceKind) -> None:
     response = await client_as("").get(url_of(kind))
     assert response.status_code == 302
@@ -131,6 +134,7 @@ async def test_each_filter_lets_through_what_it_should(
             assert len(found) == len(expected)
 
 
+@pytest.mark.alike
 async def test_every_name_is_found_by_searching(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
@@ -140,8 +144,9 @@ async def test_every_name_is_found_by_searching(
 
 
 async def test_no_filter_fails_on_nonsense(client_as: ClientAs, kind: ResourceKind) -> None:
+    nonsense = ("zzz-no-such", "=1+1", "%00", "%ed%a0%80", "a,b,c", "x" * 5000)
     for declared in kind.filters:
-        for value in ("zzz-no-such", "=1+1", "%00", "%ed%a0%80", "a,b,c", "x" * 5000):
+        for value in some(kind.segment + declared.param, nonsense, 1):
             response = await client_as("admin").get(url_of(kind, f"{declared.param}={value}"))
             assert response.status_code in (200, 400), (declared.param, value)
 

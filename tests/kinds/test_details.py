@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -23,6 +24,7 @@ from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace, find_place
 from console.ui.reading import objects_of
 from devcluster.builtins import builtin_types
+from tests.depth import some
 from tests.kinds.asking import entries_of, rows_of, url_of
 from tests.kinds.world import LONG_NAME, fixture_of
 from tests.ui.support import admin
@@ -73,25 +75,37 @@ def test_every_column_is_a_fact(kind: ResourceKind) -> None:
             get_template(column.template.replace("/cells/", "/values/"))
 
 
+def in_some_tabs(
+    kind: ResourceKind, entries: list[Entry[Any]], objects: int
+) -> Iterator[tuple[Entry[Any], str]]:
+    """Each object in its first tab, and in the gate so many in each other, which differ by tab."""
+    for number, tab in enumerate(tabs_of(kind)):
+        shown = some(kind.segment + tab.id, entries, objects) if number else entries
+        # What is worst of all is in each tab.
+        worst = [entry for entry in entries if entry.key.name == LONG_NAME]
+        for entry in {entry.key: entry for entry in (*shown, *worst)}.values():
+            yield entry, addresses(kind, entry)[number]
+
+
 async def test_every_tab_of_every_object_is_drawn(
     client_as: ClientAs,
     kind: ResourceKind,
     runtime: StaticRuntime,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for entry in entries_of(runtime, kind):
-        for url in addresses(kind, entry):
-            response = await client_as("admin").get(url)
-            html = await text_of(response)
-            assert response.status_code == 200, url
-            assert 'id="detail-head"' in html
-            assert f'data-url="{url}"' in html
-            assert "<img" not in html
-            assert "\u202e" not in html and "\x00" not in html
+    for _entry, url in in_some_tabs(kind, entries_of(runtime, kind), 2):
+        response = await client_as("admin").get(url)
+        html = await text_of(response)
+        assert response.status_code == 200, url
+        assert 'id="detail-head"' in html
+        assert f'data-url="{url}"' in html
+        assert "<img" not in html
+        assert "\u202e" not in html and "\x00" not in html
     # A panel that fails says so there, and nowhere else.
     assert caplog.records == []
 
 
+@pytest.mark.alike
 async def test_the_list_leads_to_it_and_back(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
@@ -111,8 +125,10 @@ async def test_the_list_leads_to_it_and_back(
 async def test_page_fragment_and_frames_are_the_same(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
-    for entry in entries_of(runtime, kind):
-        for url in addresses(kind, entry):
+    entries = entries_of(runtime, kind)
+    for number, tab in enumerate(tabs_of(kind)):
+        for entry in some(kind.segment + tab.id, entries, 1):
+            url = addresses(kind, entry)[number]
             page = await text_of(await client_as("admin").get(url))
             part = await fragment(client_as, url)
             assert settled(part).strip() in settled(page)
@@ -132,24 +148,27 @@ async def test_page_fragment_and_frames_are_the_same(
                 assert settled(piece).strip() in shown
 
 
+@pytest.mark.alike
 async def test_those_who_may_not_see_learn_nothing(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
     there = entries_of(runtime, kind)[0]
     missing = there.key._replace(name="no-such-thing")
-    for tab in ("", *(tab.id for tab in tabs_of(kind))):
-        for query in ("", "?format=json", "?format=yaml"):
-            answers = []
-            for key in (there.key, missing):
-                url = detail_url("host", kind.segment, key, tab)
-                response = await client_as("charlie").get(url + query)
-                assert response.status_code == 403
-                text = _OWN.sub("", await text_of(response))
-                # A request for the right says what was asked for.
-                answers.append(text.replace(f"({quote(unquote(url))})", ""))
-            assert answers[0] == answers[1]
+    tabs = ("", *(tab.id for tab in tabs_of(kind)))
+    forms = [(tab, query) for tab in tabs for query in ("", "?format=json", "?format=yaml")]
+    for tab, query in dict.fromkeys((forms[0], *some(kind.segment, forms, 3))):
+        answers = []
+        for key in (there.key, missing):
+            url = detail_url("host", kind.segment, key, tab)
+            response = await client_as("charlie").get(url + query)
+            assert response.status_code == 403
+            text = _OWN.sub("", await text_of(response))
+            # A request for the right says what was asked for.
+            answers.append(text.replace(f"({quote(unquote(url))})", ""))
+        assert answers[0] == answers[1]
 
 
+@pytest.mark.alike
 async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceKind) -> None:
     namespace = fixture_of(kind)[0]["metadata"].get("namespace", "")
     base = f"/projects/{namespace}" if namespace else ""
@@ -171,6 +190,7 @@ async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceK
     assert (await client_as("admin").get(wrong)).status_code == 404
 
 
+@pytest.mark.alike
 async def test_strangers_are_sent_to_the_login(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:
@@ -213,6 +233,7 @@ async def test_what_tenants_write_is_shown_and_is_no_markup(
     assert "\\u202E" in html
 
 
+@pytest.mark.alike
 async def test_unknown_formats_are_refused(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

@@ -54,6 +54,7 @@ async def still_alive() -> bool:
     return True
 
 
+@pytest.mark.alike
 async def test_fragment_page_and_socket_show_the_same(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

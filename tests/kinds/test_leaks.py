@@ -94,6 +94,7 @@ def seen(runtime: StaticRuntime, kind: ResourceKind, place: str) -> set[Key]:
     return {key for key in entries if key.namespace == place}
 
 
+@pytest.mark.alike
 async def test_who_has_no_project_learns_nothing(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

@@ -3,7 +3,6 @@
 import base64
 import json
 from collections.abc import Callable, Collection, Iterator
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -177,9 +176,11 @@ async def test_nobody_is_sent_to_the_login(client_as: ClientAs, cluster: Cluster
 
 
 async def test_rights_that_nobody_can_confirm_reveal_nothing(
-    client_as: ClientAs, cluster: Cluster, projects: Informer[Any]
+    client_as: ClientAs, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    projects.set_stale(datetime.now(UTC), "connection refused")
+    access = cast.CAST["lister"]()
+    access.doubt = True
+    monkeypatch.setitem(cast.CAST, "lister", lambda: access)
     response = await client_as("lister").post(URL)
     assert response.status_code == 503
     assert "The cluster does not answer" in await text_of(response)

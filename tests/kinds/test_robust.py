@@ -18,6 +18,7 @@ from console.kube.runtime import StaticRuntime, set_runtime
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind
 from console.ui.places import find_detail
+from tests.depth import number
 from tests.kinds.world import (
     Obj,
     at,
@@ -99,9 +100,7 @@ _json = st.recursive(
 )
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=number(10, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_random_changes_are_shown_or_refused(kind: ResourceKind, data: st.DataObject) -> None:
     obj = data.draw(st.sampled_from(fixture_of(kind)))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 #: Frees one block of 16 MiB, after which glibc keeps up to twice as much, then 12 MiB of small ones of
 #: another thread, and prints the bytes that it has left of them.
 _PROGRAM = """

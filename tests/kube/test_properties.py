@@ -24,6 +24,7 @@ from console.kube.projections import generic
 from console.kube.ratelimit import Backoff
 from console.kube.reflector import Reflector
 from console.kube.store import Entry
+from tests.depth import number
 from tests.kube.model import Model, ModelClock
 from tests.kube.tape import (
     Again,
@@ -214,8 +215,7 @@ def _run(world: World) -> None:
 
 
 _thorough = settings(
-    max_examples=1000,
-    deadline=None,
+    max_examples=number(200, 5_000),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.workqueue import WorkQueue
@@ -139,7 +139,6 @@ async def _end(queue: WorkQueue[str], simple: Simple) -> None:
     assert len(asyncio.all_tasks()) == 1
 
 
-@settings(max_examples=400, deadline=None)
 @given(_STEPS)
 def test_it_is_fair_stingy_and_never_concurrent(steps: list[tuple[str, Any]]) -> None:
     asyncio.run(_play(steps))

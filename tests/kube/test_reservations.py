@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import PODS, Key
@@ -59,7 +59,6 @@ def change(informer: Informer[Any], what: str, item: dict[str, Any]) -> None:
         informer.replace([], "9")
 
 
-@settings(max_examples=100, deadline=None)
 @given(STEPS)
 def test_sums_follow_the_store(steps: Sequence[tuple[str, str, str, str, str]]) -> None:
     informer = Informer.preloaded(PODS, pods())

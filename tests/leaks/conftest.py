@@ -34,7 +34,7 @@ def _real_rights(
     _site: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
     settings.MIDDLEWARE = [
-        "django.contrib.sessions.middleware.SessionMiddleware",
+        "console.inline.InlineSessionMiddleware",
         *settings.MIDDLEWARE,
     ]
     monkeypatch.setattr(cast, "CAST", Anybody())

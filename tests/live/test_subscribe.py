@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from console.live.subscribe import BadMessage, language, read_message
@@ -58,13 +57,11 @@ def test_a_pause_is_that_and_nothing_else() -> None:
         assert not read(text)
 
 
-@hypothesis_settings(max_examples=200)
 @given(st.text())
 def test_any_text(text: str) -> None:
     read(text)
 
 
-@hypothesis_settings(max_examples=200)
 @given(
     st.fixed_dictionaries(
         {}, optional={"subscribe": json_values, "etag": json_values, "x": json_values}

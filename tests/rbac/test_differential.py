@@ -1,11 +1,10 @@
 """The console and kube-apiserver give the same answer, whatever the roles are.
 
 Random worlds on a real control plane, with roles of all levels, which the controllers project as the
-console's own identity. `RIGHTS_QUESTIONS=10000` asks so many; a few hundred otherwise.
+console's own identity.
 """
 
 import asyncio
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -43,6 +42,7 @@ from tests.contract.client import Transport as Connection
 from tests.contract.grants import review
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.depth import SEED, number
 from tests.rbac.chance import PEOPLE, PROJECTS, WORKSPACES, Chance
 from tests.rbac.objects import (
     Manifest,
@@ -56,8 +56,7 @@ from tests.rbac.objects import (
     workspace_role,
 )
 
-QUESTIONS = int(os.environ.get("RIGHTS_QUESTIONS", "400"))
-_SEED = 7
+QUESTIONS = number(400, 5_000)
 _PASSWORD = "P@88w0rd"
 #: What the doctor asks about.
 _TYPES = (GLOBAL_ROLES, USERS, GVR("", "v1", "pods"), GVR("apps", "v1", "deployments"))
@@ -226,7 +225,7 @@ def who_asks(chance: Chance) -> tuple[str, tuple[str, ...]]:
 
 
 def it_agrees_with_kube_apiserver(world: World) -> None:
-    chance = Chance(_SEED)
+    chance = Chance(SEED)
     made: list[list[Manifest]] = []
     for make in (chance.native, chance.of_platform, chance.of_workspace):
         for _ in range(10):
@@ -247,9 +246,9 @@ def it_agrees_with_kube_apiserver(world: World) -> None:
 
 def _follows_changes(world: World, chance: Chance, made: list[list[Manifest]]) -> None:
     """After each change of a grant, for whomever it is about."""
-    for number in range(12):
+    for turn in range(12):
         pair = chance.one(made)
-        if number % 2:
+        if turn % 2:
             made.remove(pair)
             world.delete(pair[1 if chance.likely(0.7) else 0])
         else:
@@ -261,7 +260,7 @@ def _follows_changes(world: World, chance: Chance, made: list[list[Manifest]]) -
 
 def it_gives_what_a_workspace_role_says_and_only_in_its_projects(world: World) -> None:
     """The rules of the role itself are what must come out of the projection."""
-    chance = Chance(_SEED + 1)
+    chance = Chance(SEED + 1)
     rules = [chance.rule() for _ in range(3)]
     world.create(user("eve"))
     world.create(workspace_role("acme-eve", "acme", *rules))
@@ -306,7 +305,7 @@ def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None
         for group, resource in _OF_KUBESPHERE
         for place in ("", "shop", "kube-system")
     ]
-    chance = Chance(_SEED + 2)
+    chance = Chance(SEED + 2)
     for _ in range(max(0, QUESTIONS - len(asked))):
         who, (group, resource) = chance.one(people), chance.one(_OF_KUBESPHERE)
         verb, place = chance.one(VERBS), chance.one(("", "shop", "kube-system", *PROJECTS))
@@ -329,6 +328,6 @@ def it_agrees_about_the_roles_of_a_kubesphere_installation(world: World) -> None
 
 def it_gives_the_doctor_nothing_to_find(world: World) -> None:
     eventually(lambda: world.runtime.informer(NAMESPACES).freshness.synced, "the projects")
-    asked = questions(world.runtime, (*_TYPES, NAMESPACES), 100, _SEED)
+    asked = questions(world.runtime, (*_TYPES, NAMESPACES), 100, SEED)
     assert len(asked) == 100
     assert world.runtime.spawn(compare(world.runtime, asked)).result(60) == []

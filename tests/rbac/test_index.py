@@ -16,8 +16,9 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from rbac.index import Index, Who
 from rbac.rules import Question, parse_rules
+from tests.depth import SEED, number
 from tests.rbac.chance import PEOPLE, PROJECTS, TEAMS, Chance
-from tests.rbac.objects import Manifest
+from tests.rbac.objects import Manifest, native_binding, native_role, rule
 
 TYPES = {
     "Role": ROLES,
@@ -25,6 +26,7 @@ TYPES = {
     "RoleBinding": ROLE_BINDINGS,
     "ClusterRoleBinding": CLUSTER_ROLE_BINDINGS,
 }
+SEEDS = range(SEED, SEED + number(6, 60))
 #: Verbs and types that the lists of namespaces and names are compared for.
 ASKED = [
     (verb, group, resource)
@@ -87,7 +89,7 @@ def everybody() -> Iterable[Who]:
     yield "system:serviceaccount:acme-one:one", ("system:serviceaccounts", "system:authenticated")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_after_each_change(seed: int) -> None:
     chance, world = Chance(seed), World()
     seen = set()
@@ -110,7 +112,7 @@ def test_after_each_change(seed: int) -> None:
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -> None:
     chance, world = Chance(seed), World()
     for _ in range(12):
@@ -128,6 +130,21 @@ def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -
                     single = {Key(place, name), Key("", name)} & names
                     expected = spaces is None or place in spaces or bool(single)
                     assert rights.allows(asked._replace(name=name)) is expected, (asked, name)
+
+
+def test_a_rule_for_the_object_without_a_name_is_one_for_no_object() -> None:
+    """kube-apiserver compares the name of the request, which a list has not."""
+    world = World()
+    nameless = {**rule("get list delete", "pods"), "resourceNames": [""]}
+    world.put(native_role("reader", nameless, namespace="shop"))
+    world.put(native_binding("reader", "reader", "User ann", namespace="shop", kind="Role"))
+    rights = world.index.rights_of(("ann", ()))
+    assert rights.allows(Question("list", "", "pods", namespace="shop"))
+    assert not rights.allows(Question("get", "", "pods", namespace="shop", name="web"))
+    assert rights.namespaces_where("list", "", "pods") == frozenset({"shop"})
+    for verb in ("get", "delete"):
+        assert rights.namespaces_where(verb, "", "pods") == frozenset()
+        assert rights.names_where(verb, "", "pods") == frozenset()
 
 
 def test_rights_that_were_given_out_say_when_they_are_old() -> None:

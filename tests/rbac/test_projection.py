@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.controller import Result
+from console.kube.controller import NotSynced, Result
 from console.kube.errors import Conflict, Forbidden
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -192,8 +192,10 @@ async def test_nothing_is_done_before_both_sides_are_known(missing: Any) -> None
     runtime = make(binding("admins", ("User", "admin")))
     before = list(runtime.console.calls)
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
-    assert (await sync(runtime)).requeue_after
-    assert (await sync_other_side(runtime)).requeue_after
+    with pytest.raises(NotSynced):
+        await sync(runtime)
+    with pytest.raises(NotSynced):
+        await sync_other_side(runtime)
     assert runtime.console.calls == before
 
 
@@ -404,6 +406,8 @@ async def test_logins_of_others_write_nothing() -> None:
 async def test_while_nobody_knows_the_users_nothing_is_written() -> None:
     runtime = make(binding("admins", ("User", "bob")))
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
-    assert (await reconcile(runtime, USERS, "bob")).requeue_after == 1.0
-    assert (await sync(runtime)).requeue_after == 1.0
+    with pytest.raises(NotSynced):
+        await reconcile(runtime, USERS, "bob")
+    with pytest.raises(NotSynced):
+        await sync(runtime)
     assert projected(runtime) == {}

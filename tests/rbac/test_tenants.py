@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from console.kube.controller import NotSynced
 from console.kube.errors import Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -293,7 +294,8 @@ async def test_nothing_is_done_before_all_is_known(missing: Any) -> None:
         (NAMESPACES, "shop", ""),
         (ROLE_BINDINGS, ADMIN, "shop"),
     ):
-        assert (await reconcile(runtime, gvr, name, namespace)).requeue_after
+        with pytest.raises(NotSynced):
+            await reconcile(runtime, gvr, name, namespace)
     assert runtime.console.calls == []
 
 

@@ -8,22 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def start(port: int, temp: Path) -> "subprocess.Popen[bytes]":
+def start(port: int, temp: Path, *, deaf: bool = False) -> "subprocess.Popen[bytes]":
+    """`deaf`: SIGINT is ignored from the beginning, as it is in the background of a shell."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "tests.server.echo", str(port)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={"PATH": "/usr/bin", "TMPDIR": str(temp)},
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if deaf else None,  # noqa: PLW1509
     )
 
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 SEND = """
 from console.server import Socket
 

@@ -3,14 +3,15 @@
 import asyncio
 import json
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import aiohttp
 import pytest
 
-from tests.server.conftest import Running, free_port, read_all, start
+from tests.ports import free_port
+from tests.server.conftest import Running, read_all, start
 
 MIB = 1024 * 1024
 PIECE = b"x" * 65536
@@ -46,16 +47,12 @@ def test_an_announced_body_is_refused_before_it_arrives(echo: Running) -> None:
 
 
 def test_a_refused_client_that_stays_is_cut_off(echo: Running) -> None:
-    began = time.monotonic()
     with echo.connect() as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 413 ")
-        try:
-            while time.monotonic() - began < 10:
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while True:
                 connection.sendall(b"x")
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-    assert time.monotonic() - began < 6
 
 
 @pytest.mark.parametrize("over", [0, 1])
@@ -179,13 +176,22 @@ async def test_a_signal_ends_sockets_with_1001_and_lets_requests_finish(
     assert answer.endswith(b"begun,done")
 
 
+@pytest.mark.programs
+def test_sigint_ends_it_where_it_is_inherited_as_ignored(tmp_path: Path) -> None:
+    process = start(free_port(), tmp_path, deaf=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
 def test_a_taken_port_is_one_line_and_code_1(echo: Running) -> None:
     second = start(echo.port, echo.temp)
     out, errors = second.communicate(timeout=20)
     assert second.returncode == 1
     assert out == b""
     assert errors == f"Cannot listen on 127.0.0.1:{echo.port}: Address already in use\n".encode()
-    assert free_port() != echo.port
 
 
 @pytest.mark.parametrize("code", [1000, 1008, 1011, 4001])

@@ -15,7 +15,10 @@ import aiohttp
 import pytest
 
 from console.live.flow import BUFFER, MAX_BUFFER
-from tests.server.conftest import ROOT, Running, free_port
+from tests.ports import free_port
+from tests.server.conftest import ROOT, Running
+
+pytestmark = pytest.mark.programs
 
 MIB = 1024 * 1024
 #: Bytes that may wait for one client here: more than the frames of one flush, which show all rows.

@@ -13,7 +13,8 @@ NAMESPACE_NAMES = ("shop", "team-a", "team-b")
 
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
-    `names` are single objects that may be listed. Who may delete may patch.
+    `names` are single objects that may be listed. Who may delete may patch. `doubt`: nobody can confirm
+    any of it.
 
     The test may change them while a socket is open.
     """
@@ -26,7 +27,9 @@ class FakeAccess:
         delete_in: Collection[str] | None = None,
         get_in: Collection[str] | None = (),
         names: Collection[Key] = (),
+        doubt: bool = False,
     ) -> None:
+        self.doubt = doubt
         self.identity = Identity(name)
         self.list_in = list_in
         self.delete_in = delete_in
@@ -35,6 +38,9 @@ class FakeAccess:
 
     def standing(self) -> None:
         """What it may do changes with its fields."""
+
+    def in_doubt(self) -> bool:
+        return self.doubt
 
     def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
         everything = None if self.list_in is None and self.delete_in is None else ()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import NAMESPACES, PODS
@@ -31,7 +31,6 @@ def counted(informer: Informer[Any], readable: Readable, wanted: tuple[str, ...]
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(changes, max_size=20))
 def test_counts_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = Informer.preloaded(PODS, small_world())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import EVENTS, PODS
@@ -16,7 +16,6 @@ from tests.ui.support import small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(changes, max_size=20))
 def test_the_last_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = Informer.preloaded(PODS, small_world())

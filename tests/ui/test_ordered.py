@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from console.kube import store as store_module
@@ -111,7 +111,6 @@ def check(view: OrderedView, informer: Informer[Any], spec: ViewSpec, readable: 
         assert all((page.total, page.tally) == (wanted.total, wanted.tally) for page in pages)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(pods, min_size=4, max_size=9),
     st.lists(changes, max_size=20),

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import PODS, Key
@@ -74,7 +74,6 @@ def _small_blocks() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.tuples(

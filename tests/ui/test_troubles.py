@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PODS, Key
@@ -36,7 +36,6 @@ def counted(
     return found
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(changes, max_size=20))
 def test_causes_follow_the_store(then: Sequence[tuple[str, Any]]) -> None:
     informer = Informer.preloaded(PODS, small_world())

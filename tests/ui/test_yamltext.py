@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from console.ui.registry import kinds
@@ -30,7 +30,6 @@ def written(value: Any) -> str:
     return yaml_text(KIND, {"spec": value})
 
 
-@settings(max_examples=150, deadline=None)
 @given(_values)
 def test_it_reads_back_as_it_was(value: Any) -> None:
     text = written(value)

@@ -18,9 +18,9 @@ def _site(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.views.urls"
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.MIDDLEWARE = [
-        "django.middleware.locale.LocaleMiddleware",
-        "django.middleware.csrf.CsrfViewMiddleware",
-        "django.contrib.messages.middleware.MessageMiddleware",
+        "console.inline.InlineLocaleMiddleware",
+        "console.inline.InlineCsrfMiddleware",
+        "console.inline.InlineMessageMiddleware",
         "django_htmx.middleware.HtmxMiddleware",
         "tests.views.cast.CastMiddleware",
     ]

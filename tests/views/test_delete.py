@@ -14,7 +14,8 @@ from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
-from tests.ui.support import make_runtime, pod
+from tests.ui.support import bob, make_runtime, pod
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import steady, text_of
 
@@ -190,13 +191,24 @@ async def test_bob_is_refused_before_anything_is_sent(
     assert await AuditRecord.objects.acount() == 0
 
 
-async def test_a_cluster_that_is_away_is_not_called_a_missing_right(
-    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+async def test_rights_in_doubt_are_not_called_missing(
+    client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pods.set_stale(datetime.now(UTC), "connection refused")
+    access = bob()
+    access.doubt = True
+    monkeypatch.setitem(CAST, "bob", lambda: access)
     response = await client_as("bob").post(WEB, {"uid": "u"})
     assert response.status_code == 503
     assert "The cluster does not answer" in await text_of(response)
+    assert cluster.calls == []
+
+
+async def test_a_type_that_is_away_says_nothing_about_rights(
+    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+) -> None:
+    pods.set_stale(datetime.now(UTC), "forbidden")
+    response = await client_as("bob").post(WEB, {"uid": "u"})
+    assert response.status_code == 403
     assert cluster.calls == []
 
 

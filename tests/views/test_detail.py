@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
+from console.kube.gvr import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime, set_runtime
 from console.kube.store import Store
@@ -39,6 +39,9 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
             "ownerReferences": [{"kind": "Deployment", "name": "shop-web", "controller": True}],
         }
     }
+    web = {
+        "metadata": {"name": "shop-web", "namespace": "shop", "uid": "d", "resourceVersion": "1"}
+    }
     owned = pod("owned", owner=("ReplicaSet", "web"))
     found = StaticRuntime(
         {
@@ -46,6 +49,7 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
             NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop")]),
             EVENTS: Informer.preloaded(EVENTS, events),
             REPLICA_SETS: Informer.preloaded(REPLICA_SETS, [sets]),
+            DEPLOYMENTS: Informer.preloaded(DEPLOYMENTS, [web]),
         }
     )
     set_runtime(found)

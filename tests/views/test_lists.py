@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -185,13 +184,11 @@ async def test_bob_has_no_delete(client_as: ClientAs) -> None:
         "&".join(f"label=a{n}" for n in range(1100)),
     ],
 )
-async def test_bad_input_is_400_in_every_form_and_fast(client_as: ClientAs, query: str) -> None:
+async def test_bad_input_is_400_in_every_form(client_as: ClientAs, query: str) -> None:
     await client_as("admin").get(URL)
     for form, headers in ((query, {}), (query, HTMX), (f"{query}&format=json", {})):
-        started = time.perf_counter()
         response = await client_as("admin", **headers).get(f"{URL}?{form}")
         html = await text_of(response)
-        assert time.perf_counter() - started < 0.5
         assert response.status_code == 400
         assert "data-key=" not in html
 

@@ -1,7 +1,6 @@
 """People of a workspace on a real control plane: through the pages, and with kubectl."""
 
 import asyncio
-import json
 import subprocess
 import time
 from collections.abc import Callable
@@ -10,11 +9,12 @@ from typing import Any
 import yaml
 from django.test import AsyncClient
 
-from console.kube.gvr import PODS
+from console.kube.gvr import GVR, PODS, WORKSPACE_ROLE_BINDINGS
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
-from tests.rbac.objects import user
-from tests.workspaces.conftest import Tenancy
+from tests.contract.client import JSON
+from tests.rbac.objects import Manifest
+from tests.workspaces.conftest import Installed, Tenancy
 
 WAIT = 30.0
 
@@ -47,18 +47,56 @@ class Person:
         return access.can(verb, PODS, namespace=project)
 
 
-def apply(tenancy: Tenancy, *objects: dict[str, Any]) -> None:
-    found = tenancy.cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(objects))
-    assert found.returncode == 0, found.stderr
+def apply(installed: Installed, *objects: Manifest) -> None:
+    """As the administrator, whoever wrote it before."""
+    for item in objects:
+        meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
+        group, _, version = item["apiVersion"].rpartition("/")
+        gvr = GVR(group, version, f"{item['kind'].lower()}s")
+        _ask(
+            installed, "PATCH", f"{_path(gvr, meta)}?fieldManager=tests&force=true",
+            {**item, "metadata": meta}, "application/apply-patch+yaml",
+        )  # fmt: skip
 
 
-def read(tenancy: Tenancy, *arguments: str) -> Any:
-    found = tenancy.cluster.kubectl("get", *arguments, "-o", "json")
-    return json.loads(found.stdout) if found.returncode == 0 else None
+def change(installed: Installed, gvr: GVR, name: str, patch: Manifest) -> None:
+    _ask(installed, "PATCH", gvr.path("", name), patch, "application/merge-patch+json")
 
 
-def is_gone(tenancy: Tenancy, kind: str, name: str) -> bool:
-    return read(tenancy, kind, name) is None
+def delete(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> None:
+    """It may go later."""
+    _ask(installed, "DELETE", gvr.path(namespace, name))
+
+
+def _path(gvr: GVR, meta: Manifest) -> str:
+    return gvr.path(meta.get("namespace", ""), meta["name"])
+
+
+def _ask(installed: Installed, method: str, path: str, body: Any = None, kind: str = JSON) -> None:
+    answer = installed.cluster.api.request(method, path, body, content_type=kind)
+    assert answer.status in (200, 201, 202), (method, path, answer.body)
+
+
+def read(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> Any:
+    """None if it is not there."""
+    answer = installed.cluster.api.get(gvr.path(namespace, name))
+    assert answer.status in (200, 404), answer.body
+    return answer.json() if answer.status == 200 else None
+
+
+def listed(
+    installed: Installed, gvr: GVR, namespace: str = "", workspace: str = ""
+) -> list[Manifest]:
+    """`workspace`: only what says that it is of that one."""
+    query = f"?labelSelector=kubesphere.io/workspace={workspace}" if workspace else ""
+    answer = installed.cluster.api.get(gvr.path(namespace) + query)
+    assert answer.status == 200, answer.body
+    found: list[Manifest] = answer.json()["items"]
+    return found
+
+
+def is_gone(installed: Installed, gvr: GVR, name: str, namespace: str = "") -> bool:
+    return read(installed, gvr, name, namespace) is None
 
 
 async def until(check: Callable[[], Any], what: str, seconds: float = WAIT) -> Any:
@@ -87,7 +125,7 @@ def pod(name: str, cpu: str = "100m") -> str:
     )
 
 
-def template(name: str, manager: str) -> dict[str, Any]:
+def template(name: str, manager: str) -> Manifest:
     return {
         "apiVersion": "tenant.kubesphere.io/v1alpha2",
         "kind": "WorkspaceTemplate",
@@ -96,17 +134,10 @@ def template(name: str, manager: str) -> dict[str, Any]:
     }
 
 
-def person(name: str) -> dict[str, Any]:
-    made = user(name)
-    del made["metadata"]["uid"], made["metadata"]["resourceVersion"]
-    return made
-
-
-def bound_to(tenancy: Tenancy, workspace: str, user: str) -> list[str]:
+def bound_to(installed: Installed, workspace: str, user: str) -> list[str]:
     """The roles of the workspace that name the user."""
-    found = read(tenancy, "workspacerolebindings", "-l", f"kubesphere.io/workspace={workspace}")
     return [
         item["roleRef"]["name"]
-        for item in found["items"]
+        for item in listed(installed, WORKSPACE_ROLE_BINDINGS, workspace=workspace)
         if any(subject["name"] == user for subject in item["subjects"])
     ]

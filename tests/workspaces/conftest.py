@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -57,18 +58,38 @@ def site(settings: Settings) -> None:
     }
 
 
-class Tenancy:
-    def __init__(self, cluster: ControlPlane, runtime: Runtime) -> None:
-        self.cluster, self.runtime = cluster, runtime
+@dataclass(frozen=True)
+class Installed:
+    """A control plane that has the console's identities and policies, and the file with these."""
+
+    cluster: ControlPlane
+    kubeconfig: Path
+
+
+@dataclass(frozen=True)
+class Tenancy(Installed):
+    """With the controllers of workspaces at work."""
+
+    runtime: Runtime
+
+
+@pytest.fixture(scope="package")
+def installed(
+    control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installed]:
+    """One for all files, which have workspaces and people of their own."""
+    with ControlPlane() as cluster:
+        kubeconfig = tmp_path_factory.mktemp("console") / "kubeconfig"
+        tokens = asyncio.run(_install(cluster))
+        write_console_kubeconfig(kubeconfig, cluster.url, Path(cluster.ca_file), tokens)
+        yield Installed(cluster, kubeconfig)
 
 
 @pytest.fixture(scope="module")
-def tenancy(
-    control_plane_programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Tenancy]:
-    with ControlPlane() as cluster, ExitStack() as stack:
-        kubeconfig = console_kubeconfig(cluster, tmp_path_factory)
-        runtime = Runtime(kubeconfig=str(kubeconfig))
+def tenancy(installed: Installed) -> Iterator[Tenancy]:
+    """Ends with the file: some have other controllers, and two consoles' would fight."""
+    with ExitStack() as stack:
+        runtime = Runtime(kubeconfig=str(installed.kubeconfig))
         runtime.start()
         stack.callback(runtime.stop)
         runtime.require(SOURCES)
@@ -76,15 +97,7 @@ def tenancy(
             runtime.spawn(controller.run(runtime, factory(runtime)))
         set_runtime(runtime)
         stack.callback(set_runtime, None)
-        yield Tenancy(cluster, runtime)
-
-
-def console_kubeconfig(cluster: ControlPlane, folders: pytest.TempPathFactory) -> Path:
-    """Installs the console in the cluster; the file with its identities."""
-    path = folders.mktemp("console") / "kubeconfig"
-    tokens = asyncio.run(_install(cluster))
-    write_console_kubeconfig(path, cluster.url, Path(cluster.ca_file), tokens)
-    return path
+        yield Tenancy(installed.cluster, installed.kubeconfig, runtime)
 
 
 async def _install(cluster: ControlPlane) -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from console.kube.controller import NotSynced
 from console.kube.gvr import (
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
@@ -331,7 +332,8 @@ async def test_a_second_look_writes_nothing() -> None:
 async def test_nothing_is_done_before_all_is_known(missing: GVR) -> None:
     runtime = acme(new_project("shop", "acme"))
     runtime._informers[missing] = Informer(missing, DECODERS[missing])
-    await reconcile(runtime, projection=False)
+    with pytest.raises(NotSynced):
+        await reconcile(runtime, projection=False)
     assert runtime.console.calls == []
 
 

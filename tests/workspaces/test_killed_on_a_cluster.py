@@ -1,15 +1,17 @@
-"""Controllers that are killed after every write they do, on a real control plane.
+"""Controllers that are killed after the writes they do, on a real control plane.
 
-Each life of the controllers ends with its first write: whatever was to follow in that reconcile, and in
-all others, is left to the next one, which knows nothing but the cluster. What is there in the end must
-be what controllers make that live on, and nothing may be left when it is all deleted.
+A life of the controllers ends with a write: whatever was to follow in that reconcile, and in all others,
+is left to the next one, which knows nothing but the cluster. What is there in the end must be what
+controllers make that live on, and nothing may be left when it is all deleted.
+
+The deep run ends a life with its first write, whatever that is. The gate does so once for each verb and
+type at each step; every write of every controller is cut off over the client of dictionaries, too.
 """
 
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from threading import Event
 from typing import Any, cast
 
@@ -21,34 +23,64 @@ from accounts.groupbindings import GroupBindingReconciler
 from accounts.groups import GroupReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient
-from console.kube.gvr import EVENTS, GVR
+from console.kube.controller import Factory, Reconciler, Request, Result
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    EVENTS,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    LIMIT_RANGES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    ROLES,
+    USERS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
 from console.kube.runtime import Runtime
 from rbac.controllers import FACTORIES as PROJECTION
 from tests.accounts.crashing import WRITES
-from tests.controlplane.cluster import ControlPlane
-from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
-from tests.workspaces.cast import person, template
-from tests.workspaces.conftest import console_kubeconfig
+from tests.controlplane.waiting import eventually
+from tests.depth import DEEP
+from tests.rbac.objects import (
+    binding,
+    global_role,
+    rule,
+    user,
+    workspace_binding,
+    workspace_role,
+)
+from tests.workspaces.cast import apply, change, delete, listed, read, template
+from tests.workspaces.conftest import Installed
 from workspaces.controllers import FACTORIES
 
 ACCOUNTS = (UserReconciler, FarewellReconciler, GroupReconciler, GroupBindingReconciler)
-#: Looks, and seconds between two of them, without a write after which there is nothing left to do. They
-#: are counted, since a machine that stands still for a while writes nothing either.
-LOOKS, LOOK_EVERY = 50, 0.05
+#: A life that nothing ends is over when nothing is left to do. Who looks again later than this has
+#: nothing to do now.
+SOON = 20.0
+LIFE_SECONDS = 60.0
 #: Lives that one step may take; more of them is a fight between controllers.
 MOST_LIVES = 120
 #: All types that the controllers write, and those of which they make something.
 KINDS = (
-    *("users.iam.kubesphere.io", "groups.iam.kubesphere.io", "groupbindings.iam.kubesphere.io"),
-    *("globalroles.iam.kubesphere.io", "globalrolebindings.iam.kubesphere.io"),
-    *("workspaceroles.iam.kubesphere.io", "workspacerolebindings.iam.kubesphere.io"),
-    *("workspacetemplates.tenant.kubesphere.io", "workspaces.tenant.kubesphere.io"),
-    *("resourcequotas.quota.kubesphere.io", "namespaces", "clusterroles", "clusterrolebindings"),
-    *("roles", "rolebindings", "resourcequotas", "limitranges", "networkpolicies"),
+    *(USERS, GROUPS, GROUP_BINDINGS, GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS, WORKSPACE_ROLES),
+    *(WORKSPACE_ROLE_BINDINGS, WORKSPACE_TEMPLATES, WORKSPACES, WORKSPACE_QUOTAS, NAMESPACES),
+    *(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLES, ROLE_BINDINGS, RESOURCE_QUOTAS),
+    *(LIMIT_RANGES, NETWORK_POLICIES),
 )
 _VOLATILE = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"}
-    | {"lastTransitionTime", "kubectl.kubernetes.io/last-applied-configuration"}
+    | {"lastTransitionTime"}
 )
 Manifest = dict[str, Any]
 
@@ -57,103 +89,132 @@ class Killed(BaseException):
     """The process is gone: nobody handles it."""
 
 
-class Dying:
-    """A console client whose process is killed right after its first write. `writes` are counted."""
+class Life:
+    """One of all controllers. It ends right after the first write that `is_fatal`, or when nothing is
+    left to do. `writes` is what it wrote."""
 
-    def __init__(self, client: ConsoleClient, *, dies: bool) -> None:
-        self._client, self._dies = client, dies
-        #: Something was written since this was last set.
-        self.stirred = False
+    def __init__(self, installed: Installed, is_fatal: Callable[[str], bool]) -> None:
+        self._runtime = Runtime(kubeconfig=str(installed.kubeconfig))
+        self._client, self._is_fatal = self._runtime.console, is_fatal
+        self._runtime.console = cast(ConsoleClient, self)
+        #: The last that was written of each object: what it was then, "" for what was deleted.
+        self._written: dict[tuple[GVR, Key], str] = {}
+        self._looks: list[Looks] = []
+        self._died = Event()
         self.writes: list[str] = []
-        self.died = Event()
 
     def __getattr__(self, name: str) -> Any:
+        """The console's client, whose process is killed."""
         found = getattr(self._client, name)
-        if name not in WRITES:
-            return found
+        return self._cut(name, found) if name in WRITES else found
 
+    def _cut(self, verb: str, send: Callable[..., Any]) -> Callable[..., Any]:
         async def write(gvr: GVR, *args: Any, **kwargs: Any) -> Any:
-            if self.died.is_set():
+            if self._died.is_set():
                 raise Killed
-            answer = await found(gvr, *args, **kwargs)
-            self.stirred = True
+            answer = await send(gvr, *args, **kwargs)
             if gvr != EVENTS:
-                self.writes.append(f"{name} {gvr.qualified}")
-                if self._dies:
-                    self.died.set()
+                sort = f"{verb} {gvr.qualified}"
+                self.writes.append(sort)
+                name = kwargs.get("name") or answer["metadata"]["name"]
+                version = "" if verb == "delete" else answer["metadata"]["resourceVersion"]
+                self._written[gvr, Key(kwargs.get("namespace", ""), name)] = version
+                if self._is_fatal(sort):
+                    self._died.set()
                     raise Killed
             return answer
 
         return write
 
+    def live(self) -> bool:
+        """Whether it died."""
+        self._runtime.start()
+        try:
+            for factory in (*PROJECTION, *FACTORIES, *ACCOUNTS):
+                self._runtime.spawn(controller.run(self._runtime, self._watched(factory)))
+            eventually(
+                lambda: self._died.is_set() or self._runtime.spawn(self._is_idle()).result(),
+                "nothing is left to do",
+                timeout=LIFE_SECONDS,
+            )
+        finally:
+            self._runtime.stop()
+        return self._died.is_set()
 
-@pytest.fixture(scope="module")
-def cluster(control_plane_programs: Mapping[str, Path]) -> Iterator[ControlPlane]:
-    with ControlPlane() as found:
-        yield found
+    def _watched(self, factory: Factory) -> Reconciler:
+        self._looks.append(Looks(factory(self._runtime)))
+        return self._looks[-1]
+
+    async def _is_idle(self) -> bool:
+        """On the core's loop, where all of it is so at one time."""
+        informers = self._runtime.informers()
+        return (
+            all(one.freshness.synced for one in informers.values())
+            and not any(one.waiting for one in controller.progress().values())
+            and not any(one.busy or one.unfinished for one in self._looks)
+            and all(self._arrived(*key, version) for key, version in self._written.items())
+        )
+
+    def _arrived(self, gvr: GVR, key: Key, version: str) -> bool:
+        """Whether the controllers have heard of that write."""
+        informer = self._runtime.informers().get(gvr)
+        if informer is None:
+            return True
+        there = informer.store.get(key)
+        if there is None:
+            return not version or int(informer.store.resource_version or 0) >= int(version)
+        if not version:
+            return bool(there.original()["metadata"].get("deletionTimestamp"))
+        return int(there.resource_version) >= int(version)
 
 
-@pytest.fixture(scope="module")
-def kubeconfig(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return console_kubeconfig(cluster, tmp_path_factory)
+class Looks:
+    """A reconciler of which is known whether it is done."""
+
+    def __init__(self, inner: Reconciler) -> None:
+        self._inner = inner
+        self.name, self.gvr = inner.name, inner.gvr
+        self.busy = 0
+        #: Those that it looks at again soon, whether because it failed or because it has to wait.
+        self.unfinished: set[Request] = set()
+
+    async def reconcile(self, request: Request) -> Result:
+        self.busy += 1
+        self.unfinished.add(request)
+        try:
+            result = await self._inner.reconcile(request)
+            if result.requeue_after is None or result.requeue_after > SOON:
+                self.unfinished.discard(request)
+            return result
+        finally:
+            self.busy -= 1
 
 
-def live(kubeconfig: Path, *, dies: bool) -> list[str]:
-    """One life of all controllers: to its first write, or until nothing is left to do. What it wrote."""
-    runtime = Runtime(kubeconfig=str(kubeconfig))
-    client = Dying(runtime.console, dies=dies)
-    runtime.console = cast(ConsoleClient, client)
-    runtime.start()
-    try:
-        for factory in (*PROJECTION, *FACTORIES, *ACCOUNTS):
-            runtime.spawn(controller.run(runtime, factory(runtime)))
-        quiet = 0
-        while quiet < LOOKS and not client.died.wait(LOOK_EVERY):
-            synced = all(one.freshness.synced for one in runtime.informers().values())
-            quiet = quiet + 1 if synced and not client.stirred else 0
-            client.stirred = False
-    finally:
-        runtime.stop()
-    return client.writes
+def live_on(installed: Installed) -> None:
+    Life(installed, lambda _sort: False).live()
 
 
-def live_on(kubeconfig: Path) -> int:
-    return len(live(kubeconfig, dies=False))
-
-
-def live_and_die(kubeconfig: Path) -> int:
-    """How many lives it took."""
-    for number in range(MOST_LIVES):
-        if not live(kubeconfig, dies=True):
-            return number
+def live_and_die(installed: Installed) -> list[str]:
+    """What the lives ended with."""
+    ends: list[str] = []
+    for _ in range(MOST_LIVES):
+        life = Life(installed, lambda sort: DEEP or sort not in ends)
+        if not life.live():
+            return ends
+        ends.append(life.writes[-1])
     raise AssertionError("the controllers do not come to rest")
 
 
-def kubectl(cluster: ControlPlane, *arguments: str, stdin: str | None = None) -> str:
-    done = cluster.kubectl(*arguments, input=stdin)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def put(cluster: ControlPlane, *items: Manifest) -> None:
-    plain = []
-    for item in items:
-        meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
-        plain.append({**item, "metadata": meta})
-    body = {"apiVersion": "v1", "kind": "List", "items": plain}
-    kubectl(cluster, "apply", "-f", "-", stdin=json.dumps(body))
-
-
-def meaning(cluster: ControlPlane, name: str) -> dict[str, Manifest]:
+def meaning(installed: Installed, name: str) -> dict[str, Manifest]:
     """All objects of the tenant `name`: whatever has its name in its own."""
-    items = json.loads(kubectl(cluster, "get", ",".join(KINDS), "-A", "-o", "json"))["items"]
     found = {}
-    for item in items:
-        meta = item["metadata"]
-        if re.search(rf"\b{name}\b", f"{meta.get('namespace', '')}/{meta['name']}"):
-            text = json.dumps(_plain(item)).replace(name, "tenant")
-            key = f"{item['kind']} {meta.get('namespace', '')}/{meta['name']}"
-            found[key.replace(name, "tenant")] = json.loads(text)
+    for gvr in KINDS:
+        for item in listed(installed, gvr):
+            meta = item["metadata"]
+            if re.search(rf"\b{name}\b", f"{meta.get('namespace', '')}/{meta['name']}"):
+                text = json.dumps(_plain(item)).replace(name, "tenant")
+                key = f"{gvr.qualified} {meta.get('namespace', '')}/{meta['name']}"
+                found[key.replace(name, "tenant")] = json.loads(text)
     return found
 
 
@@ -207,7 +268,7 @@ def _membership(name: str) -> Manifest:
     }
 
 
-def steps(cluster: ControlPlane, name: str) -> Iterator[Callable[[], None]]:
+def steps(installed: Installed, name: str) -> Iterator[Callable[[], None]]:
     """What is done one after another. Everything is called after the tenant."""
     boss, pat = f"boss-{name}", f"pat-{name}"
 
@@ -224,8 +285,8 @@ def steps(cluster: ControlPlane, name: str) -> Iterator[Callable[[], None]]:
             },
         }
         reads = rule("get list watch", "pods")
-        put(
-            cluster, person(boss), person(pat), workspace, quota, _group(name),
+        apply(
+            installed, user(boss), user(pat), workspace, quota, _group(name),
             _group(name, f"{name}-staff"), _membership(name),
             workspace_role(f"{name}-own", name, reads),
             workspace_binding(f"{name}-own", name, f"{name}-own", f"Group {name}-team"),
@@ -234,60 +295,60 @@ def steps(cluster: ControlPlane, name: str) -> Iterator[Callable[[], None]]:
         )  # fmt: skip
 
     def build() -> None:
-        kind = "workspaces.tenant.kubesphere.io"
-        uid = json.loads(kubectl(cluster, "get", kind, name, "-o", "json"))["metadata"]["uid"]
-        put(cluster, *(_project(f"{name}-{at}", name, boss, uid) for at in ("one", "two")))
+        uid = read(installed, WORKSPACES, name)["metadata"]["uid"]
+        apply(installed, *(_project(f"{name}-{at}", name, boss, uid) for at in ("one", "two")))
 
-    def change() -> None:
+    def alter() -> None:
         """Another manager, another role, a project that leaves, things that were changed by hand."""
         patch = {"spec": {"template": {"spec": {"manager": pat, "networkIsolation": False}}}}
-        kind = "workspacetemplates.tenant.kubesphere.io"
-        kubectl(cluster, "patch", kind, name, "--type=merge", "-p", json.dumps(patch))
-        put(cluster, workspace_role(f"{name}-own", name, rule("get list watch", "services")))
-        kubectl(cluster, "delete", "globalrolebindings.iam.kubesphere.io", f"wide-{name}")
-        kubectl(cluster, "label", "namespace", f"{name}-two", "kubesphere.io/workspace-")
-        kubectl(cluster, "delete", "role", "viewer", "-n", f"{name}-one")
+        change(installed, WORKSPACE_TEMPLATES, name, patch)
+        apply(installed, workspace_role(f"{name}-own", name, rule("get list watch", "services")))
+        delete(installed, GLOBAL_ROLE_BINDINGS, f"wide-{name}")
+        labels = {"kubesphere.io/workspace": None}
+        change(installed, NAMESPACES, f"{name}-two", {"metadata": {"labels": labels}})
+        delete(installed, ROLES, "viewer", f"{name}-one")
 
     def leave() -> None:
         """A user goes, and what named them."""
-        kubectl(cluster, "delete", "users.iam.kubesphere.io", boss, "--wait=false")
+        delete(installed, USERS, boss)
 
     def end() -> None:
-        for kind, gone in (
-            ("workspacetemplates.tenant.kubesphere.io", name),
-            ("namespace", f"{name}-two"),
-            ("globalroles.iam.kubesphere.io", f"wide-{name}"),
-            ("users.iam.kubesphere.io", pat),
+        for gvr, gone in (
+            (WORKSPACE_TEMPLATES, name),
+            (NAMESPACES, f"{name}-two"),
+            (GLOBAL_ROLES, f"wide-{name}"),
+            (USERS, pat),
         ):
-            kubectl(cluster, "delete", kind, gone, "--wait=false")
+            delete(installed, gvr, gone)
 
-    yield from (found, build, change, leave, end)
+    yield from (found, build, alter, leave, end)
 
 
 def test_the_end_is_the_same_wherever_they_were_killed(
-    cluster: ControlPlane, kubeconfig: Path, caplog: pytest.LogCaptureFixture
+    installed: Installed, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lives = 0
-    for live_step, die_step in zip(steps(cluster, "spared"), steps(cluster, "hunted"), strict=True):
+    ends: list[str] = []
+    both = zip(steps(installed, "spared"), steps(installed, "hunted"), strict=True)
+    for live_step, die_step in both:
         live_step()
-        live_on(kubeconfig)
+        live_on(installed)
         die_step()
-        lives += live_and_die(kubeconfig)
+        ends += live_and_die(installed)
         what = die_step.__name__
         if what == "end":
             # Namespaces take Kubernetes a moment, and the controllers look again when they are gone.
             deadline = time.monotonic() + 60
-            while meaning(cluster, "hunted") or meaning(cluster, "spared"):
-                assert time.monotonic() < deadline, sorted(meaning(cluster, "hunted"))
-                lives += live_and_die(kubeconfig)
+            while meaning(installed, "hunted") or meaning(installed, "spared"):
+                assert time.monotonic() < deadline, sorted(meaning(installed, "hunted"))
+                ends += live_and_die(installed)
             continue
-        spared, hunted = meaning(cluster, "spared"), meaning(cluster, "hunted")
+        spared, hunted = meaning(installed, "spared"), meaning(installed, "hunted")
         assert sorted(hunted) == sorted(spared), what
         for key, item in spared.items():
             assert hunted[key] == item, (what, key)
         assert len(spared) > 20, what
     # Else nothing was tried.
-    assert lives > 40, lives
+    assert len(ends) > (40 if DEEP else 20), ends
     failed = [line for line in caplog.messages if " failed; again in " in line]
     assert failed == []
-    print(f"\nkilled {lives} times")  # noqa: T201
+    print(f"\nkilled {len(ends)} times")  # noqa: T201

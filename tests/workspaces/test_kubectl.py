@@ -22,14 +22,24 @@ from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.kubeconfig import KubeconfigReconciler
 from accounts.time import now
 from console.kube import controller
-from console.kube.gvr import GROUPS, GVR, NAMESPACES, PODS, USERS, WORKSPACES, Key
+from console.kube.gvr import (
+    GROUPS,
+    GVR,
+    NAMESPACES,
+    PODS,
+    SERVICE_ACCOUNTS,
+    USERS,
+    WORKSPACES,
+    Key,
+)
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from rbac.memberships import identity_of
 from rbac.rules import Question, as_requested
 from tests.accounts.conftest import PASSWORD
 from tests.contract.client import Client, Credentials, Transport, tls_context
-from tests.workspaces.cast import Person, apply, is_gone, person, pod, read, template, until
+from tests.rbac.objects import user
+from tests.workspaces.cast import Person, apply, is_gone, pod, read, template, until
 from tests.workspaces.conftest import Tenancy
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
@@ -146,7 +156,7 @@ async def _make_world(tenancy: Tenancy) -> None:
 
 def _account(name: str) -> dict[str, Any]:
     """A user without a password is disabled."""
-    made = person(name)
+    made = user(name)
     made["spec"]["password"] = PASSWORD
     return made
 
@@ -219,7 +229,7 @@ async def test_what_kubectl_does_is_what_it_may(
         info = json.loads(kubeconfigs[who].run("auth", "whoami", "-o", "json").stdout)
         assert info["status"]["userInfo"]["username"] == who
     for place in (HERE, BESIDE, RIVAL):
-        account = partial(read, tenancy, "sa", "default", "-n", place)
+        account = partial(read, tenancy, SERVICE_ACCOUNTS, "default", place)
         await until(account, f"the account in {place}")
     for who, place in product(PEOPLE, (HERE, BESIDE, RIVAL)):
         kubectl, access = (
@@ -247,7 +257,7 @@ async def test_what_only_the_console_can_do_nobody_does_with_kubectl(
     tenancy: Tenancy, kubeconfigs: Mapping[str, Kubeconfig]
 ) -> None:
     """To make projects, to invite, to change roles and settings: the console looks at who asks first."""
-    uid = read(tenancy, "workspaces.tenant.kubesphere.io", "kub")["metadata"]["uid"]
+    uid = read(tenancy, WORKSPACES, "kub")["metadata"]["uid"]
     mine: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -297,7 +307,7 @@ async def test_what_only_the_console_can_do_nobody_does_with_kubectl(
             ("users.iam.kubesphere.io", MANAGER),
         ):
             assert kubectl.run("delete", kind, name, "--wait=false").returncode != 0, (who, kind)
-    assert is_gone(tenancy, "ns", "kub-own")
+    assert is_gone(tenancy, NAMESPACES, "kub-own")
     # A role of a project gives no more than its giver has, and nothing beyond the project.
     grab = ("create", "clusterrolebinding", "grab", "--clusterrole=cluster-admin", "--user=otto")
     local = ("-n", HERE, "create", "rolebinding", "grab", "--role=admin", "--user=otto")

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workspaces.ladder import Share, deal, quantity_text
@@ -121,7 +121,6 @@ _ACTS = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None)
 @given(_ACTS)
 def test_no_order_of_events_lets_projects_use_more_than_the_quota(
     acts: list[tuple[str, str, int]],

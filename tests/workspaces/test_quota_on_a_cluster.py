@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from console.kube.errors import ApiError, Forbidden
-from console.kube.gvr import PODS, RESOURCE_QUOTAS, WORKSPACES, Key
+from console.kube.gvr import PODS, RESOURCE_QUOTAS, SERVICE_ACCOUNTS, WORKSPACES, Key
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
-from tests.workspaces.cast import Person, apply, person, pod, read, template, until
+from tests.rbac.objects import user
+from tests.workspaces.cast import Person, apply, listed, pod, read, template, until
 from tests.workspaces.conftest import Tenancy
 from workspaces.amounts import Amounts, amounts_of
 from workspaces.names import SHARE
@@ -103,11 +104,11 @@ class Tenants:
 
 
 def pods(tenancy: Tenancy) -> int:
-    return sum(len(read(tenancy, "pods", "-n", name)["items"]) for name in PROJECTS)
+    return sum(len(listed(tenancy, PODS, name)) for name in PROJECTS)
 
 
 async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenancy) -> None:
-    apply(tenancy, person("rae"), template("rush", "rae"), quota("rush", pods="6"))
+    apply(tenancy, user("rae"), template("rush", "rae"), quota("rush", pods="6"))
     rae = Person(tenancy, "rae")
     access = get_authorizer().access_for(Identity("rae"))
     await until(lambda: access.can("get", WORKSPACES, name="rush"), "sight of the workspace")
@@ -118,7 +119,7 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
         assert answer.status_code == 302, answer.content.decode()
     for name in PROJECTS:
         await until(partial(rae.may, "create", name), f"rights in {name}")
-        account = partial(read, tenancy, "sa", "default", "-n", name)
+        account = partial(read, tenancy, SERVICE_ACCOUNTS, "default", name)
         await until(account, f"the account in {name}")
 
     # All want more than there is; what there is gets used, and not one more.

@@ -8,7 +8,7 @@ longer the latest is refused by kube-apiserver, and the next look starts anew.
 from collections.abc import Awaitable, Callable
 from weakref import WeakKeyDictionary
 
-from console.kube.controller import Factory, Request, Result
+from console.kube.controller import Factory, NotSynced, Request, Result
 from console.kube.gvr import (
     GVR,
     LIMIT_RANGES,
@@ -31,9 +31,6 @@ from workspaces.controllers.world import World
 from workspaces.names import ISOLATION
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
-
-#: Seconds until another look at a cache that has no list yet.
-UNSYNCED_RETRY = 1.0
 
 
 class Tenancy:
@@ -60,7 +57,7 @@ class TenancyReconciler:
     async def reconcile(self, request: Request) -> Result:
         # An empty cache would read as "it is gone".
         if not self._tenancy.world.known:
-            return Result(requeue_after=UNSYNCED_RETRY)
+            raise NotSynced
         return await self._sync(self._tenancy, request)
 
 

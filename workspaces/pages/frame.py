@@ -256,7 +256,11 @@ def _tell_apart(form: Form) -> None:
 
 
 async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
-    """True if it was done; else the form says why not. Raises `Denied` and `AuditUnavailable`."""
+    """True if it was done; else the form says why not. Nothing is done for a form that is wrong. Raises
+    `Denied` and `AuditUnavailable`."""
+    if not form.is_right:
+        doing.close()
+        return False
     try:
         await doing
     except Overtaken as overtaken:

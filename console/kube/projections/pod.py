@@ -295,7 +295,18 @@ def _phase(pod: _Pod, node: str) -> Status:
         return Status(Severity.OK, "Running")
     if ready is None and all(c.ready for c in pod.status.containerStatuses or ()):
         return Status(Severity.OK, "Running")
-    return Status(Severity.WARN, "Not ready", (ready.message or ready.reason) if ready else "")
+    reason = (ready.message or ready.reason) if ready else ""
+    return Status(Severity.WARN, "Not ready", _joined(reason, _last_failure(pod), sep="; "))
+
+
+def _last_failure(pod: _Pod) -> str:
+    """How the first container ended that is not ready yet after it was started again: what crashes in
+    a loop runs now and then."""
+    for container in pod.status.containerStatuses or ():
+        last = container.lastState.terminated
+        if not container.ready and last is not None and (last.exitCode or last.signal):
+            return _exit_text(last)
+    return ""
 
 
 def _joined(first: str, second: str, *, sep: str = ": ") -> str:

@@ -18,6 +18,8 @@ socket (`value`, drawn by `template`), the sort (`sort_key`) and the export (`pl
 from console.ui.columns.addresses import IpColumn
 from console.ui.columns.base import Align, Column, Plain, SortKey
 from console.ui.columns.links import (
+    ANYWHERE,
+    SEGMENTS,
     LinkColumn,
     LinkText,
     OwnerColumn,
@@ -35,6 +37,8 @@ from console.ui.columns.usage import UsageColumn, UsageText, UsedBy, told
 from console.ui.columns.workloads import ContainersColumn, ImagesColumn, SelectorColumn
 
 __all__ = [
+    "ANYWHERE",
+    "SEGMENTS",
     "AgeColumn",
     "Align",
     "BoolColumn",

@@ -28,7 +28,8 @@ SEGMENTS = {
     "StatefulSet": "statefulsets",
 }
 
-
+#: Kinds that nobody can tell beforehand. Rows with such a cell are shared with nobody.
+ANYWHERE = ("*",)
 _CLUSTER_SCOPED = frozenset({"Namespace", "Node"})
 
 
@@ -40,26 +41,43 @@ class Target(NamedTuple):
     name: str
 
 
+class Linked(NamedTuple):
+    """Where a name leads a viewer: `url` is "" where there is no page for them. `missing`: they may know
+    that there is no such object."""
+
+    url: str = ""
+    missing: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class LinkText:
-    """`url` is "" for what there is no page of."""
+    """As `Linked`."""
 
     text: str
     url: str
+    missing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkColumn(Column):
-    """Another object: `get` gives what is shown, `to` the object, None where it has no page."""
+    """Another object: `get` gives what is shown, `to` the object, None where it has no page. `leads_to`:
+    the segments of all kinds that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads
+    in one row, once that is known (`console.ui.linked`)."""
 
     get: Callable[[Any], str]
     to: Callable[[Any], Target | None]
+    leads_to: tuple[str, ...]
+    linked: Linked = Linked()
     template: ClassVar[str] = "ui/cells/link.html"
 
+    def target(self, entry: Entry[Any]) -> Target | None:
+        found = self.to(entry.projection)
+        # Of any other kind nobody has compared the rights of those who share the row.
+        known = found is not None and (self.leads_to == ANYWHERE or found.segment in self.leads_to)
+        return found if known else None
+
     def value(self, entry: Entry[Any]) -> LinkText:
-        target = self.to(entry.projection)
-        url = target_url(target) if target is not None else ""
-        return LinkText(visible(self.get(entry.projection)), url)
+        return LinkText(visible(self.get(entry.projection)), *self.linked)
 
     def plain(self, entry: Entry[Any]) -> str:
         return self.get(entry.projection)
@@ -95,5 +113,6 @@ class OwnerColumn(LinkColumn):
     id: str = "owner"
     label: str | Promise = _("Managed by")
     priority: int = 4
+    leads_to: tuple[str, ...] = tuple(SEGMENTS.values())
     get: Callable[[Any], str] = lambda item: item.owner
     to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)

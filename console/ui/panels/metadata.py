@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import GVR, JOBS, PODS, REPLICA_SETS, Key
 from console.kube.projections.moments import moment
-from console.ui.columns import target_of, target_url
+from console.ui.columns import target_of
 from console.ui.filters import BadValue
+from console.ui.linked import Links
 from console.ui.links import list_url
 from console.ui.manifests import LONGEST, listed, mapping, text, texts
 from console.ui.panels import Panel
@@ -30,6 +31,7 @@ class _Owner(NamedTuple):
     kind: str
     name: str
     url: str
+    missing: bool
 
 
 class _Pair(NamedTuple):
@@ -95,19 +97,18 @@ def _annotations(meta: Mapping[str, Any]) -> Iterator[_Pair]:
 
 def _owners(subject: Subject) -> Iterator[_Owner]:
     """From the nearest up. Each object once, whatever they say of each other."""
-    references, namespace = (
-        listed(subject.manifest, "metadata", "ownerReferences"),
-        subject.key.namespace,
-    )
+    references = listed(subject.manifest, "metadata", "ownerReferences")
+    namespace, links = subject.key.namespace, Links(subject.access)
     for reference in references[:MOST]:
         kind, name = text(reference.get("kind")), text(reference.get("name"))
         if kind and name:
-            yield _owner(f"{kind}/{name}", namespace)
+            yield _owner(f"{kind}/{name}", namespace, links)
     if len(references) == 1:
-        yield from _above(subject, getattr(subject.entry.projection, "owner", ""), namespace)
+        owner = getattr(subject.entry.projection, "owner", "")
+        yield from _above(subject, owner, namespace, links)
 
 
-def _above(subject: Subject, owner: str, namespace: str) -> Iterator[_Owner]:
+def _above(subject: Subject, owner: str, namespace: str, links: Links) -> Iterator[_Owner]:
     seen: set[str] = set()
     while owner and owner not in seen:
         seen.add(owner)
@@ -122,14 +123,14 @@ def _above(subject: Subject, owner: str, namespace: str) -> Iterator[_Owner]:
         entry = informer.store.get(Key(namespace, name))
         owner = entry.projection.owner if entry is not None else ""
         if owner:
-            yield _owner(owner, namespace)
+            yield _owner(owner, namespace, links)
 
 
 def _sees(subject: Subject, gvr: GVR, namespace: str, name: str) -> bool:
     return subject.access.can("list", gvr, namespace=namespace, name=name)
 
 
-def _owner(owner: str, namespace: str) -> _Owner:
+def _owner(owner: str, namespace: str, links: Links) -> _Owner:
     kind, _slash, name = owner.partition("/")
-    target = target_of(owner, namespace)
-    return _Owner(visible(kind), visible(name), target_url(target) if target is not None else "")
+    found = links.to(target_of(owner, namespace))
+    return _Owner(visible(kind), visible(name), *found)

@@ -117,8 +117,11 @@ class Seeing:
         return [entry for entry in entries if self.sees(entry.key)]
 
     def url(self, key: Key) -> str:
-        """The object's page, "" where there is none for the viewer."""
+        """The object's page, "" where there is none for the viewer or nobody knows yet. The page of what
+        is never cached says itself if there is none."""
         if self.kind is None or not self.sees(key):
+            return ""
+        if not self.kind.private and self.get(key) is None:
             return ""
         return target_url(Target(self.kind.segment, key.namespace, key.name))
 
@@ -148,10 +151,10 @@ class Seeing:
         entry = self.get(key)
         if entry is not None:
             return self.line(entry, note)
-        line = Line(visible(key.name), _elsewhere(self.subject, key), self.url(key), note=note)
-        if not required or not self.lacks(key):
-            return line
-        return Line(line.name, line.namespace, "", Severity.WARN.value, _("Missing"), note=note)
+        name, namespace = visible(key.name), _elsewhere(self.subject, key)
+        if required and self.lacks(key):
+            return Line(name, namespace, "", Severity.WARN.value, _("Missing"), note=note)
+        return Line(name, namespace, self.url(key), note=note)
 
     def group(self, found: Collection[Entry[Any]], url: str = "", first: int = FIRST) -> Group:
         """Of objects that may be seen."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests import npm
-from tests.controlplane.layout import free_port
+from tests.ports import free_port
 
 FOLDER = Path(__file__).parent / "oidc_provider"
 

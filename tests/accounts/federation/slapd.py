@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.controlplane.layout import free_port
 from tests.controlplane.pki import Authority
 from tests.controlplane.waiting import eventually
+from tests.ports import free_port
 
 PROGRAM = "/usr/sbin/slapd"
 _MODULES = Path("/usr/lib/ldap")

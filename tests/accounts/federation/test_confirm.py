@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from accounts.federation.linking import subject_label
@@ -299,7 +298,6 @@ def test_a_name_is_suggested_that_can_be_one(given: str, name: str) -> None:
     assert suggested_name(given) == name
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300))
 def test_every_subject_has_a_label_of_its_own(subject: str) -> None:
     label = subject_label(subject)

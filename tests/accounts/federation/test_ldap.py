@@ -32,7 +32,7 @@ from tests.controlplane.pki import Authority
 from tests.controlplane.plugin import left_out
 from tests.rbac.fakes import FakeConsole
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 
 REQUIRE = "REQUIRE_LDAP"
 KIND = "LDAPIdentityProvider"

@@ -17,12 +17,12 @@ from tests.accounts.federation.node import installed, oidc_provider
 from tests.accounts.federation.servers import local_server
 from tests.accounts.federation.test_code_flow import accounts_in
 from tests.accounts.federation.test_openid import say
-from tests.controlplane.layout import free_port
 from tests.controlplane.plugin import left_out
 from tests.npm import Missing
+from tests.ports import free_port
 from tests.rbac.fakes import FakeConsole
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
 
 REQUIRE = "REQUIRE_OIDC_PROVIDER"
 CLIENT, SECRET = "console", "the-secret-of-the-client"

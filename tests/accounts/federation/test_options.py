@@ -8,7 +8,6 @@ import pytest
 import yaml
 from aiohttp import web
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from accounts.oauth.options import options as oauth_options
@@ -166,7 +165,6 @@ known_entries = st.fixed_dictionaries(
 )
 
 
-@hypothesis_settings(max_examples=300, deadline=None)
 @given(json_values | st.lists(known_entries | json_values, max_size=4))
 def test_anything_can_be_configured(listed: object) -> None:
     found = read_catalogue(listed, "x")

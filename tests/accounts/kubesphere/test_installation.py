@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GLOBAL_ROLE_BINDINGS,
+    GROUPS,
+    LOGIN_RECORDS,
+    ROLE_BINDINGS,
+    USERS,
+)
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import TEAM, WHOLE, Manifest
-from tests.accounts.kubesphere.world import Visitor, World
+from tests.accounts.kubesphere.world import Visitor, World, type_of
 from tests.controlplane.waiting import eventually
 
-USERS = "users.iam.kubesphere.io"
 NEW_PASSWORD = "Harbour-bridge-7"
 
 
@@ -19,7 +27,7 @@ def settled(world: World) -> None:
     """The controllers have looked at everything: they take in what has no finalizer."""
 
     def taken_in() -> bool:
-        found = world.get("groups.iam.kubesphere.io", TEAM)
+        found = world.get(GROUPS, TEAM)
         return bool(found["metadata"].get("finalizers"))
 
     eventually(taken_in, "the controllers are at work", timeout=60)
@@ -32,16 +40,12 @@ def kept(was: Any, now: Any) -> bool:
     return bool(was == now)
 
 
-def plural(item: Manifest) -> str:
-    return f"{item['kind'].lower()}s.{item['apiVersion'].split('/')[0]}"
-
-
 def test_what_was_there_is_still_there(world: World) -> None:
     settled(world)
     for item in world.applied:
         if item["kind"] == "LoginRecord":
             continue
-        found = world.get(plural(item), item["metadata"]["name"])
+        found = world.get(type_of(item), item["metadata"]["name"])
         for part in (key for key in item if key not in ("metadata", "apiVersion")):
             said = item[part]
             if part == "status":
@@ -56,7 +60,7 @@ def test_what_was_there_is_still_there(world: World) -> None:
 
 def test_the_types_are_the_ones_that_were_there(world: World) -> None:
     for item in world.definitions:
-        found = world.get("crd", item["metadata"]["name"])
+        found = world.get(CUSTOM_RESOURCE_DEFINITIONS, item["metadata"]["name"])
         assert kept(item["spec"]["versions"], found["spec"]["versions"][:1] or None) or kept(
             item["spec"]["versions"][0]["schema"], found["spec"]["versions"][0]["schema"]
         )
@@ -75,8 +79,8 @@ def test_a_second_installation_changes_nothing(world: World) -> None:
     for name, was in zip(names, before, strict=True):
         assert kept(was["spec"], world.get(USERS, name)["spec"])
     for item in world.definitions:
-        labels = world.get("crd", item["metadata"]["name"])["metadata"].get("labels") or {}
-        assert "app.kubernetes.io/managed-by" not in labels
+        found = world.get(CUSTOM_RESOURCE_DEFINITIONS, item["metadata"]["name"])
+        assert "app.kubernetes.io/managed-by" not in (found["metadata"].get("labels") or {})
 
 
 @pytest.mark.parametrize("name", ["admin", "jane", "pat"])
@@ -168,7 +172,7 @@ def test_what_the_console_writes_are_objects_of_these_types(world: World) -> Non
 
     def records() -> list[Manifest]:
         label = "iam.kubesphere.io/user-ref=wren"
-        return list(world.get("loginrecords.iam.kubesphere.io", "-l", label)["items"])
+        return world.listed(LOGIN_RECORDS, label)
 
     (record,) = eventually(records, "the login record")
     assert record["spec"]["success"] is True
@@ -177,9 +181,9 @@ def test_what_the_console_writes_are_objects_of_these_types(world: World) -> Non
 
 def test_a_department_is_a_group_of_its_members(world: World) -> None:
     settled(world)
-    found = world.get("groups.iam.kubesphere.io", TEAM)["metadata"]
+    found = world.get(GROUPS, TEAM)["metadata"]
     assert [one["name"] for one in found["ownerReferences"]] == [WHOLE]
-    home = world.get("groups.iam.kubesphere.io", WHOLE)["metadata"]["ownerReferences"]
+    home = world.get(GROUPS, WHOLE)["metadata"]["ownerReferences"]
     assert [(one["kind"], one["name"]) for one in home] == [("WorkspaceTemplate", "demo")]
     # By the workspace's role of the group.
     jane = world.visitor("jane")
@@ -218,13 +222,13 @@ def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: Wo
         "subjects": [{"kind": "User", "name": "quinn", "apiGroup": "rbac.authorization.k8s.io"}],
     }
     world.put(binding)
-    projected = ("clusterrolebinding", "quarterdeck:globalrolebinding:quinn-people")
+    projected = (CLUSTER_ROLE_BINDINGS, "quarterdeck:globalrolebinding:quinn-people")
     eventually(lambda: world.get(*projected), "the projection")
-    world.kubectl("delete", USERS, "quinn", "--timeout=60s")
-    assert not world.get("rolebinding", "-n", "shop", "by-hand")
-    assert not world.get("globalrolebindings.iam.kubesphere.io", "quinn-people")
+    world.kubectl("delete", USERS.qualified, "quinn", "--timeout=60s")
+    assert not world.get(ROLE_BINDINGS, "by-hand", "shop")
+    assert not world.get(GLOBAL_ROLE_BINDINGS, "quinn-people")
     assert not world.get(*projected)
-    subjects = world.get("clusterrolebinding", "of-two")["subjects"]
+    subjects = world.get(CLUSTER_ROLE_BINDINGS, "of-two")["subjects"]
     assert [one["name"] for one in subjects] == ["jane"]
     world.put(made)
     eventually(lambda: world.get(USERS, "quinn").get("status"), "quinn again")

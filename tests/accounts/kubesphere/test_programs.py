@@ -11,6 +11,7 @@ import yaml
 
 from accounts.kubeconfigs.certificates import make_key
 from accounts.kubeconfigs.kubeconfig import signing_request
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, SECRETS, USERS
 from console.kube.identity import Identity
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import TEAM, Manifest, global_binding, user
@@ -111,8 +112,8 @@ def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_
 
     eventually(is_the_last, "one kubeconfig that stays")
     label = "kubesphere.io/username=jane"
-    assert world.get("csr", "-l", label).get("items", []) == []
-    secret = world.get("secret", "-n", "quarterdeck-kubeconfigs", "kubeconfig-jane")
+    assert world.listed(CERTIFICATE_SIGNING_REQUESTS, label) == []
+    secret = world.get(SECRETS, "kubeconfig-jane", "quarterdeck-kubeconfigs")
     assert secret["data"]["pending.key"] == ""
 
 
@@ -136,13 +137,10 @@ def test_a_member_more_or_less_is_another_certificate(world: World, tmp_path: Pa
         return whoami(done)[1] - {"system:authenticated"}
 
     eventually(lambda: groups() == {TEAM}, "pat is in the group")
-    assert world.get("users.iam.kubesphere.io", "pat")["spec"]["groups"] == [TEAM]
+    assert world.get(USERS, "pat")["spec"]["groups"] == [TEAM]
     world.kubectl("delete", "groupbindings.iam.kubesphere.io", "pat-in-team", "--timeout=30s")
     eventually(lambda: groups() == set(), "pat has left")
-    assert (
-        "groups" not in world.get("users.iam.kubesphere.io", "pat")["spec"]
-        or not world.get("users.iam.kubesphere.io", "pat")["spec"]["groups"]
-    )
+    assert not world.get(USERS, "pat")["spec"].get("groups")
 
 
 def does(world: World, kubeconfig: Path, *asked: str) -> bool:
@@ -168,13 +166,13 @@ def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path:
     path = download(world, "pat", tmp_path)
     comes_to(world, path, True)
     admin, page = world.visitor("admin"), "/access/accounts/users/pat"
-    uid = world.get("users.iam.kubesphere.io", "pat")["metadata"]["uid"]
+    uid = world.get(USERS, "pat")["metadata"]["uid"]
     assert admin.post(page, f"{page}/disable", uid=uid)[0] == 200
     try:
         comes_to(world, path, False)
         done = world.cluster.kubectl("auth", "whoami", "-o", "json", kubeconfig=path)
         assert whoami(done)[0] == "pat"
-        kept = ("secret", "-n", "quarterdeck-kubeconfigs", "kubeconfig-pat")
+        kept = (SECRETS, "kubeconfig-pat", "quarterdeck-kubeconfigs")
         eventually(lambda: not world.get(*kept), "no more can be downloaded")
     finally:
         assert admin.post(page, f"{page}/enable", uid=uid)[0] == 200
@@ -198,4 +196,4 @@ def test_nobody_gets_a_certificate_for_another_key(world: World) -> None:
     forged = signing_request(make_key(), Identity("jane", ("admins",)))
     world.put(forged)
     name = forged["metadata"]["name"]
-    eventually(lambda: not world.get("csr", name), "it is taken away")
+    eventually(lambda: not world.get(CERTIFICATE_SIGNING_REQUESTS, name), "it is taken away")

@@ -20,18 +20,24 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener, urlopen
 import pytest
 import yaml
 
+from console.kube.gvr import GVR, USERS, WORKSPACES
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere import definitions, objects
 from tests.accounts.oauth.clients import CLIENTS
 from tests.accounts.oauth.tls import TLSProxy
 from tests.accounts.oauth.world import ready, webhook_config
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.layout import free_port
 from tests.controlplane.pki import Authority
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
+#: Controllers of what says who may do what; there is something for each in this cluster.
+BINDERS = (
+    *("globalrolebinding", "workspacerolebinding", "workspace", "workspace-manager"),
+    "groupbinding",
+)
 Manifest = dict[str, Any]
 
 
@@ -46,6 +52,14 @@ class Replica:
     @property
     def leads(self) -> bool:
         return "\nquarterdeck_controllers_leading 1\n" in self.metrics()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the controllers have begun, and have nothing left to do."""
+        numbers = r'^quarterdeck_controller_(\w+)\{controller="(.*)"\} (\d+)$'
+        found = {(what, of): int(n) for what, of, n in re.findall(numbers, self.metrics(), re.M)}
+        begun = all(found.get(("reconciles_total", name)) for name in BINDERS)
+        return begun and not any(n for (what, _), n in found.items() if what == "waiting")
 
     def metrics(self) -> str:
         try:
@@ -120,14 +134,24 @@ class World:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def get(self, *what: str) -> Manifest:
-        found = self.kubectl("get", *what, "--ignore-not-found", "-o", "json")
-        return dict(json.loads(found or "{}"))
+    def get(self, gvr: GVR, name: str, namespace: str = "") -> Manifest:
+        """Empty if it is not there."""
+        answer = self.cluster.api.get(gvr.path(namespace, name))
+        assert answer.status in (200, 404), answer.body
+        return dict(answer.json()) if answer.status == 200 else {}
+
+    def listed(self, gvr: GVR, label: str = "") -> list[Manifest]:
+        """Of all namespaces."""
+        answer = self.cluster.api.get(f"{gvr.path()}?{urlencode({'labelSelector': label})}")
+        assert answer.status == 200, answer.body
+        return list(answer.json()["items"])
 
     def put(self, *items: Manifest) -> None:
         """As `kubectl create` does, which leaves no copy of a password behind."""
-        body = {"apiVersion": "v1", "kind": "List", "items": list(items)}
-        self.kubectl("create", "-f", "-", input=json.dumps(body))
+        for item in items:
+            path = type_of(item).path(item["metadata"].get("namespace", ""))
+            answer = self.cluster.api.request("POST", path + "?fieldValidation=Strict", item)
+            assert answer.status == 201, (path, answer.body)
 
     def manage(self, *arguments: str, code: int = 0) -> str:
         """What the command says; `code` is how it ends."""
@@ -137,6 +161,22 @@ class World:
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         return done.stderr if code else done.stdout
+
+    def takes_in(self, name: str) -> None:
+        """Makes a user, and waits until the controllers have seen to them."""
+        self.put(
+            {
+                "apiVersion": "iam.kubesphere.io/v1alpha2",
+                "kind": "User",
+                "metadata": {"name": name},
+                "spec": {"email": f"{name}@kubesphere.example", "password": "Harbour-bridge-7"},
+            }
+        )
+        eventually(
+            lambda: self.get(USERS, name).get("status", {}).get("state") == "Active",
+            f"{name} is taken in",
+            timeout=40,
+        )
 
     def start_controllers(self) -> Replica:
         port = free_port()
@@ -162,6 +202,11 @@ class World:
         )
         assert len(found) == 1
         return found[0]
+
+
+def type_of(item: Manifest) -> GVR:
+    group, _, version = item["apiVersion"].rpartition("/")
+    return GVR(group, version, f"{item['kind'].lower()}s")
 
 
 @pytest.fixture(scope="package")
@@ -205,7 +250,7 @@ def _install(world: World) -> None:
         world.kubectl("wait", "--for=condition=Established", name, "--timeout=30s")
     world.applied = objects.everything()
     world.put(*world.applied)
-    uid = world.get("workspaces.tenant.kubesphere.io", "demo")["metadata"]["uid"]
+    uid = world.get(WORKSPACES, "demo")["metadata"]["uid"]
     world.put(*objects.project(uid))
     world.manage(
         "install", "--kubeconfig", str(world.cluster.kubeconfig),

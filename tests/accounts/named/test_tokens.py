@@ -258,10 +258,14 @@ async def test_what_is_no_name(admin: Browser, fields: dict[str, str], text: str
     assert await NamedToken.objects.acount() == 1
 
 
-async def test_what_cannot_be_chosen_is_the_default(admin: Browser, clock: MovableClock) -> None:
-    await admin.post("/account/tokens", {"name": "x", "scope": "root", "days": "99999"})
-    row = await NamedToken.objects.aget()
-    assert row.read_only and (row.expires - row.created).days == 30
+@pytest.mark.parametrize("wrong", [{"scope": "root"}, {"days": "99999"}, {"days": ""}])
+async def test_what_cannot_be_chosen_is_refused(admin: Browser, wrong: dict[str, str]) -> None:
+    answer = await admin.post(
+        "/account/tokens", {"name": "x", "scope": "read", "days": "7", **wrong}
+    )
+    assert answer.status_code == 400
+    assert "This is not one of the choices any more." in answer.content.decode()
+    assert await NamedToken.objects.acount() == 0
 
 
 async def test_there_is_a_most(admin: Browser, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.controlplane.layout import free_port
 from tests.controlplane.waiting import eventually
+from tests.ports import free_port
 
 #: PostgreSQL refuses to run as root; Debian's packages make this user.
 ACCOUNT = "postgres"

@@ -1,10 +1,6 @@
-"""Hostile inputs, made up: no endpoint fails, all refuse in their own shape, and nothing is kept.
-
-`FUZZ_EXAMPLES` says how many for each test.
-"""
+"""Hostile inputs, made up: no endpoint fails, all refuse in their own shape, and nothing is kept."""
 
 import json
-import os
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -25,13 +21,12 @@ from tests.accounts.oauth.conftest import (
     Program,
     basic,
 )
+from tests.depth import number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EXAMPLES = settings(
-    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),
-    deadline=None,
-    derandomize="FUZZ_EXAMPLES" not in os.environ,
+    max_examples=number(60, 1_000),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

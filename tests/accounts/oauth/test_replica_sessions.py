@@ -16,8 +16,8 @@ from tests.accounts.oauth.world import TRIES, World
 from tests.controlplane.waiting import eventually
 from tests.rbac.objects import user
 
-#: Seconds within which an end is felt everywhere.
-SOON = 2.0
+#: Seconds within which an end is felt everywhere, also on a machine that does much else.
+SOON = 30.0
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
@@ -125,10 +125,9 @@ def test_fifty_sign_in_at_once_at_both(world: World) -> None:
     visitors = [Visitor(world) for _ in range(50)]
     with ThreadPoolExecutor(max_workers=50) as pool:
         found = list(pool.map(lambda n: visitors[n].login(n % 2, "petra"), range(50)))
-    # A process that has too many to check says so, and nothing else goes wrong.
-    assert set(found) <= {302, 503} and found.count(302) >= 40
-    let_in = [one for one, status in zip(visitors, found, strict=True) if status == 302]
-    assert all(one.is_in(number % 2) for number, one in enumerate(let_in))
+    # More than there are tries, but those who wait in line have not failed.
+    assert found == [302] * 50 > [302] * TRIES
+    assert all(one.is_in(number % 2) for number, one in enumerate(visitors))
 
 
 def test_an_api_token_is_known_to_both_and_revoked_at_both(world: World, visitor: Visitor) -> None:

@@ -21,11 +21,11 @@ from tests.accounts.oauth.clients import CLIENTS, SECRET, basic
 from tests.accounts.oauth.postgres import PostgreSQL, missing
 from tests.accounts.oauth.tls import TLSProxy
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.layout import free_port
 from tests.controlplane.pki import Authority
 from tests.controlplane.plugin import left_out
 from tests.controlplane.programs import ApiserverOptions
 from tests.controlplane.waiting import eventually
+from tests.ports import free_port
 from tests.rbac.objects import user
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -82,12 +82,11 @@ class World:
 
     def whoami(self, token: str) -> dict[str, Any] | None:
         """Who kube-apiserver takes the bearer for; None if it lets nobody in."""
-        done = self.kubectl(token, "auth", "whoami", "-o", "json")
-        if done.returncode != 0:
-            assert "Unauthorized" in done.stderr or "must be logged in" in done.stderr, done.stderr
-            return None
-        found: dict[str, Any] = json.loads(done.stdout)["status"]["userInfo"]
-        return found
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        answer = self.cluster.api_with(token).request("POST", path, review)
+        assert answer.status in (201, 401), answer.body
+        return answer.json()["status"]["userInfo"] if answer.status == 201 else None
 
     def kubectl(self, token: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         config = json.loads(self.cluster.kubeconfig.read_text())

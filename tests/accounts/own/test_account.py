@@ -87,12 +87,20 @@ async def test_nothing_but_the_profile_can_be_changed(
 ) -> None:
     before = stored(runtime)
     await save(
-        alice, groups="system:masters", password="x", state="Active", name="admin", uid="uid-admin",
-        language="tlh", theme="../x",
-    )  # fmt: skip
+        alice, groups="system:masters", password="x", state="Active", name="admin", uid="uid-admin"
+    )
     after = stored(runtime)
     assert after["metadata"].get("labels") == before["metadata"].get("labels")
     assert after["spec"] == {**before["spec"], "lang": "en"}
+
+
+@pytest.mark.parametrize("wrong", [{"language": "tlh"}, {"theme": "../x"}])
+async def test_a_choice_that_was_not_offered_is_refused(
+    alice: Browser, runtime: StaticRuntime, wrong: dict[str, str]
+) -> None:
+    before = stored(runtime)
+    answer = await save(alice, displayName="Alice A", **wrong)
+    assert answer.status_code == 400 and stored(runtime) == before
 
 
 @pytest.mark.parametrize(

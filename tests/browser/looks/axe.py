@@ -7,11 +7,12 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests import npm
+from tests.depth import DEEP
 
 _SOURCE = Path(__file__).parent / "axe_core"
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 #: Sees only what this page's own frames hold, there are none; results without what passed are smaller.
-_RUN = """(tags) => axe.run(document, {
+_RUN = """([within, tags, without]) => axe.run({ include: [[within]], exclude: without }, {
   runOnly: { type: "tag", values: tags },
   resultTypes: ["violations"],
 })"""
@@ -24,11 +25,19 @@ def script() -> str:
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
-def violations(page: Page) -> list[str]:
+#: What all pages have around their content.
+_AROUND = ([".rail"], [".topbar"])
+#: Rows of a list after some of the same template.
+_MORE_ROWS = ["#results tbody > tr:nth-child(n+8)"]
+
+
+def violations(page: Page, *, whole: bool = True, within: str = "html") -> list[str]:
     """What breaks WCAG 2.2 A and AA or axe's best practices in the page as it is now: one line for each
-    element, with the rule, its address in the page and what to change."""
+    element, with the rule, its address in the page and what to change. Not `whole`: its content alone;
+    `within`: a part of it."""
     page.evaluate(f"window.axe === undefined && (() => {{ {script()} }})()")
-    found: dict[str, Any] = page.evaluate(_RUN, list(_TAGS))
+    without = [*([] if whole else _AROUND), *([] if DEEP else [_MORE_ROWS])]
+    found: dict[str, Any] = page.evaluate(_RUN, [within, list(_TAGS), without])
     return [
         f"{rule['id']} {node['target'][0]}: {node['failureSummary'].splitlines()[-1].strip()}"
         for rule in found["violations"]

@@ -1,8 +1,6 @@
 """The sample world of `manage.py demo`, standing still, and a person who is signed in to it."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,33 +9,17 @@ from playwright.sync_api import Page
 
 from tests import npm
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import ROOT, answers, free_port
 from tests.browser.looks import axe
 from tests.browser.looks.tour import Tour, tour
 from tests.controlplane.plugin import left_out
-from tests.controlplane.waiting import eventually
-
-PASSWORD = "P@88w0rd"
+from tests.demo import PASSWORD, demonstrated
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its address."""
-    folder = tmp_path_factory.mktemp("demo")
-    port = free_port()
-    environment = {**os.environ, "PORT": str(port), "STATE_DIR": str(folder)}
-    url, log = f"http://127.0.0.1:{port}", folder / "log.txt"
-    with log.open("wb") as file:
-        command = [sys.executable, str(ROOT / "manage.py"), "demo", "--churn=0"]
-        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=file, stderr=file)
-        try:
-            eventually(lambda: "is ready at" in log.read_text(), "the demo is ready", timeout=120)
-            eventually(lambda: answers(url + "/readyz"), "it answers", timeout=60)
-            yield url
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
-    assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
+    with demonstrated(tmp_path_factory.mktemp("demo")) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

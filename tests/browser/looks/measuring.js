@@ -1,5 +1,19 @@
-// What can be measured of the page that is shown, as one object. Names of elements are for people.
-() => {
+// What can be measured of the page that is shown, as one object; given an address, the texts of that page alone. Names of
+// elements are for people.
+async (path) => {
+  // What the cluster wrote is in its own language.
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
+  if (path) {
+    const { body } = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+    const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent.trim();
+      if (text && !walker.currentNode.parentElement.closest(DATA)) texts.push(text);
+    }
+    return texts;
+  }
+
   const name = (element) => {
     const text = (element.textContent ?? "").trim().slice(0, 40);
     return `${element.tagName.toLowerCase()}${element.id ? "#" + element.id : ""}.${[...element.classList].join(".")} "${text}"`;
@@ -35,16 +49,6 @@
   const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
-  // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
-  const texts = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode.textContent.trim();
-    const holder = walker.currentNode.parentElement;
-    if (text && shown(holder) && !holder.closest(DATA)) texts.push(text);
-  }
-
   return {
     wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     outside: all(".main table").filter((one) => box(one).right > edge + 1 && !scrolls(one)).map(name),
@@ -72,7 +76,6 @@
       const targets = [one, one.closest(".tick"), one.labels?.[0]].filter(Boolean);
       return !targets.some((target) => Math.min(box(target).width, box(target).height) >= 23.9);
     }).map(name),
-    texts,
     headings: all("h1").length,
     title: document.title,
   };

@@ -1,7 +1,9 @@
 """What every page must look like, measured: docs/look.md lists the points and which test proves each.
 
-Each page is looked at once, on a phone or a desktop, in one theme and one language, in turn, and
-measured at every width; one of each sort of page is looked at in all of these ways.
+Each page is looked at once, in one theme, one language and on a phone or a desktop, which its address
+decides, measured at several widths, and its texts are read in Chinese; one of each sort of page is
+looked at in four ways, in which each theme, language and width meets each other one, by axe in both
+themes. The deep run looks at every page in all eight ways.
 """
 
 import re
@@ -13,7 +15,8 @@ import pytest
 from tests.browser.chromium import Chromium
 from tests.browser.looks.pixels import saturated
 from tests.browser.looks.tour import HOST, Tour
-from tests.browser.looks.walk import Seen, View, measure, opened, walk
+from tests.browser.looks.walk import HEIGHTS, Seen, View, measure, opened, texts, walk
+from tests.depth import DEEP, choice
 
 VIEWS = tuple(
     View(width, theme, language)
@@ -21,8 +24,17 @@ VIEWS = tuple(
     for theme in ("light", "dark")
     for width in (390, 1280)
 )
+#: All pages are looked at before the first test.
+pytestmark = pytest.mark.timeout(7_200 if DEEP else 600)
 PODS = f"{HOST}/pods"
 NAMESPACES = f"{HOST}/namespaces"
+#: Each theme, language and width meets each other one.
+PAIRWISE = (
+    View(1280, "light", "en"),
+    View(390, "light", "zh"),
+    View(390, "dark", "en"),
+    View(1280, "dark", "zh"),
+)
 SAMPLE = (
     "/dashboard",
     PODS,
@@ -42,13 +54,35 @@ _LATIN = re.compile(r"[\u4e00-\u9fff][,;:!?]")
 def seen(demo: str, session: Any, browser: Chromium, pages: Tour, with_axe: None) -> list[Seen]:
     found = []
     others = [path for path in pages.everything if path not in SAMPLE]
-    for number, view in enumerate(VIEWS):
+    # Lists and details of all kinds are made of the same templates: of these axe sees some, and each is
+    # measured at one more width.
+    alike = set() if DEEP else {*pages.lists, *pages.details, *pages.tabs}
+    passed = {path for path in alike if choice(path, range(8))}
+    widths = {path: (choice(path, (320, 768, 2560)),) for path in alike}
+    for view in VIEWS if DEEP else PAIRWISE:
         with opened(browser, view, session) as page:
-            # No theme moves anything, and a language's widths are measured from one of its views.
-            once = view.theme == "light" and view.width == 1280
-            found += walk(page, demo, SAMPLE, view, everywhere=once)
-            found += walk(page, demo, others[number :: len(VIEWS)], view)
+            # A language's widths are measured from one of its views.
+            once = () if view.width == 390 else tuple(HEIGHTS)
+            without_axe = () if DEEP or view in PAIRWISE[::2] else SAMPLE
+            found += walk(
+                page,
+                demo,
+                SAMPLE,
+                view,
+                widths=dict.fromkeys(SAMPLE, once),
+                without_axe=without_axe,
+            )
+            here = [path for path in others if DEEP or choice(path, PAIRWISE) == view]
+            found += walk(page, demo, here, view, widths=widths, whole=DEEP, without_axe=passed)
     return found
+
+
+@pytest.fixture(scope="module")
+def chinese(demo: str, session: Any, browser: Chromium, pages: Tour) -> dict[str, list[str]]:
+    """The texts of every page."""
+    with opened(browser, View(1280, language="zh"), session) as page:
+        page.goto(f"{demo}/account")
+        return {path: texts(page, path) for path in pages.everything}
 
 
 def test_there_are_as_many_pages_as_there_are_links(pages: Tour) -> None:
@@ -66,7 +100,7 @@ def test_axe_finds_nothing_before_the_login(
     demo: str, browser: Chromium, with_axe: None, view: View
 ) -> None:
     with opened(browser, view) as page:
-        assert _of(walk(page, demo, ["/login"], view), lambda one: one.violations) == []
+        assert _of(walk(page, demo, ["/login"], view, widths={}), lambda one: one.violations) == []
 
 
 def test_no_script_fails_and_the_policy_refuses_nothing(seen: list[Seen]) -> None:
@@ -85,7 +119,7 @@ def test_no_page_is_wider_than_its_window(seen: list[Seen]) -> None:
 
 def test_a_screen_holds_enough_rows(seen: list[Seen]) -> None:
     rows = [(one.view.width, one.here["rowsInView"]) for one in seen if one.path == PODS]
-    assert len(rows) == len(VIEWS)
+    assert {width for width, _ in rows} == {390, 1280}
     assert [found for found in rows if found[1] < {390: 8, 1280: 16}[found[0]]] == []
 
 
@@ -153,16 +187,16 @@ def test_every_page_has_one_heading_and_a_title(seen: list[Seen]) -> None:
     assert _of(seen, wrong) == []
 
 
-def test_a_chinese_page_is_chinese(seen: list[Seen]) -> None:
+def test_a_chinese_page_is_chinese(chinese: dict[str, list[str]]) -> None:
     """What the cluster wrote stays as it is; `DATA` in measuring.js says what that is."""
-    chinese = [one for one in seen if one.view.language == "zh"]
-
-    def wrong(one: Seen) -> list[str]:
-        rules = (_WORDS, _CLOSE, _LATIN)
-        return [text for text in one.here["texts"] if any(rule.search(text) for rule in rules)]
-
-    assert _of(chinese, wrong) == []
-    assert any("容器组" in text for one in chinese for text in one.here["texts"])
+    wrong = [
+        f"{path}: {text}"
+        for path, found in chinese.items()
+        for text in found
+        if any(rule.search(text) for rule in (_WORDS, _CLOSE, _LATIN))
+    ]
+    assert wrong == []
+    assert any("容器组" in text for text in chinese[PODS])
 
 
 def test_twice_the_size_loses_nothing(demo: str, session: Any, browser: Chromium) -> None:

@@ -1,6 +1,6 @@
 """Walks through pages and keeps what was seen of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -60,10 +60,18 @@ def measure(page: Page) -> dict[str, Any]:
     return found
 
 
+def texts(page: Page, path: str) -> list[str]:
+    """What is written on the page at that address, in the language of `page`, hidden or not,
+    but for what the cluster wrote."""
+    found: list[str] = page.evaluate(measuring(), path)
+    return found
+
+
 @contextmanager
 def opened(browser: Chromium, view: View, session: Any = None, **more: Any) -> Iterator[Page]:
-    """A page that looks so."""
+    """A page that looks so. What opens is there at once: half way it covers half of what is behind it."""
     context = browser.new_context(
+        reduced_motion="reduce",
         storage_state=session,
         viewport={"width": view.width, "height": HEIGHTS[view.width]},
         color_scheme=view.theme,
@@ -79,12 +87,25 @@ def opened(browser: Chromium, view: View, session: Any = None, **more: Any) -> I
 
 
 def walk(
-    page: Page, url: str, paths: Sequence[str], view: View, *, everywhere: bool = True
+    page: Page,
+    url: str,
+    paths: Sequence[str],
+    view: View,
+    *,
+    widths: Mapping[str, Collection[int]],
+    whole: bool = True,
+    without_axe: Container[str] = (),
 ) -> list[Seen]:
-    """Each page is looked at by axe as it is in the view, and measured there; `everywhere`: at each
-    width."""
-    others = tuple(HEIGHTS.keys() - {view.width}) if everywhere else ()
-    return [_visit(page, url, path, view, others) for path in paths]
+    """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
+    at all. `whole`: axe also looks at what all pages have around their content,."""
+    found = []
+    for path in paths:
+        others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
+        seen = _visit(page, url, path, view, others)
+        if path not in without_axe:
+            seen.violations = axe.violations(page, whole=whole)
+        found.append(seen)
+    return found
 
 
 def _visit(page: Page, url: str, path: str, view: View, others: Sequence[int]) -> Seen:
@@ -99,7 +120,6 @@ def _visit(page: Page, url: str, path: str, view: View, others: Sequence[int]) -
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
         measures[width] = measure(page)
-    # Before axe runs: its own trials of styles are refused, too.
+    # Axe comes after this: its own trials of styles are refused, too.
     reported = tuple(page.evaluate("window.reports"))
-    violations = axe.violations(page)
-    return Seen(path, view, response.status, measures, reported, violations)
+    return Seen(path, view, response.status, measures, reported)

@@ -16,9 +16,10 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import Cluster, Console, Embedded, Real, sign_in
+from tests.browser.console import Cluster, Console, Embedded, Real, running, sign_in
 from tests.browser.tasks import scene as scenes
 from tests.browser.tasks.scene import Scene
+from tests.depth import choice, fewer
 
 HEIGHTS = {1280: 800, 390: 844}
 PHONE = 390
@@ -41,21 +42,24 @@ class Look:
 
 
 LOOKS = [Look(*parts) for parts in product(("light", "dark"), ("en", "zh"), HEIGHTS)]
-#: Looks do not depend on the cluster, so on the real one these are enough.
-SOME = [Look("light", "en", 1280), Look("dark", "zh", PHONE)]
 _COOKIES = {"en": "en", "zh": "zh-hans"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The gate does each task in two looks that differ in everything, and without one at one width, all
+    chosen by the task's name; the sample world is all it needs."""
+    name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
     if "look" in metafunc.fixturenames:
-        pairs = [("embedded", look) for look in LOOKS] + [("real", look) for look in SOME]
-        ids = [f"{cluster}-{look}" for cluster, look in pairs]
-        metafunc.parametrize(("cluster", "look"), pairs, ids=ids, indirect=True, scope="module")
-    elif "cluster" in metafunc.fixturenames:
-        metafunc.parametrize("cluster", ["embedded", "real"], indirect=True, scope="module")
+        first = choice(name, range(len(LOOKS) // 2))
+        gate = (LOOKS[first], LOOKS[-1 - first])
+        looks = fewer(LOOKS, *gate)
+        metafunc.parametrize("look", looks, ids=str, indirect=True, scope="package")
+    if "plain" in metafunc.fixturenames:
+        widths = [*HEIGHTS]
+        metafunc.parametrize("plain", fewer(widths, choice(name, widths)), indirect=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package", params=["embedded", pytest.param("real", marks=pytest.mark.deep)])
 def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
@@ -70,13 +74,19 @@ def cluster(
             yield real
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    with running(cluster, tmp_path_factory.mktemp("console")) as console:
+        yield console
+
+
+@pytest.fixture(scope="package")
 def scene(console: Console) -> Scene:
     embedded = isinstance(console.cluster, Embedded)
     return scenes.found(console) if embedded else scenes.made(console)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def look(request: pytest.FixtureRequest) -> Look:
     found: Look = request.param
     return found
@@ -129,7 +139,7 @@ def _somebody(
     context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
     with _somebody(browser, console, look) as person:
         yield person

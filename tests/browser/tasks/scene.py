@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from tests.browser.conftest import Console
+from tests.browser.console import Console
 from tests.controlplane.waiting import eventually
 
 PAYMENTS, DATA, WEB = "payments", "data", "web"

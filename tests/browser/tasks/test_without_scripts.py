@@ -7,13 +7,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import Console, sign_in
+from tests.browser.console import Console, sign_in
 from tests.browser.tasks.conftest import HEIGHTS, Person
 from tests.browser.tasks.scene import Scene
 from tests.browser.tasks.test_by_pointer import row
+from tests.controlplane.waiting import eventually
 
 
-@pytest.fixture(params=HEIGHTS)
+@pytest.fixture
 def plain(request: pytest.FixtureRequest, browser: Chromium, console: Console) -> Iterator[Page]:
     width: int = request.param
     context = browser.new_context(
@@ -35,11 +36,11 @@ def looked_at(page: Page, selector: str, words: str = "") -> Locator:
     """Loads the page again until that is there: it does not follow the cluster, and a type that nobody
     has asked for yet is still to be listed."""
     found = page.locator(selector).filter(has_text=words)
-    for _look in range(20):
-        if found.count():
-            break
-        page.wait_for_timeout(1000)
-        page.reload()
+
+    def there() -> bool:
+        return bool(found.count() or (page.reload() and found.count()))
+
+    eventually(there, f"{selector} {words}")
     expect(found).to_be_visible()
     return found
 
@@ -60,7 +61,7 @@ def it_filters_and_opens_an_object(plain: Page, scene: Scene) -> None:
     plain.locator(".tabs a[href$='/yaml']").click()
     expect(plain.locator("#yaml-text")).to_contain_text(name)
     plain.locator("[data-up]").click()
-    plain.wait_for_url(re.compile("/pods"))
+    plain.wait_for_url(re.compile(r"/pods(\?|$)"))
 
 
 def it_sorts(plain: Page, scene: Scene) -> None:

@@ -1,6 +1,7 @@
 """The front end's files, and the few questions that several tests ask of them."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -15,8 +16,13 @@ PARTIALS = [name for name in ALL if re.match(r"ui/(_|cells/)", name)]
 _TAG = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
 
 
+@cache
 def source(name: str) -> str:
     return (TEMPLATES / name).read_text()
+
+
+def line_of(text: str, found: re.Match[str]) -> int:
+    return text.count("\n", 0, found.start()) + 1
 
 
 def stylesheets() -> str:

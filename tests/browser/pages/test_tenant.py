@@ -2,12 +2,11 @@
 
 import json
 import re
-import time
 
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import PASSWORD, Console, Real
+from tests.browser.console import PASSWORD, Console, Real
 from tests.controlplane.waiting import eventually
 
 Manifest = dict[str, object]
@@ -142,11 +141,9 @@ def test_a_tenants_whole_life(
     assert 0 < len(asked) <= 3, asked
     page.goto(f"{console.url}/workspaces/acme/members/ben/remove")
     page.get_by_role("button", name="Remove member").click()
-    removed = time.monotonic()
     expect(page.locator('tr[data-key="ben"]')).to_have_count(0)
-    expect(row).to_have_count(0, timeout=2_000)
-    expect(reading.locator('[data-state="denied"]')).to_be_visible(timeout=2_000)
-    assert time.monotonic() - removed < 2
+    expect(row).to_have_count(0)
+    expect(reading.locator('[data-state="denied"]')).to_be_visible()
     other.close()
 
     page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")

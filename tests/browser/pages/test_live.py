@@ -1,4 +1,4 @@
-"""How an open list follows the cluster, in a real browser, on both clusters."""
+"""How an open list follows the cluster, in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.conftest import Console, sign_in
-from tests.browser.test_pods import CRASHING, RUNNING, live, row
+from tests.browser.console import Console, sign_in
+from tests.browser.pages.test_pods import CRASHING, RUNNING, live, row
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
@@ -34,12 +34,11 @@ class Traffic:
 
 @contextmanager
 def pods(console: Console, *names: str) -> Iterator[None]:
-    for name in names:
-        console.pod(name)
-        console.set_status(name, RUNNING)
-    yield
-    left = [name for name in (*names, "late") if console.has_pod(name)]
-    console.kubectl("delete", "pod", *left, "--grace-period=0", "--force")
+    with console.tidied():
+        for name in names:
+            console.pod(name)
+            console.set_status(name, RUNNING)
+        yield
 
 
 def opened(console: Console, page: Page, *names: str) -> Traffic:
@@ -128,8 +127,8 @@ def it_counts_objects_without_states_in_the_menu(console: Console, page: Page) -
     total = page.locator("#results > table").get_attribute("data-total")
     assert total and int(total) > 0
     current = page.locator(".rail-link[aria-current]")
-    # What the live page counts, once it has: it draws the menu's number anew whenever the list settles.
-    page.wait_for_timeout(500)
+    # What the live page counts: it draws the menu's number anew whenever the list settles.
+    page.evaluate("window.quarterdeck.settle()")
     expect(current.locator("[data-count=all]")).to_have_text(f"{int(total):,}")
     expect(current.locator("[data-count=all]")).to_be_visible()
 
@@ -147,5 +146,5 @@ def it_leaves_the_menus_count_alone_where_a_filter_narrows_the_list(
         live(page)
         expect(page.locator("#results > table")).to_have_attribute("data-total", "0")
         # It would be drawn anew whenever the list settles.
-        page.wait_for_timeout(500)
+        page.evaluate("window.quarterdeck.settle()")
         expect(count).to_have_text(whole)

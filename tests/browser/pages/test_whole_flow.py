@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.accounts.federation.node import installed, oidc_provider
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import PASSWORD, Console
+from tests.browser.console import PASSWORD, Console
 from tests.controlplane.plugin import left_out
 from tests.npm import Missing
 
@@ -21,7 +21,7 @@ NEW = "Harbour-bridge-7"
 
 
 @pytest.fixture(scope="module")
-def issuer(console: Console) -> Iterator[str]:
+def issuer(shared_console: Console) -> Iterator[str]:
     """oidc-provider, by the name `sso`, in the configuration of the console."""
     try:
         installed()
@@ -33,9 +33,9 @@ def issuer(console: Console) -> Iterator[str]:
     with oidc_provider(
         CLIENT=CLIENT,
         SECRET=SECRET,
-        CALLBACK=f"{console.url}/oauth/callback/sso",
-        BACK=f"{console.url}/login",
-        LOGOUT=f"{console.url}/oauth/backchannel/sso",
+        CALLBACK=f"{shared_console.url}/oauth/callback/sso",
+        BACK=f"{shared_console.url}/login",
+        LOGOUT=f"{shared_console.url}/oauth/backchannel/sso",
     ) as found:
         provider = {
             "issuer": found, "clientID": CLIENT, "clientSecret": SECRET, "getUserInfo": True,
@@ -48,7 +48,7 @@ def issuer(console: Console) -> Iterator[str]:
             "provider": provider,
         }
         config = {"authentication": {"oauthOptions": {"identityProviders": [entry]}}}
-        path = console.log.with_name("authentication.yaml")
+        path = shared_console.log.with_name("authentication.yaml")
         path.write_text(yaml.safe_dump(config))
         yield found
         path.unlink()

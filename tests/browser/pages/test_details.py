@@ -1,4 +1,4 @@
-"""The page of one object in a real browser, on both clusters."""
+"""The page of one object in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Console, sign_in
-from tests.browser.test_live import pods
-from tests.browser.test_pods import RUNNING, live, row
+from tests.browser.console import Console, sign_in
+from tests.browser.pages.test_live import pods
+from tests.browser.pages.test_pods import RUNNING, live, row
 
 KILLED = {
     "phase": "Running",

@@ -5,8 +5,8 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import Console, sign_in
-from tests.browser.test_pods import live
+from tests.browser.console import Console, sign_in
+from tests.browser.pages.test_pods import live
 
 HERE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+8$")
 

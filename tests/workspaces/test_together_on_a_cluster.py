@@ -6,14 +6,26 @@ import re
 import pytest
 import yaml
 
-from console.kube.gvr import WORKSPACE_ROLES, WORKSPACES, Key
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    NAMESPACES,
+    ROLE_BINDINGS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
+from tests.rbac.objects import user
 from tests.workspaces.cast import (
     Person,
     apply,
     bound_to,
-    person,
+    delete,
+    listed,
     read,
     template,
     until,
@@ -24,7 +36,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
-    apply(tenancy, *map(person, ("ann", "ben", "cleo")), template("duo", "ann"))
+    apply(tenancy, *map(user, ("ann", "ben", "cleo")), template("duo", "ann"))
     ann, ben = Person(tenancy, "ann"), Person(tenancy, "ben")
     access = get_authorizer().access_for(Identity("ann"))
     await until(lambda: access.can("get", WORKSPACES, name="duo"), "sight of the workspace")
@@ -76,9 +88,9 @@ async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
     await until(lambda: cleo.may("list", "duo-shop"), "rights of the other")
     answer = await ann.post("/workspaces/duo/members/ben/remove")
     assert answer.status_code == 302, answer.content.decode()
-    left = read(tenancy, "rolebinding", "shared", "-n", "duo-shop")["subjects"]
+    left = read(tenancy, ROLE_BINDINGS, "shared", "duo-shop")["subjects"]
     assert [subject["name"] for subject in left] == ["cleo"]
-    await until(lambda: not ben.may("list", "duo-shop"), "end of the rights", 2.0)
+    await until(lambda: not ben.may("list", "duo-shop"), "end of the rights")
     assert cleo.may("list", "duo-shop")
 
 
@@ -91,7 +103,7 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
         "metadata": {"name": "ten-own", "labels": {"kubesphere.io/workspace": "ten"}},
         "rules": [first],
     }
-    apply(tenancy, person("tess"), template("ten", "tess"), made)
+    apply(tenancy, user("tess"), template("ten", "tess"), made)
     tess = Person(tenancy, "tess")
     access = get_authorizer().access_for(Identity("tess"))
     await until(lambda: access.can("get", WORKSPACES, name="ten"), "sight of the workspace")
@@ -104,7 +116,7 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
     async def add(number: int) -> None:
         extra = {"apiGroups": [""], "resources": [f"things{number}"], "verbs": ["get"]}
         while True:
-            now = await asyncio.to_thread(read, tenancy, "workspaceroles", "ten-own")
+            now = await asyncio.to_thread(read, tenancy, WORKSPACE_ROLES, "ten-own")
             meta, rules = now["metadata"], [*now["rules"], extra]
             fields = {"uid": meta["uid"], "version": meta["resourceVersion"]}
             answer = await tess.post(f"{page}/edit", **fields, further=yaml.safe_dump(rules))
@@ -114,7 +126,7 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
                 return
 
     await asyncio.gather(*(add(number) for number in range(10)))
-    rules = read(tenancy, "workspaceroles", "ten-own")["rules"]
+    rules = read(tenancy, WORKSPACE_ROLES, "ten-own")["rules"]
     assert {rule["resources"][0] for rule in rules} == {
         "pods",
         *(f"things{number}" for number in range(10)),
@@ -122,13 +134,13 @@ async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:
     assert 409 in answers, "nobody was ever in anybody's way"
     native = "quarterdeck:workspacerole:ten-own"
     await until(
-        lambda: len((read(tenancy, "clusterrole", native) or {}).get("rules", [])) == 11,
+        lambda: len((read(tenancy, CLUSTER_ROLES, native) or {}).get("rules", [])) == 11,
         "the native role",
     )
 
 
 async def test_a_workspace_goes_while_projects_are_made_in_it(tenancy: Tenancy) -> None:
-    apply(tenancy, person("dave"), template("doomed", "dave"))
+    apply(tenancy, user("dave"), template("doomed", "dave"))
     dave = Person(tenancy, "dave")
     access = get_authorizer().access_for(Identity("dave"))
     await until(lambda: access.can("get", WORKSPACES, name="doomed"), "sight of the workspace")
@@ -141,19 +153,18 @@ async def test_a_workspace_goes_while_projects_are_made_in_it(tenancy: Tenancy) 
     making = [asyncio.create_task(make(name)) for name in names[:6]]
     await asyncio.wait(making, return_when=asyncio.FIRST_COMPLETED)
     making += [asyncio.create_task(make(name)) for name in names[6:]]
-    await asyncio.to_thread(
-        tenancy.cluster.kubectl, "delete", "workspacetemplate", "doomed", "--wait=false"
-    )
+    await asyncio.to_thread(delete, tenancy, WORKSPACE_TEMPLATES, "doomed")
     codes = await asyncio.gather(*making)
     assert set(codes) <= {302, 400, 403, 404}, codes
     assert 302 in codes
 
+    everything = (
+        *(NAMESPACES, WORKSPACES, WORKSPACE_TEMPLATES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS),
+        *(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS),
+    )
+
     def left() -> list[str]:
-        everything = (
-            "namespaces,workspaces,workspacetemplates,workspaceroles,workspacerolebindings,"
-            "clusterroles,clusterrolebindings"
-        )
-        found = tenancy.cluster.kubectl("get", everything, "-o", "name").stdout.split()
-        return [name for name in found if "doomed" in name]
+        names = [item["metadata"]["name"] for gvr in everything for item in listed(tenancy, gvr)]
+        return [name for name in names if "doomed" in name]
 
     await until(lambda: not left(), "end of all that is doomed", 120)

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import Console, sign_in
-from tests.browser.test_pods import CRASHING
+from tests.browser.console import Console, sign_in
+from tests.browser.pages.test_pods import CRASHING
 
 CLUSTER = "/clusters/host"
 
@@ -31,7 +31,6 @@ def test_an_overview_follows_the_cluster_without_a_reload(console: Console, page
     page.locator(".trouble a", has_text="1 pod").first.click()
     expect(page).to_have_url(re.compile(r"/clusters/host/pods\?state="))
     expect(page.locator('tr[data-key="default/troubled"]')).to_be_visible()
-    console.kubectl("delete", "pod", "troubled", "--grace-period=0", "--force")
 
 
 def _eventually(check: object, tries: int = 20) -> None:

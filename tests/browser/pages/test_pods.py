@@ -1,4 +1,4 @@
-"""Signing in and watching pods change, in a real browser, on both clusters."""
+"""Signing in and watching pods change, in a real browser."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.conftest import Console, sign_in
+from tests.browser.console import Console, sign_in
 from tests.controlplane.waiting import eventually
 
 RUNNING = {
@@ -81,7 +81,6 @@ def it_says_since_when_it_is_stale_and_comes_back_with_nothing_missed(
     # What may be done comes back as well, once rights are known to be fresh.
     actions = row(page, "survivor").get_by_role("button", name="Actions for survivor")
     expect(actions).to_be_visible(timeout=30_000)
-    console.kubectl("delete", "pod", "survivor", "found", "--grace-period=0", "--force")
 
 
 def it_deletes_a_pod_as_the_user_after_asking(console: Console, page: Page) -> None:
@@ -121,7 +120,6 @@ def it_works_without_javascript(console: Console, browser: Chromium) -> None:
     page.get_by_role("button", name=re.compile("Delete")).click()
     eventually(lambda: not console.has_pod("plain"), "the pod is gone", timeout=40)
     context.close()
-    console.kubectl("delete", "pod", "other", "--grace-period=0", "--force")
 
 
 @pytest.mark.parametrize("password", ["wrong", "", "x" * 1024])

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.churning import Churn, churn
-from tests.browser.conftest import Console
-from tests.browser.test_live import opened, order, pods
-from tests.browser.test_pods import CRASHING, RUNNING, live, row
+from tests.browser.console import Console
+from tests.browser.pages.churning import Churn, churn
+from tests.browser.pages.test_live import opened, order, pods
+from tests.browser.pages.test_pods import CRASHING, RUNNING, live, row
 
 NAMES = [f"steady-{number:02}" for number in range(6)]
 MIDDLE = NAMES[3]
@@ -21,8 +21,8 @@ AT = """([x, y]) => {
 
 
 @pytest.fixture(scope="module")
-def _standing(console: Console) -> Iterator[None]:
-    with pods(console, *NAMES):
+def _standing(shared_console: Console) -> Iterator[None]:
+    with pods(shared_console, *NAMES):
         yield
 
 

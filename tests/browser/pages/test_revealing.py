@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Console, sign_in
+from tests.browser.console import Console, sign_in
 
 CANARY = "hunter2-canary"
 PATH = "/clusters/host/projects/default/secrets/revealed"

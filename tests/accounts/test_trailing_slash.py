@@ -1,0 +1,31 @@
+"""An address of ours with a slash at its end leads to the one without."""
+
+import pytest
+
+from tests.accounts.conftest import Browser
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/clusters/host/pods/", "/clusters/host/pods"),
+        ("/clusters/host/pods//?q=a%26b&page=2", "/clusters/host/pods?q=a%26b&page=2"),
+        ("/login/", "/login"),
+        ("/clusters/host/projects/shop/", "/clusters/host/projects/shop"),
+    ],
+)
+async def test_it_leads_to_the_page(browser: Browser, path: str, to: str) -> None:
+    answer = await browser.get(path)
+    assert (answer.status_code, answer["Location"]) == (301, to)
+
+
+@pytest.mark.parametrize("path", ["/nowhere/", "//login/", "/\\login/", "/%0alogin/"])
+async def test_it_leads_nowhere_else(browser: Browser, path: str) -> None:
+    answer = await browser.get(path)
+    assert answer.status_code != 301
+    assert "Location" not in answer or answer["Location"].startswith("/login?")
+
+
+async def test_what_is_sent_is_not_sent_again(browser: Browser) -> None:
+    answer = await browser.post("/login/", {"username": "alice"})
+    assert answer.status_code != 301

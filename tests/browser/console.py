@@ -1,0 +1,210 @@
+"""The console as people run it, on the embedded cluster or on a real one."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Page
+
+from devcluster.server import DevCluster
+from tests.controlplane.build import BuildError, ensure
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.plugin import left_out
+from tests.controlplane.waiting import eventually
+from tests.ports import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "Browser-test-1"
+
+
+class Cluster(Protocol):
+    """What the browser tests do to a cluster."""
+
+    kubeconfig: Path
+
+    def kill(self) -> None:
+        """kube-apiserver ends without a goodbye."""
+        ...
+
+    def restart(self) -> None:
+        """The same server with the same data, on the same port."""
+        ...
+
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        """(verb, group, resource) of every request of that user so far."""
+        ...
+
+
+class Embedded:
+    """The embedded cluster behind the same few calls as the real one."""
+
+    def __init__(self, folder: Path, *, world: bool = False) -> None:
+        self._cluster = DevCluster(folder, world=world, churn=0)
+        self._cluster.start()
+        self.kubeconfig = self._cluster.kubeconfig
+
+    def kill(self) -> None:
+        self._cluster.kill()
+
+    def restart(self) -> None:
+        self._cluster.start()
+
+    def stop(self) -> None:
+        self._cluster.stop()
+
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        found = self._cluster.audit.requests_since(0, user=user)
+        return [(one.verb, one.group, one.resource) for one in found]
+
+
+class Real(ControlPlane):
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]
+
+
+@dataclass
+class Console:
+    """A running console. `kubectl` acts as the cluster's administrator."""
+
+    url: str
+    cluster: Cluster
+    kubectl_program: str
+    log: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    #: Cookies of the administrator, once somebody has signed in.
+    session: list[Any] = field(default_factory=list)
+    #: Pods that tests made, as (namespace, name).
+    made: list[tuple[str, str]] = field(default_factory=list)
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:
+        done = subprocess.run(
+            [self.kubectl_program, "--kubeconfig", str(self.cluster.kubeconfig), *arguments],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def pod(self, name: str, namespace: str = "default", **labels: str) -> None:
+        """Creates a pod that nothing will ever run: its status is ours to write. It goes in the end."""
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "spec": {"containers": [{"name": "c", "image": "example/image:1"}]},
+        }
+        self.kubectl("create", "-f", "-", input=json.dumps(manifest))
+        self.made.append((namespace, name))
+
+    @contextmanager
+    def tidied(self) -> Iterator[None]:
+        """Pods that are made meanwhile go in the end."""
+        stay = len(self.made)
+        yield
+        for namespace, made in groupby(sorted(self.made[stay:]), key=lambda one: one[0]):
+            names = [name for _, name in made]
+            place = ("-n", namespace, "--ignore-not-found", "--grace-period=0", "--force")
+            self.kubectl("delete", "pod", *names, *place)
+        del self.made[stay:]
+
+    def has_pod(self, name: str) -> bool:
+        return f"pod/{name}\n" in self.kubectl("get", "pods", "-o", "name")
+
+    def set_status(self, name: str, status: dict[str, Any], namespace: str = "default") -> None:
+        self.kubectl(
+            "patch", "pod", name, "-n", namespace, "--subresource=status", "--type=merge",
+            "-p", json.dumps({"status": status}),
+        )  # fmt: skip
+
+
+def answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=2) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (HTTPError, URLError, OSError):
+        return False
+
+
+@contextmanager
+def running(cluster: Cluster, folder: Path) -> Iterator[Console]:
+    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says."""
+    port = free_port()
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(folder / "kubeconfig"),
+        "SECRET_KEY": "browser-tests-" + "x" * 40,
+        "BASE_URL": f"http://127.0.0.1:{port}",
+        "STATE_DIR": str(folder),
+        "AUDIT_STDOUT": "1",
+        "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    done = subprocess.run(
+        [*manage, "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    console = Console(environment["BASE_URL"], cluster, kubectl_program(), folder / "log.txt")
+    with console.log.open("wb") as log:
+        for command in (["controllers"], ["serve", "--host", "127.0.0.1", "--port", str(port)]):
+            process = subprocess.Popen(
+                [*manage, *command], env=environment, cwd=ROOT, stdout=log, stderr=log
+            )
+            console.processes.append(process)
+        try:
+            eventually(lambda: answers(console.url + "/readyz"), "the console is ready", timeout=60)
+            yield console
+        finally:
+            for process in console.processes:
+                process.terminate()
+            for process in console.processes:
+                assert process.wait(timeout=20) == 0, console.log.read_text()[-4000:]
+    assert "Traceback" not in console.log.read_text(), console.log.read_text()[-4000:]
+
+
+def kubectl_program() -> str:
+    """The machine's, or the one that is built with the control plane."""
+    found = shutil.which("kubectl")
+    if found is not None:
+        return found
+    try:
+        return str(ensure(["kubectl"], lambda _line: None)["kubectl"])
+    except BuildError as error:
+        left_out("tests in a browser on the embedded cluster", str(error))
+        pytest.skip(str(error))
+
+
+def sign_in(page: Page, console: Console, *, anew: bool = False) -> None:
+    """The administrator at the list of pods; `anew`: in a session of this page's own, which may end."""
+    pods = "/clusters/host/pods"
+    if console.session and not anew:
+        page.context.add_cookies(console.session)
+        page.goto(console.url + pods)
+        return
+    page.goto(f"{console.url}/login?next={pods}")
+    page.fill("input[name=username]", "admin")
+    page.fill("input[name=password]", PASSWORD)
+    page.click("button[type=submit]:not([form])")
+    page.wait_for_url(f"**{pods}")
+    if not anew:
+        cookies = page.context.cookies()
+        console.session = [one for one in cookies if one["name"] == "quarterdeck"]

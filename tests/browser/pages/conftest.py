@@ -1,0 +1,34 @@
+"""One console in front of one cluster for all pages; what a test leaves of its pods goes after it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.console import Cluster, Console, Embedded, Real, running
+
+
+# What both clusters answer is compared by tests/contract, so the gate looks at one of them.
+@pytest.fixture(scope="package", params=[pytest.param("embedded", marks=pytest.mark.deep), "real"])
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    if request.param == "embedded":
+        embedded = Embedded(tmp_path_factory.mktemp("cluster"))
+        yield embedded
+        embedded.stop()
+    else:
+        request.getfixturevalue("control_plane_programs")
+        with Real() as real:
+            yield real
+
+
+@pytest.fixture(scope="package")
+def shared_console(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    with running(cluster, tmp_path_factory.mktemp("console")) as console:
+        yield console
+
+
+@pytest.fixture
+def console(shared_console: Console) -> Iterator[Console]:
+    with shared_console.tidied():
+        yield shared_console

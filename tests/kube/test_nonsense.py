@@ -1,0 +1,99 @@
+"""Answers that are none: a proxy's page with 200, cut JSON, wrong types, bodies without an end."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from console.kube import client
+from console.kube.client import Answer, ConsoleClient, Transport, UserClient
+from console.kube.clock import SystemClock
+from console.kube.errors import ServerError
+from console.kube.gvr import CONFIG_MAPS
+from console.kube.identity import Identity
+from console.kube.leader import Leader
+
+NONSENSE = (
+    *(b"", b"<html>Log in here</html>", b'{"metadata": {"name": "a"', b"null", b"[]", b"1", b'"x"'),
+    *(
+        b"{}",
+        b'{"metadata": null}',
+        b'{"metadata": []}',
+        b"\xff\xfe",
+        b'{"metadata": {"name": "\xff"}}',
+    ),
+)
+#: Objects, and no Leases.
+NO_LEASES = (
+    b'{"metadata": {}}',
+    b'{"metadata": {"resourceVersion": 1}}',
+    b'{"metadata": {"resourceVersion": "1"}, "spec": "x"}',
+    b'{"metadata": {"resourceVersion": "1"}, "spec": [1]}',
+    b'{"metadata": {"resourceVersion": "1"}, "spec": {"holderIdentity": 1}}',
+    b'{"metadata": {"resourceVersion": "1"}, "spec": {"leaseDurationSeconds": "long"}}',
+    b'{"metadata": {"resourceVersion": "1"}, "spec": {"leaseTransitions": {}}}',
+)
+
+
+def answering(body: bytes) -> Transport:
+    class Way:
+        async def request(self, *_arguments: Any, **_options: Any) -> Answer:
+            return Answer(200, body, {})
+
+    return cast(Transport, Way())
+
+
+@pytest.mark.parametrize("body", NONSENSE)
+async def test_every_call_says_that_it_is_no_object(body: bytes) -> None:
+    way = answering(body)
+    for found in (ConsoleClient(way), UserClient(way, Identity("jane"))):
+        where: dict[str, Any] = {"namespace": "shop", "name": "a"}
+        item: dict[str, Any] = {"metadata": {"name": "a", "namespace": "shop"}}
+        for call in (
+            found.get(CONFIG_MAPS, **where),
+            found.create(CONFIG_MAPS, item, namespace="shop"),
+            found.replace(CONFIG_MAPS, item, **where),
+            found.patch(CONFIG_MAPS, {}, **where),
+            found.apply(CONFIG_MAPS, item),
+            found.delete(CONFIG_MAPS, **where),
+        ):
+            with pytest.raises(ServerError) as caught:
+                await call
+            assert caught.value.page_code == 502
+
+
+@pytest.mark.parametrize("body", [*NONSENSE, *NO_LEASES])
+async def test_nobody_leads_by_nonsense_and_nobody_ends_of_it(body: bytes) -> None:
+    way = ConsoleClient(answering(body))
+    leader = Leader(way, SystemClock(), name="lease", namespace="here", identity="a")
+    assert not await leader._try()
+    assert not leader.leading
+
+
+async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MAX_ANSWER", 1_000)
+    sent = 0
+
+    class Content:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            nonlocal sent
+            while True:
+                sent += 1
+                yield b"x" * 300
+
+    class Response:
+        status, connection, content = 200, None, Content()
+        headers: dict[str, str] = {}
+
+    class Way(Transport):
+        def __init__(self) -> None:
+            pass
+
+        @asynccontextmanager
+        async def open(self, *_arguments: Any, **_options: Any) -> AsyncIterator[Any]:
+            yield Response()
+
+    with pytest.raises(ServerError):
+        await ConsoleClient(Way()).get(CONFIG_MAPS, namespace="shop", name="a")
+    assert sent == 4

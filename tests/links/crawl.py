@@ -1,0 +1,164 @@
+"""Somebody who follows every link of every page, without a browser.
+
+Breadth first, in the order of addresses: two runs over the same world visit the same pages.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from urllib.parse import parse_qsl, unquote, urldefrag, urlencode, urljoin, urlsplit
+
+import aiohttp
+from django.urls import Resolver404, resolve
+from yarl import URL
+
+from console.ui.export import FORMATS
+
+#: Requests of one person at a time.
+AT_ONCE = 4
+#: Media types by the `format` that a link asks for.
+TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8"}
+_TAG = re.compile(r"<(/?[a-z][a-z0-9]*)((?:\s+[^\s=>]+(?:=\"[^\"]*\")?)*)\s*/?>")
+_ATTRIBUTE = re.compile(r"([^\s=>]+)(?:=\"([^\"]*)\")?")
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
+
+
+@dataclass(frozen=True, order=True)
+class Link:
+    """`url` is a path with its query. `part`: htmx asks for it."""
+
+    url: str
+    part: bool = False
+
+
+@dataclass
+class Form:
+    """One that is sent by GET, with what it has in it."""
+
+    url: str
+    fields: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def link(self) -> Link:
+        return Link(
+            f"{urlsplit(self.url).path}?{urlencode(self.fields)}" if self.fields else self.url
+        )
+
+
+def links_of(html: str, here: str) -> Iterator[Link]:
+    """Where a page leads, by links, forms and htmx; without what is on other sites."""
+    form: Form | None = None
+    for tag, text in _TAG.findall(html):
+        given = {name: unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+        match tag:
+            case "a" if "href" in given:
+                yield from _own(given["href"], here)
+            case "form" if given.get("method", "get").lower() == "get":
+                form = Form(given.get("action") or here)
+            case "/form" if form is not None:
+                yield from _own(form.link.url, here)
+                form = None
+            case "input" if form is not None and given.get("type") not in ("checkbox", "radio"):
+                if "name" in given:
+                    form.fields.append((given["name"], given.get("value", "")))
+        if "hx-get" in given:
+            for link in _own(given["hx-get"] or here, here):
+                yield Link(link.url, part=True)
+
+
+def _own(href: str, here: str) -> Iterator[Link]:
+    if not href.startswith("#") and not urlsplit(href).netloc:
+        yield Link(urldefrag(urljoin(here, href)).url)
+
+
+def parts_of(url: str, *, whole: bool) -> frozenset[tuple[str, ...]]:
+    """What is new about an address: its path, and each parameter of its query by itself, since any
+    combination of them is a page. Unless `whole`, objects of a kind count as one, and so does a parameter
+    wherever the same view has it."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    names = {f"{name}={value}" if name == "format" else name for name, value in query}
+    bare, view = ((path,), (path,)) if whole else _alike(path)
+    return frozenset({(*view, name) for name in names} or {(*bare, "")})
+
+
+def _alike(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What counts as one with the page at a path, and its view."""
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return (path,), (path,)
+    given = sorted(match.kwargs.items())
+    bare = [f"{name}={value}" for name, value in given if name not in ("name", "namespace")]
+    alike = (match.view_name, *bare) if "name" in match.kwargs else (path,)
+    return alike, (match.view_name,)
+
+
+@dataclass
+class Person:
+    """Signed in as `name`. `visited`: how many pages; `dead`: links that lead nowhere, for people."""
+
+    name: str
+    session: aiohttp.ClientSession
+    whole: bool = False
+    visited: int = 0
+    dead: list[str] = field(default_factory=list)
+    _seen: set[tuple[str, ...]] = field(default_factory=set)
+
+    async def sign_in(self, password: str) -> None:
+        async with self.session.get("/login") as answer:
+            token = _TOKEN.search(await answer.text())
+        assert token
+        form = {
+            "csrfmiddlewaretoken": token[1],
+            "username": self.name,
+            "password": password,
+        }
+        async with self.session.post("/login", data=form, allow_redirects=False) as answer:
+            assert answer.status == 302, await answer.text()
+
+    async def walk(self, start: str) -> None:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def visit(link: Link) -> list[Link] | str:
+            async with turns:
+                return await self._visit(link)
+
+        found = {Link(start): "the start"}
+        while level := [link for link in sorted(found) if self._is_new(link)]:
+            answers = await asyncio.gather(*map(visit, level))
+            offered: dict[Link, str] = {}
+            for link, answer in zip(level, answers, strict=True):
+                if isinstance(answer, str):
+                    self.dead.append(f"{self.name}: {link.url} on {found[link]}: {answer}")
+                else:
+                    offered |= {one: link.url for one in answer if one not in offered}
+            found = offered
+
+    def _is_new(self, link: Link) -> bool:
+        parts = {
+            (*part, "part" if link.part else "") for part in parts_of(link.url, whole=self.whole)
+        }
+        new = not parts <= self._seen
+        self._seen |= parts
+        return new
+
+    async def _visit(self, link: Link) -> list[Link] | str:
+        """The links of the page, or what is wrong with it."""
+        headers = {"HX-Request": "true"} if link.part else {}
+        asked = URL(link.url, encoded=True)
+        async with self.session.get(asked, headers=headers, allow_redirects=False) as answer:
+            self.visited += 1
+            if answer.status in (301, 302, 303, 307, 308):
+                to = answer.headers["Location"]
+                return to if to.startswith("/login") else list(_own(to, link.url))
+            if answer.status != 200:
+                return str(answer.status)
+            wanted = TYPES.get(dict(parse_qsl(urlsplit(link.url).query)).get("format", "html"))
+            kind = answer.headers.get("Content-Type", "none")
+            if kind != (wanted or "text/html; charset=utf-8"):
+                return kind
+            return [] if wanted else list(dict.fromkeys(links_of(await answer.text(), link.url)))
