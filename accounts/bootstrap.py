@@ -99,11 +99,14 @@ async def _define_types(client: AdminClient) -> None:
 
 async def _limit_console(client: AdminClient) -> None:
     """A server that is too old for admission policies knows none of their types."""
+    missing: set[str] = set()
     for manifest in manifests("admission.yaml"):
         try:
             await client.apply(_TYPES[manifest["kind"]], manifest)
         except NotFound:
-            log.warning("This server has no %s", manifest["kind"])
+            missing.add(manifest["kind"])
+    if missing:
+        log.warning("This server has no %s", ", ".join(sorted(missing)))
 
 
 async def _is_served(client: AdminClient, name: str) -> bool:

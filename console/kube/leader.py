@@ -184,7 +184,7 @@ class Leader:
         await self._client.create(LEASES, body, namespace=self._namespace)
         return True
 
-    def _has_run_out(self, lease: "_Lease") -> bool:
+    def _has_run_out(self, lease: _Lease) -> bool:
         """By our clock, since we first saw it as it is: the times in it are another machine's."""
         seen = lease.metadata.resource_version
         if seen != self._seen:
@@ -192,7 +192,7 @@ class Leader:
         lasts = lease.spec.lease_duration_seconds or LEASE_SECONDS
         return self._clock.monotonic() - self._seen_at >= lasts
 
-    def _spec(self, before: "_Spec", *, taken: bool) -> Manifest:
+    def _spec(self, before: _Spec, *, taken: bool) -> Manifest:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         changes = before.lease_transitions or 0
         known = bool(before.acquire_time)

@@ -73,6 +73,22 @@ class Real(ControlPlane):
         return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]
 
 
+@contextmanager
+def started(
+    request: pytest.FixtureRequest, folder: Path, *, world: bool = False
+) -> Iterator[Cluster]:
+    """The cluster that the fixture's parameter names, "embedded" or "real"; `world`: the embedded one has
+    the sample world."""
+    if request.param == "embedded":
+        embedded = Embedded(folder, world=world)
+        yield embedded
+        embedded.stop()
+    else:
+        request.getfixturevalue("control_plane_programs")
+        with Real() as real:
+            yield real
+
+
 @dataclass
 class Console:
     """A running console. `kubectl` acts as the cluster's administrator."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.console import Cluster, Console, Embedded, Real, running
+from tests.browser.console import Cluster, Console, running, started
 
 
 # What both clusters answer is compared by tests/contract, so the gate looks at one of them.
@@ -12,14 +12,8 @@ from tests.browser.console import Cluster, Console, Embedded, Real, running
 def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    if request.param == "embedded":
-        embedded = Embedded(tmp_path_factory.mktemp("cluster"))
-        yield embedded
-        embedded.stop()
-    else:
-        request.getfixturevalue("control_plane_programs")
-        with Real() as real:
-            yield real
+    with started(request, tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="package")

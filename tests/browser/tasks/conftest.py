@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Cluster, Console, Embedded, Real, running, sign_in
+from tests.browser.console import Cluster, Console, Embedded, running, sign_in, started
 from tests.browser.tasks import scene as scenes
 from tests.browser.tasks.scene import Scene
 from tests.depth import choice, fewer
@@ -64,14 +64,8 @@ def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
     """The sample world, or an empty real control plane."""
-    if request.param == "embedded":
-        embedded = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
-        yield embedded
-        embedded.stop()
-    else:
-        request.getfixturevalue("control_plane_programs")
-        with Real() as real:
-            yield real
+    with started(request, tmp_path_factory.mktemp("cluster"), world=True) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="package")
