@@ -16,7 +16,8 @@ from django.http import parse_cookie
 from accounts.sessions import Found, State, examine
 from console.kube.clock import SystemClock
 from console.kube.runtime import get_runtime
-from rbac.current import get_authorizer
+from console.ui.access import Access
+from console.ui.clusters import Cluster
 from rbac.lasting import LastingAccess
 
 Scope = dict[str, Any]
@@ -26,10 +27,11 @@ _clock = SystemClock()
 
 
 class SessionAuthMiddleware:
-    """Sets `scope["account"]`, `scope["access"]` and `scope["session_alive"]`.
+    """Sets `scope["account"]`, `scope["access_in"]` and `scope["session_alive"]`.
 
-    The first two are None for nobody. `session_alive()` reads the session anew: False as soon as it has
-    ended, was replaced or expired, or its user may no longer be signed in.
+    The first two are None for nobody. `access_in(cluster)` is what the viewer may do there.
+    `session_alive()` reads the session anew: False as soon as it has ended, was replaced or expired, or
+    its user may no longer be signed in.
     """
 
     def __init__(self, application: Application) -> None:
@@ -45,9 +47,12 @@ class SessionAuthMiddleware:
         async def session_alive() -> bool:
             return name is not None and _names(await _examine(key)) == (name, acting)
 
+        def access_in(cluster: Cluster) -> Access:
+            return LastingAccess(acting or "", cluster, get_runtime())
+
         account = {
             "account": name,
-            "access": LastingAccess(acting, get_authorizer(), get_runtime()) if acting else None,
+            "access_in": access_in if acting else None,
             "session_alive": session_alive,
         }
         return await self.application({**scope, **account}, receive, send)

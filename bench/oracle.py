@@ -21,11 +21,11 @@ django.setup()
 from django.test import AsyncRequestFactory  # noqa: E402  Django's apps must be ready
 
 from console.kube.identity import Identity  # noqa: E402
-from console.kube.runtime import set_runtime  # noqa: E402
+from console.ui.clusters import clusters  # noqa: E402
 from console.ui.kind import ResourceKind  # noqa: E402
 from console.ui.registry import kinds  # noqa: E402
 from console.views.detail import detail_page  # noqa: E402
-from rbac.middleware import access_of  # noqa: E402
+from rbac.current import use_host  # noqa: E402
 from tests.leaks.world import CHARLIE, Clusters, secret  # noqa: E402
 
 PAIRS, WARM_UP = 100, 10
@@ -34,10 +34,12 @@ PAIRS, WARM_UP = 100, 10
 async def refusal(kind: ResourceKind, namespace: str, name: str) -> float:
     """Seconds."""
     request: Any = AsyncRequestFactory().get("/")
-    request.access, request.account, request.htmx = access_of(Identity(CHARLIE)), CHARLIE, False
+    request.access = clusters.host.access_for(Identity(CHARLIE))
+    request.account, request.htmx = CHARLIE, False
+    request.cluster = clusters.host
     request.csp_nonce = request.request_id = ""
     began = time.perf_counter()
-    response = await detail_page(request, "host", namespace, kind.segment, name)
+    response = await detail_page(request, clusters.host, namespace, kind.segment, name)
     took = time.perf_counter() - began
     assert response.status_code == 403  # noqa: S101
     return took
@@ -60,7 +62,7 @@ async def pairs() -> list[tuple[float, float]]:
 
 
 def main() -> int:
-    set_runtime(Clusters().runtime(True))
+    use_host(Clusters().runtime(True))
     found = asyncio.run(pairs())
     slower = sum(there > missing for there, missing in found) / len(found)
     there, missing = (median(times) * 1e6 for times in zip(*found, strict=True))

@@ -1,11 +1,13 @@
 """Rights as a tenant of a shared cluster has them, for accounts whose name begins with `tenant-`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from bench.podspec import NAMESPACES, namespace_name
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.identity import Identity
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from rbac.authorizer import Authorizer
 
 PREFIX = "tenant-"
@@ -20,6 +22,7 @@ class TenantAccess:
     """May read pods in `OWN`, and nothing else."""
 
     identity: Identity
+    cluster: Cluster
 
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
@@ -40,7 +43,7 @@ class TenantAuthorizer(Authorizer):
     """The console's own for everybody else."""
 
     # The annotation is wider than the base class's: whoever asks knows the protocol alone.
-    def access_for(self, identity: Identity) -> Access:  # type: ignore[override]
+    def access_for(self, identity: Identity, cluster: Any = None) -> Access:  # type: ignore[override]
         if identity.name.startswith(PREFIX):
-            return TenantAccess(identity)
-        return super().access_for(identity)
+            return TenantAccess(identity, cluster)
+        return super().access_for(identity, cluster)

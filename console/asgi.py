@@ -7,6 +7,7 @@ there is none.
 import os
 
 from channels.routing import ProtocolTypeRouter
+from django.conf import settings
 
 from console.handler import make_handler
 
@@ -18,9 +19,11 @@ from accounts.protection.cleaning import keep_clean  # noqa: E402
 from accounts.protection.endings import Endings  # noqa: E402
 from console.edge import harden  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
-from console.kube.runtime import Runtime, set_runtime  # noqa: E402
+from console.kube.prometheus import Prometheus  # noqa: E402
+from console.kube.runtime import Runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
+from rbac.current import use_host  # noqa: E402
 
 #: Followed from the start: without these nobody can sign in, or the first page would wait.
 REQUIRED = (
@@ -36,7 +39,10 @@ REQUIRED = (
 runtime = Runtime()
 runtime.start()
 runtime.require(REQUIRED)
-set_runtime(runtime)
+use_host(
+    runtime,
+    prometheus=Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None,
+)
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
 

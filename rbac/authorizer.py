@@ -80,8 +80,9 @@ class Authorizer:
         self._clock = clock or SystemClock()
         self._known: _Sources | None = None
 
-    def access_for(self, identity: Identity) -> "RoleAccess":
-        return RoleAccess(identity, self)
+    def access_for(self, identity: Identity, cluster: Any = None) -> "RoleAccess":
+        """`cluster`: the `console.ui.clusters.Cluster` that it is about, which nothing here looks at."""
+        return RoleAccess(identity, self, cluster)
 
     def allows(
         self,
@@ -237,6 +238,7 @@ class RoleAccess:
 
     identity: Identity
     authorizer: Authorizer
+    cluster: Any = None
 
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""

@@ -1,20 +1,55 @@
-"""The authorizer of this process: one for its runtime, so that what it worked out is kept."""
+"""The clusters of this process, each with its authorizer, so that what that worked out is kept."""
 
-from console.kube.runtime import CurrentRuntime, get_runtime
+from typing import Any
+
+from console.kube.gvr import GVR, USERS
+from console.kube.informer import Informer
+from console.kube.prometheus import Prometheus
+from console.kube.runtime import CurrentRuntime, Reads, get_runtime, set_runtime
+from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.registry import Kinds, kinds
 from rbac.authorizer import Authorizer
 from rbac.levels import Levels
 
-_current: tuple[CurrentRuntime, Authorizer] | None = None
+
+class _MemberReads:
+    """What the rights in a member cluster come from: its own objects, and the users of the host."""
+
+    def __init__(self, host: Reads, member: Reads) -> None:
+        self._host, self._member = host, member
+
+    def informer(self, gvr: GVR) -> Informer[Any]:
+        return (self._host if gvr == USERS else self._member).informer(gvr)
+
+
+def cluster_of(
+    name: str, runtime: CurrentRuntime, *, prometheus: Prometheus | None = None
+) -> Cluster:
+    """A cluster that is followed by this runtime. Members need the host to be there already."""
+    reads: Reads = runtime if name == HOST else _MemberReads(clusters.host.runtime, runtime)
+    return Cluster(name, runtime, Authorizer(reads), Kinds(kinds, runtime.types), prometheus)
+
+
+def use_host(runtime: CurrentRuntime, *, prometheus: Prometheus | None = None) -> Cluster:
+    """Makes this the runtime of the process and of its host cluster."""
+    set_runtime(runtime)
+    host = cluster_of(HOST, runtime, prometheus=prometheus)
+    clusters.add(host)
+    return host
+
+
+def no_host() -> None:
+    """Takes it back, for tests."""
+    set_runtime(None)
+    clusters.remove(HOST)
 
 
 def get_authorizer() -> Authorizer:
-    """Raises RuntimeError if the process has no runtime."""
-    global _current
-    runtime = get_runtime()
-    current = _current
-    if current is None or current[0] is not runtime:
-        current = _current = (runtime, Authorizer(runtime))
-    return current[1]
+    """The host's. Raises RuntimeError if the process has none."""
+    found = clusters.host.authorizer
+    if not isinstance(found, Authorizer):
+        raise RuntimeError("the host's rights are decided by something else")
+    return found
 
 
 def get_levels() -> Levels:

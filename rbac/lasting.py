@@ -4,19 +4,22 @@ A request has the groups of its moment. A socket lives on, so its groups are loo
 whoever leaves a group has lost its rights with the next one, and whoever joins need not come again.
 """
 
+from collections.abc import Hashable
+
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Reads
-from rbac.authorizer import Authorizer, RoleAccess
+from console.ui.access import Access
+from console.ui.clusters import Cluster
 from rbac.memberships import groups_of
-from rbac.resolver import Rights
 
 
 class LastingAccess:
-    """A `console.ui.access.Access`."""
+    """A `console.ui.access.Access` in one cluster. `source`: where groups are, which is the host."""
 
-    def __init__(self, name: str, authorizer: Authorizer, source: Reads) -> None:
-        self._name, self._authorizer, self._source = name, authorizer, source
+    def __init__(self, name: str, cluster: Cluster, source: Reads) -> None:
+        self.cluster = cluster
+        self._name, self._source = name, source
 
     @property
     def identity(self) -> Identity:
@@ -33,9 +36,9 @@ class LastingAccess:
     def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
         return self._now.names_where(verb, gvr)
 
-    def standing(self) -> tuple[Rights, bool] | None:
+    def standing(self) -> Hashable:
         return self._now.standing()
 
     @property
-    def _now(self) -> RoleAccess:
-        return self._authorizer.access_for(self.identity)
+    def _now(self) -> Access:
+        return self.cluster.access_for(self.identity)

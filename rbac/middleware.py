@@ -1,25 +1,38 @@
-"""Gives a request the viewer's rights."""
+"""Gives a request its cluster, and the viewer's rights there."""
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 
 from console.kube.identity import Identity
 from console.ui.access import Access
-from rbac.current import get_authorizer
+from console.ui.clusters import Cluster, clusters
+from console.ui.http import ConsoleRequest
 
 Answer = HttpResponseBase | Awaitable[HttpResponseBase]
 
 
-def access_of(identity: Identity | None) -> Access | None:
-    """What `identity` may do; None for nobody, which everything treats as a refusal."""
-    return get_authorizer().access_for(identity) if identity is not None else None
+def access_of(identity: Identity | None, cluster: Cluster) -> Access | None:
+    """What `identity` may do there; None for nobody, which everything treats as a refusal."""
+    return cluster.access_for(identity) if identity is not None else None
+
+
+def named_cluster(kwargs: dict[str, Any]) -> Cluster | None:
+    """The cluster that an address names by these arguments, None where it names none. Raises `Http404`
+    for a name that no cluster has."""
+    if "cluster" not in kwargs:
+        return None
+    found: Cluster | None = kwargs["cluster"]
+    if found is None:
+        raise Http404
+    return found
 
 
 class AccessMiddleware:
-    """Sets `request.access`. Comes after the middleware that sets `request.identity`."""
+    """Sets `request.cluster` and `request.access`: of the host, until it is known that the address names
+    another cluster. Comes after what sets `request.identity` and refuses whoever is not signed in."""
 
     sync_capable: ClassVar[bool] = True
     async_capable: ClassVar[bool] = True
@@ -29,6 +42,18 @@ class AccessMiddleware:
         if iscoroutinefunction(get_response):
             markcoroutinefunction(self)
 
-    def __call__(self, request: HttpRequest) -> Answer:
-        request.access = access_of(getattr(request, "identity", None))  # type: ignore[attr-defined]
+    def __call__(self, request: ConsoleRequest) -> Answer:
+        _enter(request, clusters.host)
         return self.get_response(request)
+
+    async def process_view(
+        self, request: ConsoleRequest, view: object, args: object, kwargs: dict[str, Any]
+    ) -> None:
+        named = named_cluster(kwargs)
+        if named is not None and named is not request.cluster:
+            _enter(request, named)
+
+
+def _enter(request: ConsoleRequest, cluster: Cluster) -> None:
+    request.cluster = cluster
+    request.access = access_of(getattr(request, "identity", None), cluster)

@@ -12,6 +12,7 @@ from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
+from console.ui.clusters import clusters
 from console.ui.quotawords import amount_text, resource_label
 from console.ui.text import visible
 from workspaces.amounts import Amounts, amounts_of, lowest
@@ -40,7 +41,7 @@ class Use:
 
     @property
     def label(self) -> str:
-        return visible(resource_label(self.resource))
+        return visible(resource_label(clusters.host.kinds, self.resource))
 
     @property
     def used_text(self) -> str:

@@ -25,7 +25,7 @@ from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
-from console.ui.shell import running_informers, visible_namespaces
+from console.ui.shell import visible_namespaces
 from console.ui.text import visible
 from console.views.guard import access_of
 from rbac.current import get_authorizer, get_levels
@@ -92,7 +92,7 @@ async def rights(request: ConsoleRequest, name: str) -> HttpResponse:
 async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -> HttpResponse:
     access = access_of(request)
     asked = read_question(request.GET)
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(request.cluster)
     links = list(_links(access, identity, is_self))
     may_begin = not is_self and may_view(access.identity, identity.name)
     context: dict[str, Any] = {
@@ -106,7 +106,7 @@ async def _page(request: ConsoleRequest, identity: Identity, *, is_self: bool) -
         "answer": _answer(access, identity, asked, is_self),
         "verbs": VERBS,
         "resources": list(known_resources()),
-        "namespaces": visible_namespaces(access, running_informers()),
+        "namespaces": visible_namespaces(access),
         "account_url": reverse("accounts:administration:show", args=(identity.name,))
         if not is_self and access.can("get", USERS, name=identity.name)
         else "",

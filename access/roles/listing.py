@@ -21,13 +21,14 @@ from console.kube.indexes import indexes_of
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.clusters import HOST
 from console.ui.decisions import Denied
 from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
-from console.ui.shell import running_informers, visible_namespaces
+from console.ui.shell import visible_namespaces
 from console.views.guard import access_of
 from rbac.builtin import Origin
 from rbac.holders import holders
@@ -140,7 +141,7 @@ async def _shown(
     etag = etag_of_page(_content(access, place, lines))
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(request.cluster)
     kind = kinds.of(TYPES[place.level].roles)
     context = {
         "tabs": [_tab(level, place.level) for level in tabs],
@@ -153,9 +154,9 @@ async def _shown(
         "url": _address(request, place),
         "undo": await offered(request, place, ""),
         "etag": etag,
-        "namespaces": visible_namespaces(access, running_informers()),
+        "namespaces": visible_namespaces(access),
         "new_url": _new_url(access, place),
-        "list_url": list_url(HOST_CLUSTER, kind.segment, place.namespace) if kind else "",
+        "list_url": list_url(HOST, kind.segment, place.namespace) if kind else "",
     }
     return render(request, "access/roles/list.html", context)
 

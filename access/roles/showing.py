@@ -30,9 +30,10 @@ from accounts.directory import users
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.runtime import UnknownKind, get_runtime
 from console.ui.access import Access
+from console.ui.clusters import HOST
 from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, detail_url
+from console.ui.links import detail_url
 from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
 from console.ui.text import visible
@@ -122,7 +123,7 @@ async def shown(
     etag = etag_of_page(_content(access, found, lines))
     if status == 200 and request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified()
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(request.cluster)
     origin = found.origin
     names = aggregated(found.annotations)
     item = found.entry.projection
@@ -230,7 +231,7 @@ def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
         return label, _("nothing: it has no rules, or the controllers have not come to it"), ""
     kind = kinds.of(gvr)
     shown = kind is not None and access.can("get", gvr, name=name)
-    url = detail_url(HOST_CLUSTER, kind.segment, Key("", name)) if kind and shown else ""
+    url = detail_url(HOST, kind.segment, Key("", name)) if kind and shown else ""
     return label, f"ClusterRole {name}", url
 
 

@@ -29,8 +29,9 @@ from console.kube.gvr import USERS
 from console.kube.projections.roles import CREATOR_ANNOTATION
 from console.kube.runtime import get_runtime
 from console.ui.access import Access
+from console.ui.clusters import HOST
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 
 
 @sensitive_post_parameters("password")
@@ -48,7 +49,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         if form.is_right and await _made(request, access, form):
             messages.success(request, _("Created user %(name)s.") % {"name": form["name"]})
             return HttpResponseRedirect(show_url(form["name"]))
-    back = list_url(HOST_CLUSTER, "users.iam.kubesphere.io")
+    back = list_url(HOST, "users.iam.kubesphere.io")
     return _page(request, form, _("Create user"), _("Create user"), back)
 
 

@@ -33,8 +33,9 @@ from console.kube.errors import ApiError
 from console.kube.gvr import LOGIN_RECORDS, USERS, Key
 from console.kube.projections import User
 from console.kube.store import Entry
+from console.ui.clusters import HOST, Cluster
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, action_url, list_url
+from console.ui.links import action_url, list_url
 from console.ui.text import visible
 from console.views.errors import error_page
 
@@ -54,15 +55,15 @@ class Button:
 async def accounts(request: ConsoleRequest) -> HttpResponse:
     """The list is that of the kind."""
     require(request, "list")
-    return HttpResponseRedirect(list_url(HOST_CLUSTER, _SEGMENT))
+    return HttpResponseRedirect(list_url(HOST, _SEGMENT))
 
 
 @page
 async def from_list(
-    request: ConsoleRequest, cluster: str, resource: str, name: str
+    request: ConsoleRequest, cluster: Cluster, resource: str, name: str
 ) -> HttpResponse:
     """Where the menu of a row leads."""
-    if cluster != HOST_CLUSTER or resource != _SEGMENT:
+    if cluster.name != HOST or resource != _SEGMENT:
         raise Http404
     require(request, "patch", name)
     return HttpResponseRedirect(show_url(name))
@@ -154,7 +155,7 @@ async def shown(
             context["buttons"].append(Button(_("Reset password"), url))
         context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
     if access.can("delete", USERS, name=name) and not target.is_self:
-        context["delete_url"] = action_url("delete", HOST_CLUSTER, _SEGMENT, Key("", name))
+        context["delete_url"] = action_url("delete", HOST, _SEGMENT, Key("", name))
     if access.can("list", LOGIN_RECORDS):
         context["history"] = await history_of(name)
     return render(request, "accounts/administration/show.html", context, status=status)

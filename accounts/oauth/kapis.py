@@ -19,7 +19,7 @@ from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.links import HOST_CLUSTER
+from console.ui.clusters import HOST
 from console.ui.statuses import status_response
 
 #: Added to what is read, never stored.
@@ -27,13 +27,13 @@ GLOBAL_ROLE = "iam.kubesphere.io/globalrole"
 
 
 @csrf_exempt
-async def user(request: HttpRequest, name: str, cluster: str = "") -> HttpResponse:
+async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         response = status_response(405, "this takes GET alone")
         response["Allow"] = "GET, HEAD"
         return response
-    if cluster not in ("", HOST_CLUSTER):
-        return status_response(404, f'clusters.cluster.kubesphere.io "{cluster}" not found')
+    if cluster_name not in ("", HOST):
+        return status_response(404, f'clusters.cluster.kubesphere.io "{cluster_name}" not found')
     account: str | None = getattr(request, "account", None)
     if account is None:
         return _refused(getattr(request, "bearer", None))

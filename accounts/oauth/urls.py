@@ -24,5 +24,5 @@ urlpatterns = [
     path("oauth/token", token, name="token"),
     path("oauth/userinfo", userinfo, name="userinfo"),
     path(f"kapis/{_USER}", user, name="user"),
-    path(f"kapis/clusters/<str:cluster>/{_USER}", user, name="cluster_user"),
+    path(f"kapis/clusters/<str:cluster_name>/{_USER}", user, name="cluster_user"),
 ]

@@ -81,7 +81,7 @@ async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase 
         return error_page(request, 403, text)
     found: Any = request
     found.identity = found.own_identity
-    found.access = access_of(found.own_identity)
+    found.access = access_of(found.own_identity, found.cluster)
     messages.warning(request, text)
     return None
 

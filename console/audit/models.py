@@ -56,6 +56,8 @@ class AuditRecord(AppendOnlyModel):
     #: Whose session it was, and whom the request was made as; equal unless somebody impersonates.
     actor = models.CharField(max_length=253, blank=True, db_index=True)
     as_user = models.CharField(max_length=253, blank=True)
+    #: The cluster that it was asked of. The first records are from when there was one.
+    cluster = models.CharField(max_length=63, default="host")
     verb = models.CharField(max_length=32)
     group = models.CharField(max_length=253, blank=True)
     version = models.CharField(max_length=63, blank=True)

@@ -46,7 +46,8 @@ class AuditUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What is about to be done. `actor`: whose session; `as_user`: whom kube-apiserver sees."""
+    """What is about to be done. `actor`: whose session; `as_user`: whom kube-apiserver sees;
+    `cluster`: that one's name."""
 
     actor: str
     as_user: str
@@ -58,6 +59,7 @@ class Action:
     source: str = ""
     user_agent: str = ""
     path: str = ""
+    cluster: str = "host"
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ def request_action(
     actor: str | None = None,
 ) -> Action:
     """An action that the viewer of `request` takes; `actor` names one who is not signed in yet."""
-    access = getattr(request, "access", None)
+    access, cluster = getattr(request, "access", None), getattr(request, "cluster", None)
     who = getattr(request, "account", None) or "" if actor is None else actor
     return Action(
         actor=who,
@@ -101,6 +103,7 @@ def request_action(
         ),
         user_agent=request.headers.get("User-Agent", ""),
         path=request.path,
+        **({"cluster": cluster.name} if cluster is not None else {}),
     )
 
 
@@ -156,8 +159,8 @@ def _fit(model: type[models.Model], field: str, value: str) -> str:
 
 
 _LINE: tuple[str, ...] = (
-    "time", "audit_id", "actor", "as_user", "verb", "group", "version", "resource", "namespace",
-    "name", "subresource", "source", "user_agent", "path",
+    "time", "audit_id", "actor", "as_user", "cluster", "verb", "group", "version", "resource",
+    "namespace", "name", "subresource", "source", "user_agent", "path",
 )  # fmt: skip
 
 

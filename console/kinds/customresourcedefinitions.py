@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR
 from console.kube.projections.definition import Definition
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
@@ -24,6 +24,7 @@ from console.ui.columns import (
     TextColumn,
     WordColumn,
 )
+from console.ui.customs import is_kept
 from console.ui.filters import (
     ChoiceFilter,
     FieldFilter,
@@ -66,9 +67,17 @@ def objects_of(definition: Definition) -> Target | None:
     versions = versions_of(definition)
     if not definition.established or not versions:
         return None
-    if not kinds.customs.lists(definition.group, definition.plural, versions):
+    if not _is_listed(definition, versions):
         return None
     return Target(f"{definition.plural}.{definition.group}", "", "")
+
+
+def _is_listed(definition: Definition, versions: tuple[str, ...]) -> bool:
+    """Whether its objects have a list as soon as they are served."""
+    group, plural = definition.group, definition.plural
+    if kinds.declares(group, plural):
+        return True
+    return not any(is_kept(GVR(group, version, plural)) for version in versions)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,18 +9,19 @@ login, so a change of one is news to that user's own sockets alone.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS
 from console.kube.informer import Informer
 from console.kube.runtime import RIGHTS as NATIVE_RIGHTS
-from console.kube.runtime import get_runtime
 from console.live.counters import counters
 from console.live.hub import get_hub
 from console.live.mailbox import Mailbox
 from console.live.perloop import PerLoop
 from console.live.screens import get_screens
+from console.ui.clusters import HOST, Cluster, clusters
 
 #: Types whose objects say who may do what: a change of one asks for a new decision.
 RIGHTS = (USERS, GROUPS, GROUP_BINDINGS, *NATIVE_RIGHTS)
@@ -49,7 +50,7 @@ class Attendance:
         self._rights_changed = float("-inf")
         self._hurry = asyncio.Event()
         self._checking: asyncio.Task[None] | None = None
-        self._mailbox = Mailbox(self._on_rights)
+        self._mailboxes: dict[Cluster, Mailbox] = {}
         self._users = Mailbox(self._on_users)
         self._ends: dict[Informer[Any], Callable[[], None]] = {}
 
@@ -57,7 +58,6 @@ class Attendance:
         """Its session has just been looked up."""
         counters.sockets += 1
         self._checked[visitor] = asyncio.get_running_loop().time()
-        self._follow_rights()
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_all())
 
@@ -70,19 +70,34 @@ class Attendance:
             for end in self._ends.values():
                 end()
             self._ends.clear()
+            self._mailboxes.clear()
 
-    def _follow_rights(self) -> None:
-        running = get_runtime().informers()
+    def follow_rights(self, cluster: Cluster) -> None:
+        """From now on, for as long as anybody is here, a change of rights there is heard of."""
+        running = cluster.runtime.informers()
         for gvr, informer in ((gvr, running[gvr]) for gvr in RIGHTS if gvr in running):
             if informer in self._ends:
                 continue
             if gvr == USERS:
                 self._ends[informer] = get_hub().subscribe(informer, self._users)
             else:
-                self._ends[informer] = get_hub().subscribe(informer, self._mailbox, rights=True)
+                mailbox = self._mailbox_of(cluster)
+                self._ends[informer] = get_hub().subscribe(informer, mailbox, rights=True)
 
-    def _on_rights(self) -> None:
-        self._mailbox.take()
+    def _mailbox_of(self, cluster: Cluster) -> Mailbox:
+        mailbox = self._mailboxes.get(cluster)
+        if mailbox is None:
+            mailbox = self._mailboxes[cluster] = Mailbox(partial(self._on_rights, cluster))
+        return mailbox
+
+    def _on_rights(self, cluster: Cluster) -> None:
+        mailbox = self._mailboxes.get(cluster)
+        if mailbox is not None:
+            mailbox.take()
+        if cluster.name != HOST:
+            get_screens().decide_anew(cluster)
+            return
+        # The host has the groups, which count everywhere, and what else a session depends on.
         self._rights_changed = asyncio.get_running_loop().time()
         self._hurry.set()
         get_screens().decide_anew()
@@ -90,7 +105,7 @@ class Attendance:
     def _on_users(self) -> None:
         mail = self._users.take()
         if mail.overflow or mail.state:
-            self._on_rights()
+            self._on_rights(clusters.host)
             return
         names = {key.name for key in mail.keys}
         found = {one: at for one, at in self._checked.items() if one.account in names}

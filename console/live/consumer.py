@@ -32,10 +32,10 @@ from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket, sockets
 from console.live.screen import Screen
 from console.live.screens import get_screens
 from console.live.subscribe import BadMessage, Subscription, read_message
-from console.ui.access import Access, NoAccess, require_access
+from console.ui.access import Access, require_access
+from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
 from console.ui.reading import TooManyProjects
-from console.ui.registry import kinds
 from console.ui.states import denied_text
 
 log = logging.getLogger(__name__)
@@ -68,6 +68,7 @@ class LiveConsumer(_Socket):
         super().__init__(*args, **kwargs)
         self.screen: Screen | None = None
         self._account = ""
+        self._access: Access | None = None
         self._ended = False
         self._bucket = TokenBucket()
         self._lang = settings.LANGUAGE_CODE
@@ -84,20 +85,19 @@ class LiveConsumer(_Socket):
     async def connect(self) -> None:
         account = self.scope.get("account")
         alive = self.scope.get("session_alive")
-        try:
-            self.access: Access = require_access(self.scope.get("access"))
-        except NoAccess:
-            account = None
-        if not account or alive is None:
+        decide = self.scope.get("access_in")
+        if not account or alive is None or decide is None:
             await self.close()
             return
         self._alive: Callable[[], Awaitable[bool]] = alive
+        self._decide: Callable[[Cluster], Access] = decide
         await self.accept()
         if not self.cap.enter(account):
             await self._end(429, _("Too many pages are open."), POLICY)
             return
         self._account = account
         get_attendance().enter(self)
+        get_attendance().follow_rights(clusters.host)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:
@@ -127,6 +127,7 @@ class LiveConsumer(_Socket):
 
     async def _show(self, subscription: Subscription) -> None:
         self._lang = subscription.lang
+        get_attendance().follow_rights(subscription.place.cluster)
         screen = get_screens().show(self, subscription.place, subscription.lang, subscription.known)
         if not self.clogged:
             await self.send(screen.freshness())
@@ -136,6 +137,12 @@ class LiveConsumer(_Socket):
     @property
     def account(self) -> str:
         return self._account
+
+    def access_in(self, cluster: Cluster) -> Access:
+        """Raises `NoAccess`. The last one is kept: a socket shows one page at a time."""
+        if self._access is None or self._access.cluster is not cluster:
+            self._access = require_access(self._decide(cluster))
+        return self._access
 
     @property
     def clogged(self) -> bool:
@@ -157,7 +164,7 @@ class LiveConsumer(_Socket):
     async def fail(self, error: Exception) -> None:
         """Nothing more is shown once the viewer may not see it, or nobody knows whether they may."""
         if isinstance(error, Denied):
-            kind = kinds.of(error.gvr)
+            kind = self._access.cluster.kinds.of(error.gvr) if self._access is not None else None
             with translation.override(self._lang):
                 text = denied_text(error, kind.nouns if kind else error.gvr.resource)
             await self._end(403, text, NO_RIGHT)

@@ -24,11 +24,11 @@ from console.live.mailbox import Mail, Mailbox
 from console.live.pacer import Pacer
 from console.live.view import Known
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
 from console.ui.freshness import LiveState
 from console.ui.places import Place
 from console.ui.reading import check_not_refused
-from console.ui.registry import kinds
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,7 @@ class Viewer(Protocol):
 
     screen: "Screen | None"
 
-    @property
-    def access(self) -> Access: ...
+    def access_in(self, cluster: Cluster) -> Access: ...
 
     @property
     def clogged(self) -> bool:
@@ -126,6 +125,11 @@ class Screen:
         self.on_empty: Callable[[], None] = lambda: None
 
     @property
+    def cluster(self) -> Cluster:
+        """The one that everything on it is of."""
+        return self._place.cluster
+
+    @property
     def viewers(self) -> tuple[Viewer, ...]:
         return (*self._joining, *self._following, *self._waiting, *self._lagging)
 
@@ -196,7 +200,7 @@ class Screen:
         decided: dict[Access, Hashable] = {}
         for viewer in self.viewers:
             try:
-                access = viewer.access
+                access = viewer.access_in(self.cluster)
                 if access not in decided:
                     decided[access] = self._rights_of(access)
                 if decided[access] != self._rights:
@@ -226,11 +230,11 @@ class Screen:
     def _work_out(self, mail: Mail) -> _Post:
         """What to send to whom. Whoever joins follows, or waits, from here on."""
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
-        if kinds.find(self._place.kind.segment) not in (None, self._place.kind):
+        if self.cluster.kinds.find(self._place.kind.segment) not in (None, self._place.kind):
             # The type has other columns now. Whoever fetches the list comes to another screen.
             return [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         joining = dict(self._joining) if view.synced else {}
-        access, known = viewers[0].access, view.known()
+        access, known = viewers[0].access_in(self.cluster), view.known()
         try:
             found = view.update(mail, access, anew=bool(joining))
             caught = {one: view.catch_up(has, access) for one, has in joining.items()}

@@ -7,7 +7,6 @@ from typing import Any
 from console.kube.factory import UnknownKind
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.kube.runtime import get_runtime
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
 from console.live.pacer import get_pacer
@@ -16,13 +15,14 @@ from console.live.perloop import PerLoop
 from console.live.screen import Screen, View, Viewer
 from console.live.view import Known, LiveView
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.detail import informers_for
 from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace, ListPlace, PagePlace
 from console.ui.reading import objects_of, source_of
 
 FollowedPlace = ListPlace | DetailPlace | PagePlace
-_Name = tuple[ResourceKind, Hashable, str, str, Hashable]
+_Name = tuple[Cluster, ResourceKind, Hashable, str, str, Hashable]
 
 
 class Screens:
@@ -38,16 +38,17 @@ class Screens:
         Raises `Denied`, `TooManyProjects` or `UnknownKind`, and then it is on none.
         """
         self.leave(viewer)
-        kind, access = place.kind, viewer.access
+        cluster, kind = place.cluster, place.kind
+        access = viewer.access_in(cluster)
         # Before the informer: nobody makes the console watch what they may not see.
         rights = place.rights(access)
-        name = (kind, source_of(kind, access), place.url, lang, rights)
+        name = (cluster, kind, source_of(kind, access), place.url, lang, rights)
         screen = self._screens.get(name) or self._open(name, place, access)
         screen.join(viewer, known)
         return screen
 
     def _open(self, name: _Name, place: FollowedPlace, access: Access) -> Screen:
-        kind, _source, _url, lang, rights = name
+        _cluster, kind, _source, _url, lang, rights = name
         with ExitStack() as stack:
             key = place.key if isinstance(place, DetailPlace) else None
             informer = stack.enter_context(objects_of(kind, access, place.namespaces, key))
@@ -62,10 +63,11 @@ class Screens:
         if viewer.screen is not None:
             viewer.screen.leave(viewer)
 
-    def decide_anew(self) -> None:
-        """Rights changed, and nobody knows whose."""
+    def decide_anew(self, cluster: Cluster | None = None) -> None:
+        """Rights changed, and nobody knows whose: in this cluster, or in all."""
         for screen in self._screens.values():
-            screen.decide_anew()
+            if cluster is None or screen.cluster is cluster:
+                screen.decide_anew()
 
     def _drop(self, name: _Name, reading: ExitStack) -> None:
         del self._screens[name]
@@ -77,7 +79,7 @@ def _view(place: FollowedPlace, lang: str, informer: Informer[Any], access: Acce
         return DetailView(place, lang, informer, informers_for(place, access))
     if isinstance(place, PagePlace):
         return PageView(place, lang, informer, _others(place))
-    return LiveView(place.spec, lang, informer, get_runtime().usage)
+    return LiveView(place.spec, lang, informer, place.cluster.usage)
 
 
 def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
@@ -86,7 +88,7 @@ def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
     for gvr in place.types:
         if gvr != place.kind.gvr:
             with suppress(UnknownKind):
-                found[gvr] = get_runtime().informer(gvr)
+                found[gvr] = place.cluster.runtime.informer(gvr)
     return found
 
 

@@ -1,15 +1,16 @@
 """Every metric of the console. No label names a tenant, a user, an object or an address."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from console.kube.figures import Figures, figures_of
-from console.kube.runtime import CurrentRuntime, get_runtime
 from console.live.counters import Counters, Durations, counters
 from console.metrics import process
 from console.metrics.controllers import controller_families
 from console.metrics.exposition import Family
 from console.metrics.requests import Requests, requests
+from console.ui.clusters import Cluster, clusters
 
 _Value = Callable[[Figures], float | None]
 
@@ -48,13 +49,9 @@ _LIVE: Sequence[tuple[str, str, str, Callable[[Counters], float]]] = (
 
 
 def all_families() -> list[Family]:
-    """Those of this process now. Without a runtime there is no cache to tell of."""
-    try:
-        cache = list(cache_families(_figures(get_runtime())))
-    except RuntimeError:
-        cache = []
+    """Those of this process now."""
     return [
-        *cache,
+        *cache_families({cluster.name: _figures(cluster) for cluster in clusters}),
         *live_families(counters),
         *request_families(requests),
         *controller_families(),
@@ -62,20 +59,25 @@ def all_families() -> list[Family]:
     ]
 
 
-def _figures(runtime: CurrentRuntime) -> list[Figures]:
-    now = datetime.now(UTC)
+def _figures(cluster: Cluster) -> list[Figures]:
+    runtime, now = cluster.runtime, datetime.now(UTC)
     return figures_of(runtime.informers(), answered=runtime.answered, now=now)
 
 
-def cache_families(figures: Iterable[Figures]) -> Iterator[Family]:
-    kinds = sorted(figures, key=lambda item: item.gvr)
+def cache_families(figures: Mapping[str, Iterable[Figures]]) -> Iterator[Family]:
+    """Of each cluster, by its name."""
+    ordered = [
+        (name, item)
+        for name, items in figures.items()
+        for item in sorted(items, key=lambda item: item.gvr)
+    ]
     for name, kind, text, value_of in _CACHE:
         family = Family(f"quarterdeck_cache_{name}", kind, text)
-        for item in kinds:
+        for cluster, item in ordered:
             value = value_of(item)
             if value is not None:
-                gvr = item.gvr
-                family.add(value, group=gvr.group, version=gvr.version, resource=gvr.resource)
+                labels = {"cluster": cluster, **asdict(item.gvr)}
+                family.add(value, **labels)
         yield family
 
 

@@ -22,7 +22,6 @@ from console.kube.gvr import (
 )
 from console.pages.sight import Seen, Sight
 from console.ui.columns import Target, target_url
-from console.ui.links import HOST_CLUSTER
 from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import Finding, troubles_of
@@ -128,7 +127,7 @@ def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
 
 def _item(seen: Seen, finding: Finding, in_project: bool) -> Item:
     kind, cause = seen.kind, finding.cause
-    spec = ViewSpec(kind, HOST_CLUSTER).with_values("state", (cause.word,))
+    spec = ViewSpec(kind, seen.cluster.name).with_values("state", (cause.word,))
     if in_project:
         spec = spec.with_values("namespace", seen.wanted)
     examples = tuple(_examples(seen, finding.keys))
@@ -149,6 +148,6 @@ def _examples(seen: Seen, keys: Iterable[Key]) -> Iterable[Example]:
         entry = seen.informer.store.get(key)
         status = seen.kind.status(entry) if entry is not None else None
         if status is not None:
-            url = target_url(Target(seen.kind.segment, key.namespace, key.name))
+            url = target_url(seen.cluster.name, Target(seen.kind.segment, key.namespace, key.name))
             namespace = "" if seen.wanted else visible(key.namespace)
             yield Example(visible(key.name), namespace, url, visible(status.reason))

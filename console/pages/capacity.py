@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.conf import settings
-
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.metricslist import Used
-from console.kube.prometheus import Prometheus
 from console.kube.reservations import Held, reservations_of
 from console.kube.usage import TOTAL, History, Reading
 from console.pages.sight import Seen, Sight
@@ -46,18 +43,16 @@ async def capacity(sight: Sight, seconds: int = HOUR) -> Capacity | None:
         return None
     measured = _measured(sight)
     history, note = measured.history, measured.note
-    namespaces = used_namespaces(sight)
-    if seconds != HOUR and _prometheus is not None and namespaces != frozenset():
-        past = await _prometheus.past(namespaces, seconds=seconds)
+    namespaces, prometheus = used_namespaces(sight), sight.cluster.prometheus
+    if seconds != HOUR and prometheus is not None and namespaces != frozenset():
+        past = await prometheus.past(namespaces, seconds=seconds)
         history, note = past.history, why_no_past(past.problem) or note
-    spans = _spans(seconds) if _prometheus is not None and namespaces != frozenset() else ()
+    spans = _spans(seconds) if prometheus is not None and namespaces != frozenset() else ()
     return Capacity(gauges(room, held, measured.used), plots(history, seconds), note, spans)
 
 
 #: Seconds; the URL has them as people read them.
 SPANS = {seconds_text(seconds): seconds for seconds in (HOUR, 6 * 3600, 86_400, 7 * 86_400)}
-
-_prometheus = Prometheus(settings.PROMETHEUS_URL) if settings.PROMETHEUS_URL else None
 
 
 def _spans(chosen: int) -> tuple[Span, ...]:
@@ -97,7 +92,7 @@ def places(readable: Readable, wanted: tuple[str, ...]) -> tuple[frozenset[str] 
 
 
 def _measured(sight: Sight) -> Measured:
-    usage = sight.runtime.usage
+    usage = sight.cluster.usage
     reading = usage.read()
     if not sight.namespace and NODES in sight.seen and sees_node_usage(sight.access):
         return Measured(

@@ -14,7 +14,6 @@ from console.pages.sight import Seen, Sight
 from console.ui.columns import Target, target_of, target_url
 from console.ui.latest import Moment, latest_of
 from console.ui.linked import Links
-from console.ui.links import HOST_CLUSTER
 from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
@@ -79,7 +78,7 @@ async def changes(sight: Sight) -> Changes:
     moments = await _latest(events)
     links = Links(sight.access)
     warnings = [_warned(events, entry, links) for m in moments if (entry := _entry(events, m))]
-    spec = ViewSpec(events.kind, HOST_CLUSTER).with_values("type", ("Warning",))
+    spec = ViewSpec(events.kind, events.cluster.name).with_values("type", ("Warning",))
     spec = spec.with_values("namespace", events.wanted)
     return Changes(tuple(found[:MOST]), tuple(warnings), spec.url)
 
@@ -105,13 +104,13 @@ def _change(seen: Seen, moment: Moment) -> Change:
         seen.kind.singular,
         visible(key.name),
         "" if seen.wanted else visible(key.namespace),
-        target_url(Target(seen.kind.segment, key.namespace, key.name)),
+        target_url(seen.cluster.name, Target(seen.kind.segment, key.namespace, key.name)),
     )
 
 
 def _departed(sight: Sight) -> list[Change]:
     found = []
-    for departure in sight.runtime.departures.latest():
+    for departure in sight.cluster.runtime.departures.latest():
         seen = sight.get(departure.gvr)
         if seen is not None and _sees(seen, departure):
             found.append(_departure(seen, departure))

@@ -9,7 +9,6 @@ from console.kube.gvr import GVR
 from console.kube.status import Severity
 from console.pages.sight import Sight
 from console.ui.counts import counts_of
-from console.ui.links import HOST_CLUSTER
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
@@ -31,7 +30,7 @@ async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
         counts = counts_of(seen.kind, seen.informer)
         await brought_up(counts)
         numbers = counts.of(seen.readable, seen.wanted)
-        spec = ViewSpec(seen.kind, HOST_CLUSTER).with_values("namespace", seen.wanted)
+        spec = ViewSpec(seen.kind, seen.cluster.name).with_values("namespace", seen.wanted)
         found.append(
             Figure(
                 seen.kind.title,

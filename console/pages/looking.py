@@ -12,12 +12,10 @@ from typing import Any
 from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
 from console.kube.private import PRIVATE
-from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
+from console.kube.runtime import CurrentRuntime, UnknownKind
 from console.ui.access import Access
 from console.ui.generic import GenericKind
 from console.ui.kind import KindView, ResourceKind
-from console.ui.links import HOST_CLUSTER
-from console.ui.registry import kinds
 from console.ui.search import FIRST, Found, Searchable, search, searchable, searchable_of
 from console.ui.searchquery import SearchQuery
 
@@ -34,16 +32,16 @@ async def look(query: SearchQuery, access: Access, *, wait: float, first: int = 
     """Waits at most `wait` seconds for first lists."""
     if query.empty or query.error:
         return Looked()
-    runtime = get_runtime()
+    runtime = access.cluster.runtime
     where = [
         (one, informer)
-        for one in (*searchable(access), *_customs(query, access, runtime))
+        for one in (*searchable(access), *_customs(query, access))
         if (informer := _informer(runtime, one.kind)) is not None
     ]
     await _first_lists(runtime, where, wait)
     ready = [(one, informer) for one, informer in where if informer.freshness.synced]
     missing = tuple(one.kind.view for one, informer in where if _is_coming(one.kind, informer))
-    found = await asyncio.to_thread(search, query, ready, cluster=HOST_CLUSTER, first=first)
+    found = await asyncio.to_thread(search, query, ready, cluster=access.cluster.name, first=first)
     return Looked(found, missing)
 
 
@@ -54,8 +52,9 @@ def _is_coming(kind: ResourceKind, informer: Informer[Any]) -> bool:
     return informer.refusal is None or not isinstance(kind, GenericKind)
 
 
-def _customs(query: SearchQuery, access: Access, runtime: CurrentRuntime) -> list[Searchable]:
-    followed = (kinds.of(gvr) for gvr in runtime.informers())
+def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
+    cluster = access.cluster
+    followed = (cluster.kinds.of(gvr) for gvr in cluster.runtime.informers())
     wanted = dict.fromkeys(
         kind for kind in (query.kind, *followed) if isinstance(kind, GenericKind)
     )

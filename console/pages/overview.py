@@ -33,7 +33,6 @@ from console.kube.gvr import (
     WORKLOADS,
     WORKSPACE_TEMPLATES,
 )
-from console.kube.runtime import get_runtime
 from console.kube.status import Severity
 from console.pages.attention import WATCHED, attention
 from console.pages.capacity import SPANS, capacity
@@ -42,11 +41,11 @@ from console.pages.figures import figures
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
 from console.pages.sight import Sight, look
+from console.ui.clusters import Cluster
 from console.ui.counts import counts_of
 from console.ui.drawing import draw
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER
 from console.ui.nav import prepare_menu
 from console.ui.shell import known_namespaces, live_of
 from console.ui.states import StateBlock
@@ -82,9 +81,7 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
-    sight = await look(
-        access_of(request), get_runtime(), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,))
-    )
+    sight = await look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
         return await _answer(request, title, {"state": _nothing(request)})
@@ -102,15 +99,13 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
 
 
 @require_safe
-async def cluster_overview(request: ConsoleRequest, cluster: str) -> HttpResponse:
+async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
-    if cluster != HOST_CLUSTER:
-        raise Http404
-    sight = await look(access_of(request), get_runtime(), _once(CLUSTER, WATCHED, (EVENTS,)))
-    title = _("Cluster %(name)s") % {"name": cluster}
+    sight = await look(access_of(request), _once(CLUSTER, WATCHED, (EVENTS,)))
+    title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.blind:
         # Every menu has this page.
         return await _answer(request, title, {"state": _nothing(request)})
@@ -129,19 +124,19 @@ async def cluster_overview(request: ConsoleRequest, cluster: str) -> HttpRespons
 
 
 @require_safe
-async def project_overview(request: ConsoleRequest, cluster: str, namespace: str) -> HttpResponse:
+async def project_overview(
+    request: ConsoleRequest, cluster: Cluster, namespace: str
+) -> HttpResponse:
     """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
-    if cluster != HOST_CLUSTER:
-        raise Http404
     gvrs = _once(PROJECT, WATCHED, (EVENTS,))
-    sight = await look(access_of(request), get_runtime(), gvrs, namespace=namespace)
+    sight = await look(access_of(request), gvrs, namespace=namespace)
     if sight.blind:
         text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
         return _denied(request, text, _("Project"))
-    known = known_namespaces(sight.access, sight.runtime.informers())
+    known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
         raise Http404
     return await _answer(
@@ -175,20 +170,20 @@ async def _clusters(sight: Sight) -> tuple[ClusterRow, ...]:
     numbers = counts_of(seen.kind, seen.informer).of(seen.readable)
     total = sum(numbers.values())
     bad = numbers[Severity.ERROR] + numbers[Severity.UNKNOWN]
-    url = reverse("cluster_overview", args=(HOST_CLUSTER,))
-    return (ClusterRow(HOST_CLUSTER, url, total - bad, total, found.gauges),)
+    name = sight.cluster.name
+    url = reverse("cluster_overview", args=(name,))
+    return (ClusterRow(name, url, total - bad, total, found.gauges),)
 
 
 async def _answer(
     request: ConsoleRequest, title: str | Promise, values: Mapping[str, Any]
 ) -> HttpResponse:
-    informers = get_runtime().informers()
     body = draw("ui/_overview.html", dict(values))
-    state = (body.pieces, body.gaps, live_of(informers), get_language())
+    state = (body.pieces, body.gaps, live_of(request.cluster), get_language())
     etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
-    await prepare_menu(informers)
+    await prepare_menu(request.cluster)
     context = {
         "title": title,
         "body": body.html(),

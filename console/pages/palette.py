@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.kube.runtime import get_runtime
 from console.pages.looking import look
 from console.ui.http import ConsoleRequest
 from console.ui.kindnames import customs_like
@@ -12,7 +11,7 @@ from console.ui.palette import options_for
 from console.ui.search import searchable, searchable_of
 from console.ui.searchquery import parse_search
 from console.ui.shell import visible_namespaces
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import asked_access, refuse_anonymous
 
 #: Seconds that somebody who types waits for the first list of a kind, and objects shown of each kind.
 FIRST_LIST_WAIT, FIRST = 0.3, 3
@@ -20,19 +19,21 @@ FIRST_LIST_WAIT, FIRST = 0.3, 3
 
 @require_safe
 async def palette(request: ConsoleRequest) -> HttpResponse:
-    """GET /palette?q=…: the options, best first. Whoever opens it as a page sees them as links."""
+    """GET /palette?q=…, with `cluster` as for the search: the options, best first. Whoever opens it
+    as a page sees them as links."""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
-    access = access_of(request)
-    query = parse_search(" ".join(request.GET.getlist("q")))
+    access = asked_access(request)
+    query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
-    customs = customs_like(query.words[0]) if query.words else []
+    customs = customs_like(access.cluster.kinds, query.words[0]) if query.words else []
     groups = options_for(
+        access.cluster,
         query,
         looked.found,
         [one.kind for one in (*searchable(access), *searchable_of(customs, access))],
-        visible_namespaces(access, get_runtime().informers()),
+        visible_namespaces(access),
     )
     context = {"groups": groups, "query": query, "loading": looked.loading}
     return render(request, "console/palette.html", context, status=400 if query.error else 200)

@@ -8,6 +8,7 @@ from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
 from console.pages.sight import Sight
 from console.ui.quotawords import amount_text, resource_label
+from console.ui.registry import Kinds
 from console.ui.text import visible
 
 #: Lines that are shown; a quota may name any number of resources.
@@ -34,7 +35,7 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
     if seen is None or not sight.namespace:
         return ()
     found = [
-        _line(entry.key.name, text)
+        _line(sight.cluster.kinds, entry.key.name, text)
         for entry in indexes_of(seen.informer.store).by_namespace.get(sight.namespace)
         if seen.readable.sees(entry.key)
         for text in (*entry.projection.requests, *entry.projection.limits)
@@ -43,7 +44,7 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
     return tuple(found[:MOST])
 
 
-def _line(quota: str, text: str) -> QuotaLine:
+def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
     """`text` is the projection's `resource: used/hard`."""
     resource, _colon, amounts = text.rpartition(": ")
     used, _slash, hard = amounts.partition("/")
@@ -54,7 +55,7 @@ def _line(quota: str, text: str) -> QuotaLine:
     return QuotaLine(
         visible(quota),
         visible(resource),
-        visible(resource_label(resource)),
+        visible(resource_label(kinds, resource)),
         visible(used) if amount is None else amount_text(resource, amount),
         visible(hard) if limit is None else amount_text(resource, limit),
         None if share is None else int(share),

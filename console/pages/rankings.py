@@ -17,7 +17,7 @@ from console.pages.sight import Sight
 from console.ui.charts import Line
 from console.ui.columns import StatusText, Target, target_url
 from console.ui.gauges import Gauge, Room, gauges, node_room, spark
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 from console.ui.metered import sees_node_usage
 from console.ui.selection import brought_up
 from console.ui.shell import visible_namespaces
@@ -65,7 +65,7 @@ async def nodes(sight: Sight) -> Ranking | None:
     if seen is None:
         return None
     held = await _held_by_node(sight)
-    reading = sight.runtime.usage.read()
+    reading = sight.cluster.usage.read()
     used = reading.nodes if sees_node_usage(sight.access) else {}
     here: Mapping[str, Held] = held or {}
 
@@ -77,7 +77,7 @@ async def nodes(sight: Sight) -> Ranking | None:
     entries = seen.entries
     first = nsmallest(MOST, entries, key=rank)
     rows = tuple(_node_row(sight, entry, held, used.get(entry.key.name)) for entry in first)
-    url = list_url(HOST_CLUSTER, seen.kind.segment)
+    url = list_url(sight.cluster.name, seen.kind.segment)
     return Ranking(rows, len(entries), url, bool(used))
 
 
@@ -99,10 +99,10 @@ def _node_row(
         node.status.severity.value, translate(node.status.word), visible(node.status.reason)
     )
     here = held.get(name, NONE) if held is not None else None
-    history = sight.runtime.usage.of_node(name) if used is not None else None
+    history = sight.cluster.usage.of_node(name) if used is not None else None
     return NodeRow(
         visible(name),
-        target_url(Target("nodes", "", name)),
+        target_url(sight.cluster.name, Target("nodes", "", name)),
         status,
         gauges(node_room(node), here, used),
         spark(history.cpu) if history is not None else None,
@@ -114,7 +114,7 @@ async def projects(sight: Sight) -> Ranking | None:
     pods = sight.get(PODS)
     if pods is None:
         return None
-    names = visible_namespaces(sight.access, sight.runtime.informers())
+    names = visible_namespaces(sight.access)
     reservations = reservations_of(pods.informer.store)
     troubles = troubles_of(pods.kind, pods.informer)
     await brought_up(reservations)
@@ -122,19 +122,19 @@ async def projects(sight: Sight) -> Ranking | None:
     held = reservations.by_namespace(*places(pods.readable, ()))
     failing = troubles.failing(pods.readable)
     ranked = sorted(names, key=lambda n: (-failing[n], -held.get(n, NONE).reserved.cpu, n))
-    reading, measured = sight.runtime.usage.read(), used_namespaces(sight)
+    reading, measured = sight.cluster.usage.read(), used_namespaces(sight)
     rows = tuple(
         ProjectRow(
             visible(name),
-            reverse("project_overview", args=(HOST_CLUSTER, name)),
+            reverse("project_overview", args=(sight.cluster.name, name)),
             failing[name],
-            target_url(Target("pods", name, "")) + "&status=error",
+            target_url(sight.cluster.name, Target("pods", name, "")) + "&status=error",
             gauges(Room(), held.get(name, NONE), _used(reading, measured, name)),
         )
         for name in ranked[:MOST]
     )
     listed = NAMESPACES in sight.seen
-    url = list_url(HOST_CLUSTER, "namespaces") if listed else ""
+    url = list_url(sight.cluster.name, "namespaces") if listed else ""
     return Ranking(rows, len(ranked), url, reading.problem is None and measured != frozenset())
 
 

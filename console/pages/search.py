@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.http import require_safe
 
-from console.kube.runtime import get_runtime
 from console.pages.looking import Looked, look
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
@@ -18,7 +17,7 @@ from console.ui.searchquery import SearchQuery, parse_search
 from console.ui.states import StateBlock
 from console.ui.statuses import status_response
 from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous, wanted_format
+from console.views.guard import asked_access, refuse_anonymous, wanted_format
 
 #: Seconds that the first search of a kind waits for its list.
 FIRST_LIST_WAIT = 2.0
@@ -26,19 +25,19 @@ FIRST_LIST_WAIT = 2.0
 
 @require_safe
 async def search_page(request: ConsoleRequest) -> HttpResponse:
-    """GET /search?q=…; `format` is html or json."""
+    """GET /search?q=…, of the host unless `cluster` names another one; `format` is html or json."""
     fmt = wanted_format(request)
     refusal = refuse_anonymous(request, fmt or "html")
     if refusal is not None:
         return refusal
     if fmt not in ("html", "json"):
         return error_page(request, 400, _("format is html or json, given once."))
-    access = access_of(request)
-    query = parse_search(" ".join(request.GET.getlist("q")))
+    access = asked_access(request)
+    query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT)
     if fmt == "json":
         return _data(query, looked)
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(access.cluster)
     context = {
         "query": query,
         "found": looked.found,

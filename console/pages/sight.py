@@ -10,12 +10,12 @@ from typing import Any
 
 from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.informer import Freshness, Informer
-from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind, Scope
-from console.ui.registry import kinds
 
 #: Nobody has looked yet, and nothing has gone wrong.
 _NEW = Freshness()
@@ -27,6 +27,7 @@ FIRST_LIST_WAIT = 2.0
 class Seen:
     """A kind that the viewer may list. `wanted`: the one project that the page is about, if any."""
 
+    cluster: Cluster
     kind: ResourceKind
     informer: Informer[Any]
     readable: Readable
@@ -44,10 +45,13 @@ class Sight:
     """`seen`: by type, those whose list has arrived. `loading`: kinds whose list has not."""
 
     access: Access
-    runtime: CurrentRuntime
     namespace: str
     seen: dict[GVR, Seen] = field(default_factory=dict)
     loading: list[ResourceKind] = field(default_factory=list)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.access.cluster
 
     @property
     def blind(self) -> bool:
@@ -61,11 +65,9 @@ class Sight:
         return (self.seen[gvr] for gvr in gvrs if gvr in self.seen)
 
 
-async def look(
-    access: Access, runtime: CurrentRuntime, gvrs: Sequence[GVR], *, namespace: str = ""
-) -> Sight:
+async def look(access: Access, gvrs: Sequence[GVR], *, namespace: str = "") -> Sight:
     """With a `namespace` only what is in it, and only kinds that can be."""
-    sight = Sight(access, runtime, namespace)
+    sight, runtime = Sight(access, namespace), access.cluster.runtime
     found = [seen for gvr in gvrs if (seen := _seen(sight, gvr))]
     late = [one.kind.gvr for one in found if one.informer.freshness == _NEW]
     if late:
@@ -88,20 +90,21 @@ def allowed(kind: ResourceKind, access: Access, namespace: str) -> Readable | No
         return None
 
 
-def _served(runtime: CurrentRuntime, gvr: GVR) -> bool:
+def _served(cluster: Cluster, gvr: GVR) -> bool:
     """False for a custom type that the cluster does not define."""
-    return gvr.group in BUILT_IN_GROUPS or runtime.types.get(gvr) is not None
+    return gvr.group in BUILT_IN_GROUPS or cluster.runtime.types.get(gvr) is not None
 
 
 def _seen(sight: Sight, gvr: GVR) -> Seen | None:
-    kind = kinds.of(gvr)
-    if kind is None or not _served(sight.runtime, gvr):
+    cluster = sight.cluster
+    kind = cluster.kinds.of(gvr)
+    if kind is None or not _served(cluster, gvr):
         return None
     found = allowed(kind, sight.access, sight.namespace)
     if found is None:
         return None
     try:
-        informer = sight.runtime.informer(gvr)
+        informer = cluster.runtime.informer(gvr)
     except UnknownKind:
         return None
-    return Seen(kind, informer, found, (sight.namespace,) if sight.namespace else ())
+    return Seen(cluster, kind, informer, found, (sight.namespace,) if sight.namespace else ())

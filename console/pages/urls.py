@@ -9,9 +9,9 @@ from console.pages.search import search_page
 urlpatterns = [
     path("", home),
     path("dashboard", dashboard, name="dashboard"),
-    path("clusters/<str:cluster>", cluster_overview, name="cluster_overview"),
+    path("clusters/<cluster:cluster>", cluster_overview, name="cluster_overview"),
     path(
-        "clusters/<str:cluster>/projects/<str:namespace>",
+        "clusters/<cluster:cluster>/projects/<str:namespace>",
         project_overview,
         name="project_overview",
     ),

@@ -5,10 +5,13 @@ request or a socket without an `Access` is refused (`require_access`).
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
+
+if TYPE_CHECKING:
+    from console.ui.clusters import Cluster
 
 
 class NoAccess(Exception):
@@ -17,12 +20,17 @@ class NoAccess(Exception):
 
 @runtime_checkable
 class Access(Protocol):
-    """One viewer's rights, answered from memory. Each call decides anew: never keep an answer, but with
-    the `standing` that it was given under."""
+    """One viewer's rights in one cluster, answered from memory. Each call decides anew: never keep an
+    answer, but with the `standing` that it was given under."""
 
     @property
     def identity(self) -> Identity:
         """Whom writes are made as."""
+        ...
+
+    @property
+    def cluster(self) -> "Cluster":
+        """Where: what these rights are asked about is read there and nowhere else."""
         ...
 
     def can(

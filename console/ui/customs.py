@@ -1,4 +1,4 @@
-"""The kinds of the custom types that the cluster has at this moment.
+"""The kinds of the custom types that a cluster has at this moment.
 
 Promises:
 - A kind is there as soon as its type is served, and gone with it; what is declared comes before it.
@@ -6,14 +6,13 @@ Promises:
 - A type costs nothing before somebody asks for it, however many there are. Any thread may ask.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 
 from console.kube.discovery import CustomType, Types
 from console.kube.gvr import GVR
 from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
-from console.kube.runtime import get_runtime
 from console.ui.generic import GenericKind, generic_kind
 
 #: New kinds until those are let go whose types are gone.
@@ -21,10 +20,10 @@ SPARE = 100
 
 
 class CustomKinds:
-    """`declared` tells whether a type has a kind of its own: group and plural."""
+    """Of a cluster's `types`. `declares` tells whether one has a kind of its own: group and plural."""
 
-    def __init__(self, declared: Callable[[str, str], bool]) -> None:
-        self._declared = declared
+    def __init__(self, declares: Callable[[str, str], bool], types: Types) -> None:
+        self._declares, self._types = declares, types
         self._lock = Lock()
         self._kinds: dict[str, GenericKind] = {}
         self._most = SPARE
@@ -32,15 +31,8 @@ class CustomKinds:
     def find(self, segment: str) -> GenericKind | None:
         """The kind of `plural.group`, in the version that people mean who name none."""
         plural, _dot, group = segment.partition(".")
-        types = _types()
-        custom = types.find(group, plural) if group and types is not None else None
+        custom = self._types.find(group, plural) if group else None
         return self._kind(custom) if custom is not None else None
-
-    def lists(self, group: str, plural: str, versions: Iterable[str]) -> bool:
-        """Whether there is a list of a type as soon as it is served."""
-        if self._declared(group, plural):
-            return True
-        return not any(_is_kept(GVR(group, version, plural)) for version in versions)
 
     def named(self, word: str) -> GenericKind | None:
         """The first kind that this word in lower case is a name of."""
@@ -51,7 +43,7 @@ class CustomKinds:
         return self._called(lambda names: any(text in name for name in names))
 
     def _called(self, fits: Callable[[tuple[str, ...]], bool]) -> Iterator[GenericKind]:
-        for custom in _types() or ():
+        for custom in self._types:
             if custom.preferred and fits(_names(custom)):
                 kind = self._kind(custom)
                 if kind is not None:
@@ -59,14 +51,14 @@ class CustomKinds:
 
     def __iter__(self) -> Iterator[GenericKind]:
         """By group and plural. Makes the kinds that it comes to."""
-        for custom in _types() or ():
+        for custom in self._types:
             kind = self._kind(custom) if custom.preferred else None
             if kind is not None:
                 yield kind
 
     def _kind(self, custom: CustomType) -> GenericKind | None:
         gvr = custom.gvr
-        if _is_kept(gvr) or self._declared(gvr.group, gvr.resource):
+        if is_kept(gvr) or self._declares(gvr.group, gvr.resource):
             return None
         known = self._kinds.get(gvr.qualified)
         if known is not None and known.custom == custom:
@@ -81,12 +73,12 @@ class CustomKinds:
     def _tidy(self) -> None:
         if len(self._kinds) < self._most:
             return
-        names = {item.gvr.qualified for item in _types() or ()}
+        names = {item.gvr.qualified for item in self._types}
         self._kinds = {name: kind for name, kind in self._kinds.items() if name in names}
         self._most = len(self._kinds) + SPARE
 
 
-def _is_kept(gvr: GVR) -> bool:
+def is_kept(gvr: GVR) -> bool:
     """Whether the console reads the type for itself."""
     return gvr in DECODERS or gvr in PRIVATE
 
@@ -94,10 +86,3 @@ def _is_kept(gvr: GVR) -> bool:
 def _names(custom: CustomType) -> tuple[str, ...]:
     gvr = custom.gvr
     return gvr.resource, gvr.qualified, custom.kind.lower(), custom.singular, *custom.short_names
-
-
-def _types() -> Types | None:
-    try:
-        return get_runtime().types
-    except RuntimeError:
-        return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.kind import ResourceKind
 from console.ui.linked import leads_anywhere
 
@@ -26,6 +27,10 @@ class DeclaredAccess:
     @property
     def identity(self) -> Identity:
         return self.access.identity
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.access.cluster
 
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""

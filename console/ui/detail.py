@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.declared import DeclaredAccess
@@ -88,13 +88,12 @@ def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[A
     """Those that the panels need, started where nobody follows them; none of what the viewer may not list
     anywhere, of what the cluster does not have, and of what is never cached."""
     found: dict[GVR, Informer[Any]] = {}
-    runtime = get_runtime()
     for gvr in sorted(place.needs):
         nowhere = access.namespaces_where("list", gvr) == frozenset()
         if nowhere and not access.names_where("list", gvr):
             continue
         with suppress(UnknownKind):
-            found[gvr] = runtime.informer(gvr)
+            found[gvr] = access.cluster.runtime.informer(gvr)
     return found
 
 
@@ -120,7 +119,7 @@ def detail(
         entry=entry,
         access=DeclaredAccess(access, place.kind, place.asks),
         informers={place.kind.gvr: informer, **others},
-        cluster=place.cluster,
+        cluster=place.cluster.name,
         query=dict(place.choices),
     )
     have = known or {}
@@ -166,7 +165,7 @@ def gone_part(place: DetailPlace, deleted: datetime | None = None, *, gone: bool
 
 
 def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
-    row = make_row(place.kind, place.cluster, access, entry)
+    row = make_row(place.kind, place.cluster.name, access, entry)
     column = place.kind.status_column
     context = {
         "row": row,
@@ -216,4 +215,4 @@ def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
 
 
 def _up(place: DetailPlace) -> str:
-    return list_url(place.cluster, place.kind.segment, place.key.namespace)
+    return list_url(place.cluster.name, place.kind.segment, place.key.namespace)

@@ -4,10 +4,12 @@ from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 
 
 class ConsoleRequest(HttpRequest):
     """`account`: the signed-in user's name or None. `access`: what they may do, None for nobody.
+    `cluster`: the one that the address names, else the host.
 
     `pending`: the name of one who is signed in but has to choose a password first; `account` is None.
     """
@@ -16,4 +18,5 @@ class ConsoleRequest(HttpRequest):
     account: str | None
     pending: str | None
     access: Access | None
+    cluster: Cluster
     csp_nonce: str

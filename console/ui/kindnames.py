@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import override
 
 from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
+from console.ui.registry import Kinds
 
 #: Kubernetes' own short names, by the plural.
 #: https://kubernetes.io/docs/reference/kubectl/#resource-types
@@ -47,27 +47,27 @@ SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
 MOST_CUSTOMS = 20
 
 
-def kind_named(word: str) -> ResourceKind | None:
+def kind_named(kinds: Kinds, word: str) -> ResourceKind | None:
     """The kind that this word means, in any of the console's languages, in upper or lower case. What is
     declared comes before custom resources."""
     word = word.casefold()
-    return _names(tuple(kinds)).get(word) or kinds.customs.named(word)
+    return _names(tuple(kinds.declared)).get(word) or kinds.customs.named(word)
 
 
-def kinds_like(text: str) -> list[ResourceKind]:
+def kinds_like(kinds: Kinds, text: str) -> list[ResourceKind]:
     """Kinds of which a name begins with this text or, behind those, has it inside; custom ones last."""
     text = _squeezed(text)
-    exact = kind_named(text)
+    exact = kind_named(kinds, text)
     found = dict.fromkeys([exact] if exact else [])
-    names = _names(tuple(kinds))
+    names = _names(tuple(kinds.declared))
     found |= dict.fromkeys(kind for name, kind in names.items() if name.startswith(text))
     if len(text) > 1:
         found |= dict.fromkeys(kind for name, kind in names.items() if text in name)
-        found |= dict.fromkeys(customs_like(text))
+        found |= dict.fromkeys(customs_like(kinds, text))
     return list(found)
 
 
-def customs_like(text: str) -> list[ResourceKind]:
+def customs_like(kinds: Kinds, text: str) -> list[ResourceKind]:
     """Custom resources of which a name has this text inside, the first of them."""
     return list(islice(kinds.customs.like(_squeezed(text)), MOST_CUSTOMS))
 

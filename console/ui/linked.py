@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from console.kube.gvr import GVR, Key
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.columns import ANYWHERE, Column, LinkColumn, Target, target_url
@@ -34,7 +34,7 @@ class Links:
         self.waits_for: set[GVR] = set()
 
     def to(self, target: Target | None) -> Linked:
-        url = target_url(target) if target is not None else ""
+        url = target_url(self._access.cluster.name, target) if target is not None else ""
         if target is None or not url:
             return Linked()
         look = self._looks.get(target.segment)
@@ -50,7 +50,7 @@ class Links:
         )
 
     def _look(self, segment: str) -> _Look:
-        kind = kinds.find(segment)
+        kind = self._access.cluster.kinds.find(segment)
         if kind is None:
             return _is_coming
         try:
@@ -66,8 +66,8 @@ class Links:
         if not allowed.sees(key):
             return None
         try:
-            informer = get_runtime().informer(kind.gvr)
-        except (UnknownKind, RuntimeError):
+            informer = self._access.cluster.runtime.informer(kind.gvr)
+        except UnknownKind:
             # Never cached: its page reads it as the viewer, and says if there is none.
             return kind.private or None
         if not informer.freshness.synced:
@@ -122,7 +122,8 @@ async def prepare_links(
     kind: ResourceKind, access: Access, entries: Iterable[Entry[Any]], *, seconds: float
 ) -> None:
     """Waits for the first lists of what rows of these objects lead to, but no longer than that."""
-    running = get_runtime().informers()
+    runtime = access.cluster.runtime
+    running = runtime.informers()
     types = set(linked_types(kind))
     if all(gvr in running and running[gvr].freshness.synced for gvr in types):
         # Nearly always, and every page asks.
@@ -130,5 +131,4 @@ async def prepare_links(
     links = Links(access)
     for entry in entries:
         links.of(kind.columns, entry)
-    wait = get_runtime().wait_synced
-    await asyncio.gather(*(wait(gvr, timeout=seconds) for gvr in links.waits_for))
+    await asyncio.gather(*(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.waits_for))

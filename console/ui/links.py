@@ -1,4 +1,4 @@
-"""Addresses of the console's own pages, by the names of `console.views.urls`."""
+"""Addresses of the console's own pages, by the names of `console.views.urls`. `cluster`: its name."""
 
 from functools import lru_cache
 from urllib.parse import urlencode
@@ -7,8 +7,6 @@ from django.urls import reverse
 
 from console.kube.gvr import Key
 
-#: The cluster that the console itself is pointed at.
-HOST_CLUSTER = "host"
 #: Addresses that are kept: a page has hundreds, and the next one mostly the same.
 KEPT = 5000
 

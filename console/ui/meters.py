@@ -11,7 +11,6 @@ from typing import Any
 
 from console.kube.gvr import GVR, NODE_METRICS, NODES, POD_METRICS, PODS
 from console.kube.metricslist import Problem, Used
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.kube.usage import Reading, Usage
 from console.ui.access import Access
@@ -75,11 +74,7 @@ def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
     """None for kinds whose usage nobody measures. Decided anew at each call."""
     if not kind.measured or kind.gvr not in METRICS:
         return None
-    try:
-        usage = get_runtime().usage
-    except RuntimeError:
-        # No cluster is followed, so nothing is measured.
-        return None
+    usage = access.cluster.usage
     if kind.gvr == NODES:
         return Reach(NODES, usage, None if sees_node_usage(access) else frozenset())
     return Reach(kind.gvr, usage, usage_namespaces(access))

@@ -1,7 +1,7 @@
 """The menu: what the viewer may list, with how many there are."""
 
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
@@ -17,12 +17,12 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.platform import may_list_everything
-from console.ui.registry import kinds
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
@@ -140,21 +140,16 @@ class _Members:
 _Menu = tuple[_Members, ...]
 
 
-def menu(
-    access: Access,
-    informers: Mapping[GVR, Informer[Any]],
-    *,
-    cluster: str,
-    namespace: str,
-    current: str,
-) -> tuple[NavGroup, ...]:
-    """The menu for a viewer. `informers`: those that run; the menu starts none.
+def menu(access: Access, *, namespace: str, current: str) -> tuple[NavGroup, ...]:
+    """The menu of a cluster, for a viewer. It starts no informers.
 
     `namespace` ("" for all) is kept by its links where the viewer may look there; `current` is the
     segment of the list that is open.
     """
+    kinds, cluster = access.cluster.kinds, access.cluster.name
+    informers = access.cluster.runtime.informers()
     groups = [_overview(cluster, namespace, current)]
-    standing, known = access.standing(), tuple(kinds)
+    standing, known = access.standing(), tuple(kinds.declared)
     # An Access with a standing can be compared.
     declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
     for members in declared(known, access, standing, cluster, namespace):
@@ -177,10 +172,10 @@ def menu(
     return tuple(groups)
 
 
-async def prepare_menu(informers: Mapping[GVR, Informer[Any]]) -> None:
+async def prepare_menu(cluster: Cluster) -> None:
     """Makes `menu` quick, in another thread if counting takes long."""
-    for gvr, informer in informers.items():
-        kind = kinds.of(gvr)
+    for gvr, informer in cluster.runtime.informers().items():
+        kind = cluster.kinds.of(gvr)
         if kind is not None and informer.freshness.synced:
             await brought_up(counts_of(kind, informer))
 
@@ -220,7 +215,7 @@ def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
 def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
     """Kinds of custom resources: the first that the viewer may see, and the one that is open."""
     shown = 0
-    for kind in islice(kinds.customs, CUSTOMS_LOOKED_AT):
+    for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT):
         if shown < CUSTOMS and _allowed(kind, access):
             shown += 1
             yield kind

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR, NODE_METRICS, PODS
 from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
-from console.kube.runtime import get_runtime
 from console.kube.usage import History
 from console.ui.decisions import Denied, readable
 from console.ui.gauges import gauges, node_room, plots
@@ -26,7 +25,7 @@ class NodeCapacityPanel(Panel):
     """What pods may use of the node, what they reserve and what is used.
 
     What is reserved is told to whoever may list all pods: of some of them a sum would mislead. What is
-    used is no object of the cluster, so it is not the subject's to have: it is asked of the runtime.
+    used is no object of the cluster, so it is not the subject's to have: it is asked of the cluster.
     """
 
     id: str = "capacity"
@@ -58,6 +57,6 @@ def _held(subject: Subject) -> Held | None:
 def _used(subject: Subject) -> tuple[Used | None, History, NotMetered | None]:
     if not sees_node_usage(subject.access):
         return None, History(), DENIED
-    usage = get_runtime().usage
+    usage = subject.access.cluster.usage
     reading, name = usage.read(), subject.key.name
     return reading.nodes.get(name), usage.of_node(name), why_not(reading.node_problem)

@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, override
 
 from console.kube.gvr import NAMESPACES
+from console.ui.clusters import HOST, Cluster
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 from console.ui.search import Found, Hit
 from console.ui.searchquery import SearchQuery
 from console.ui.viewspec import ViewSpec
@@ -52,6 +53,7 @@ _THEMES = {
 
 
 def options_for(
+    cluster: Cluster,
     query: SearchQuery,
     found: Found,
     visible: Sequence[ResourceKind],
@@ -61,8 +63,8 @@ def options_for(
     names have what is typed; `projects`: those that the viewer may see. Groups come in the order of what
     somebody most likely wants, empty ones not at all."""
     groups = [
-        OptionGroup(_("Lists"), tuple(_lists(query, visible, projects))),
-        OptionGroup(_("Projects"), tuple(_projects(query, projects))),
+        OptionGroup(_("Lists"), tuple(_lists(cluster, query, visible, projects))),
+        OptionGroup(_("Projects"), tuple(_projects(cluster, query, projects))),
         *(
             OptionGroup(
                 group.kind.title,
@@ -73,29 +75,32 @@ def options_for(
             if group.kind.plural != NAMESPACES.resource
         ),
         OptionGroup(_("Commands"), tuple(_commands(query))),
-        OptionGroup(_("Search"), tuple(_search(query))),
+        OptionGroup(_("Search"), tuple(_search(cluster, query))),
     ]
     return tuple(group for group in groups if group.options)
 
 
 def _lists(
-    query: SearchQuery, visible: Sequence[ResourceKind], projects: Sequence[str]
+    cluster: Cluster,
+    query: SearchQuery,
+    visible: Sequence[ResourceKind],
+    projects: Sequence[str],
 ) -> Iterator[Option]:
     if query.empty:
-        yield from (_list(ViewSpec(kind, HOST_CLUSTER)) for kind in visible)
+        yield from (_list(ViewSpec(kind, cluster.name)) for kind in visible)
         return
     kind = query.kind
     if kind is None or kind not in visible:
         if len(query.words) == 1 and not query.text.startswith("/"):
-            named = [kind for kind in kinds_like(query.words[0]) if kind in visible]
-            yield from (_list(ViewSpec(kind, HOST_CLUSTER)) for kind in named[:MOST])
+            named = [kind for kind in kinds_like(cluster.kinds, query.words[0]) if kind in visible]
+            yield from (_list(ViewSpec(kind, cluster.name)) for kind in named[:MOST])
         return
     rest = query.rest
     if rest and rest[0] in projects and kind.view.namespaced:
-        spec = query.list_of(kind, HOST_CLUSTER).with_values("namespace", (rest[0],))
+        spec = query.list_of(kind, cluster.name).with_values("namespace", (rest[0],))
         text = " ".join(rest[1:])
         yield _list(spec.with_values("q", (text,) if text else ()))
-    yield _list(query.list_of(kind, HOST_CLUSTER))
+    yield _list(query.list_of(kind, cluster.name))
 
 
 def _list(spec: ViewSpec) -> Option:
@@ -106,14 +111,14 @@ def _list(spec: ViewSpec) -> Option:
     return Option(str(spec.kind.title), spec.url, " · ".join(parts))
 
 
-def _projects(query: SearchQuery, projects: Sequence[str]) -> Iterator[Option]:
+def _projects(cluster: Cluster, query: SearchQuery, projects: Sequence[str]) -> Iterator[Option]:
     if len(query.words) != 1 or query.text.startswith("/"):
         return
     word = query.words[0]
     like = sorted((name for name in projects if word in name), key=lambda name: (len(name), name))
     for name in like[:MOST]:
         query_text = urlencode({"namespace": name})
-        yield Option(name, f"{list_url(HOST_CLUSTER, PROJECT_LIST)}?{query_text}")
+        yield Option(name, f"{list_url(cluster.name, PROJECT_LIST)}?{query_text}")
 
 
 def _object(hit: Hit) -> Option:
@@ -152,7 +157,8 @@ def _in_all_languages(label: str) -> Iterable[str]:
             yield _(label).casefold()
 
 
-def _search(query: SearchQuery) -> Iterator[Option]:
+def _search(cluster: Cluster, query: SearchQuery) -> Iterator[Option]:
     if not query.empty:
         text = _("Everything about %(text)s") % {"text": query.text}
-        yield Option(text, f"{reverse('search')}?{urlencode({'q': query.text})}")
+        asked = {"q": query.text} | ({} if cluster.name == HOST else {"cluster": cluster.name})
+        yield Option(text, f"{reverse('search')}?{urlencode(asked)}")

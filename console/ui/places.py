@@ -15,15 +15,15 @@ from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
+from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.columns import SEGMENTS
 from console.ui.decisions import check_seen, readable
 from console.ui.following import Following
 from console.ui.kind import ResourceKind
 from console.ui.linked import linked_types, types_of
-from console.ui.links import HOST_CLUSTER, detail_url
+from console.ui.links import detail_url
 from console.ui.meters import reach_of
 from console.ui.panels.standard import tabs_of
-from console.ui.registry import kinds
 from console.ui.rights import detail_rights_key, listable, rights_key
 from console.ui.tabs import Tab
 from console.ui.viewspec import ViewSpec
@@ -35,8 +35,10 @@ MAX_CHOICE = 253
 
 
 class Place(Protocol):
-    """A page that can be followed. `url` is its canonical one."""
+    """A page that can be followed. `url` is its canonical one; what it shows is of `cluster` alone."""
 
+    @property
+    def cluster(self) -> Cluster: ...
     @property
     def kind(self) -> ResourceKind: ...
     @property
@@ -58,6 +60,7 @@ class Place(Protocol):
 class ListPlace:
     """The list that an address names. `spec` may have errors, as on the page itself."""
 
+    cluster: Cluster
     kind: ResourceKind
     spec: ViewSpec
 
@@ -79,8 +82,8 @@ class DetailPlace:
     """The object that an address names, whether or not there is one, in one of its tabs. `choices`:
     what was chosen in its panels, names and values of the query."""
 
+    cluster: Cluster
     kind: ResourceKind
-    cluster: str
     key: Key
     tab: Tab
     choices: tuple[tuple[str, str], ...] = ()
@@ -88,7 +91,9 @@ class DetailPlace:
     @property
     def url(self) -> str:
         first = self.tab == tabs_of(self.kind)[0]
-        url = detail_url(self.cluster, self.kind.segment, self.key, "" if first else self.tab.id)
+        url = detail_url(
+            self.cluster.name, self.kind.segment, self.key, "" if first else self.tab.id
+        )
         return f"{url}?{urlencode(self.choices)}" if self.choices else url
 
     @property
@@ -123,6 +128,7 @@ class PagePlace:
     """A page that is drawn whole. `types`: what it is made of. `arguments`: those in the address, names
     and values."""
 
+    cluster: Cluster
     kind: ResourceKind
     url: str
     types: tuple[GVR, ...]
@@ -165,27 +171,32 @@ def find_place(url: str) -> ListPlace | DetailPlace | PagePlace | None:
         return _find_page(url, following, params, match.kwargs)
     if match.view_name != "list":
         return None
-    kind = find_kind(match.kwargs["cluster"], match.kwargs["resource"])
-    if kind is None:
+    cluster: Cluster | None = match.kwargs["cluster"]
+    kind = find_kind(cluster, match.kwargs["resource"])
+    if cluster is None or kind is None:
         return None
-    return ListPlace(kind, ViewSpec.parse(kind, params, cluster=match.kwargs["cluster"]))
+    return ListPlace(cluster, kind, ViewSpec.parse(kind, params, cluster=cluster.name))
 
 
 def _find_page(
     url: str, following: Following, params: QueryDict, arguments: dict[str, Any]
 ) -> PagePlace | None:
+    """Pages whose address names no cluster are about the host."""
+    cluster = arguments["cluster"] if "cluster" in arguments else clusters.get(HOST)
+    if cluster is None:
+        return None
     try:
         types = following.types(params, **arguments)
     except Http404:
         return None
-    kind = kinds.of(types[0])
-    return (
-        PagePlace(kind, url, types, following, tuple(arguments.items()), params) if kind else None
-    )
+    kind = cluster.kinds.of(types[0])
+    if kind is None:
+        return None
+    return PagePlace(cluster, kind, url, types, following, tuple(arguments.items()), params)
 
 
 def find_detail(
-    cluster: str,
+    cluster: Cluster | None,
     namespace: str,
     resource: str,
     name: str,
@@ -195,14 +206,14 @@ def find_detail(
     """The detail that the parts of an address name; `namespace` is "" for cluster-scoped kinds, `tab` for
     the first one. None if there is no such kind or tab."""
     kind = find_kind(cluster, resource)
-    if kind is None or kind.view.namespaced is not bool(namespace):
+    if cluster is None or kind is None or kind.view.namespaced is not bool(namespace):
         return None
     tabs = tabs_of(kind)
     found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]
     if found is None:
         return None
     return DetailPlace(
-        kind, cluster, Key(namespace, name), found, _choices(found, params or QueryDict())
+        cluster, kind, Key(namespace, name), found, _choices(found, params or QueryDict())
     )
 
 
@@ -212,9 +223,9 @@ def _choices(tab: Tab, params: QueryDict) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in given if 0 < len(value) <= MAX_CHOICE)
 
 
-def find_kind(cluster: str, resource: str) -> ResourceKind | None:
+def find_kind(cluster: Cluster | None, resource: str) -> ResourceKind | None:
     """The kind that a list's URL names; None if there is no such cluster or kind."""
-    return kinds.find(resource) if cluster == HOST_CLUSTER else None
+    return cluster.kinds.find(resource) if cluster is not None else None
 
 
 def _split(url: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR
 from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.kind import segment_of
-from console.ui.registry import kinds
+from console.ui.registry import Kinds
 
 _AMOUNTS: dict[str, str | Promise] = {
     "cpu": gettext_lazy("CPU request"),
@@ -24,7 +24,7 @@ _AMOUNTS: dict[str, str | Promise] = {
 }
 
 
-def resource_label(resource: str) -> str:
+def resource_label(kinds: Kinds, resource: str) -> str:
     """`CPU limit`, or the kind whose objects are counted; the key itself where it has no other name."""
     plural, _dot, group = resource.removeprefix("count/").partition(".")
     kind = kinds.find(segment_of(GVR(group, "", plural)))

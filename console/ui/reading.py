@@ -15,7 +15,6 @@ from console.kube.errors import Forbidden
 from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, readable_namespaces
@@ -33,14 +32,14 @@ class TooManyProjects(Exception):
 def source_of(kind: ResourceKind, access: Access) -> Hashable:
     """Equal for viewers who read the kind together. Raises `UnknownKind` for a type that is gone."""
     # An informer that begins anew is another source.
-    return _shared(kind) or access.identity
+    return _shared(kind, access) or access.identity
 
 
-def _shared(kind: ResourceKind) -> Informer[Any] | None:
+def _shared(kind: ResourceKind, access: Access) -> Informer[Any] | None:
     """The cache's informer, None for what is read as the viewer. Raises `UnknownKind`."""
     if kind.private:
         return None
-    informer = get_runtime().informer(kind.gvr)
+    informer = access.cluster.runtime.informer(kind.gvr)
     refused = not informer.freshness.synced and informer.refusal is not None
     return None if refused and isinstance(kind, GenericKind) else informer
 
@@ -59,7 +58,7 @@ def objects_of(
     Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
     `TooManyProjects`.
     """
-    shared = _shared(kind)
+    shared = _shared(kind, access)
     if shared is not None:
         yield shared
         return
@@ -70,7 +69,7 @@ def objects_of(
 def _as_viewer(
     kind: ResourceKind, access: Access, namespaces: tuple[str, ...], key: Key | None
 ) -> LiveList[Any]:
-    runtime = get_runtime()
+    runtime = access.cluster.runtime
     try:
         allowed = readable_namespaces(kind, access, namespaces)
     except Denied:
@@ -98,7 +97,7 @@ async def listed(
     Raises as `objects_of`, and `Denied` if kube-apiserver does not let the viewer see them.
     """
     if not kind.private:
-        await get_runtime().wait_synced(kind.gvr, timeout=seconds)
+        await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
     with objects_of(kind, access, namespaces, key) as informer:
         if isinstance(informer, LiveList):
             try:

@@ -1,13 +1,14 @@
 """All kinds, each registered by its own file.
 
 Closed: a kind that is declared wrongly, or twice, stops the process at its start, and nothing can be
-taken out again. Beside them there are the kinds of the cluster's custom resources, which come and go
-with their definitions (`console.ui.customs`).
+taken out again. Every cluster has these, and beside them the kinds of its own custom resources, which
+come and go with their definitions (`console.ui.customs`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
+from console.kube.discovery import Types
 from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
@@ -43,10 +44,10 @@ class WrongDeclaration(TypeError):
 
 
 class Registry:
+    """What is declared."""
+
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
-        #: What nobody declared. Iterating over the registry does not come to these.
-        self.customs = CustomKinds(self._declares)
 
     def add(self, cls: type[ResourceKind]) -> None:
         """Raises `WrongDeclaration`."""
@@ -60,17 +61,15 @@ class Registry:
 
     def find(self, segment: str) -> ResourceKind | None:
         """The kind of a URL segment, `plural` or `plural.group`."""
-        return self._kinds.get(segment) or self.customs.find(segment)
+        return self._kinds.get(segment)
 
     def of(self, gvr: GVR) -> ResourceKind | None:
         """The kind of a type, None if there is none for this version of it."""
-        declared = self._kinds.get(segment_of(gvr))
-        if declared is not None and declared.gvr == gvr:
-            return declared
-        custom = self.customs.find(gvr.qualified)
-        return custom if custom is not None and custom.gvr == gvr else None
+        found = self._kinds.get(segment_of(gvr))
+        return found if found is not None and found.gvr == gvr else None
 
-    def _declares(self, group: str, plural: str) -> bool:
+    def declares(self, group: str, plural: str) -> bool:
+        """Whether a type has a kind, in whatever version."""
         kind = self._kinds.get(segment_of(GVR(group, "", plural)))
         return kind is not None and (kind.gvr.group, kind.gvr.resource) == (group, plural)
 
@@ -79,6 +78,26 @@ class Registry:
 
 
 kinds = Registry()
+
+
+class Kinds:
+    """The kinds of one cluster: those that are declared, and `customs`, those of its custom resources."""
+
+    def __init__(self, declared: Registry, types: Types) -> None:
+        self.declared = declared
+        self.customs = CustomKinds(declared.declares, types)
+
+    def find(self, segment: str) -> ResourceKind | None:
+        """The kind of a URL segment, `plural` or `plural.group`."""
+        return self.declared.find(segment) or self.customs.find(segment)
+
+    def of(self, gvr: GVR) -> ResourceKind | None:
+        """The kind of a type, None if there is none for this version of it."""
+        declared = self.declared.of(gvr)
+        if declared is not None:
+            return declared
+        custom = self.customs.find(gvr.qualified)
+        return custom if custom is not None and custom.gvr == gvr else None
 
 
 def register(cls: K) -> K:

@@ -120,7 +120,7 @@ def _of_kind(
     best = best_of(found, words, first)
     entries = [entry for _rank, key in best if (entry := informer.store.get(key)) is not None]
     if entries:
-        hits = tuple(_hit(kind, entry) for entry in entries)
+        hits = tuple(_hit(kind, cluster, entry) for entry in entries)
         url = query.list_of(kind, cluster).url
         total = sum(match.mask.bit_count() for match in found)
         yield best[0][0], HitGroup(kind.view, hits, total, url)
@@ -154,12 +154,12 @@ def _labelled(
     return [Match(block, mask) for block, mask in masks if mask]
 
 
-def _hit(kind: ResourceKind, entry: Entry[Any]) -> Hit:
+def _hit(kind: ResourceKind, cluster: str, entry: Entry[Any]) -> Hit:
     key, column = entry.key, kind.status_column
     return Hit(
         name=kind.name_column.split(entry),
         namespace=key.namespace,
         status=column.value(entry) if column is not None else None,
         created=entry.projection.created,
-        url=target_url(Target(kind.segment, key.namespace, key.name)),
+        url=target_url(cluster, Target(kind.segment, key.namespace, key.name)),
     )

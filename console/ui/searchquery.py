@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from console.kube.selectors import LabelSelector, SelectorError, parse_labels
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kind_named
+from console.ui.registry import Kinds
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken
 
@@ -54,8 +55,8 @@ class SearchQuery:
         return spec.with_values("q", (text,) if text else ())
 
 
-def parse_search(text: str) -> SearchQuery:
-    """Never raises."""
+def parse_search(kinds: Kinds, text: str) -> SearchQuery:
+    """`kinds`: of the cluster that is searched. Never raises."""
     if len(text) > MAX_LENGTH:
         error = _("Longer than %(count)s characters.") % {"count": MAX_LENGTH}
         return SearchQuery(text[:MAX_LENGTH], error=error)
@@ -76,7 +77,7 @@ def parse_search(text: str) -> SearchQuery:
     if len(selectors) > MAX_LABELS:
         return SearchQuery(text, error=_("At most %(count)s values.") % {"count": MAX_LABELS})
     # What follows a slash is text, whatever it says.
-    kind = kind_named(words[0]) if words and not text.startswith("/") else None
+    kind = kind_named(kinds, words[0]) if words and not text.startswith("/") else None
     labels = tuple(dict.fromkeys(str(selector) for selector in selectors))
     return SearchQuery(text, tuple(words), labels, tuple(selectors), kind)
 

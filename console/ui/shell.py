@@ -4,7 +4,7 @@ A context processor. It runs for error pages too, so it takes a request in any s
 without a runtime, with a query that cannot be parsed. It starts no informer and calls nobody.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,17 +14,14 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.utils.translation import get_language
 
-from console.kube.gvr import GVR, NAMESPACES
-from console.kube.informer import Informer
-from console.kube.runtime import get_runtime
+from console.kube.gvr import NAMESPACES
 from console.kube.scopes import is_label
 from console.kube.store import Store
 from console.ui.access import Access
+from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.freshness import LIVE, LiveState, live_state
 from console.ui.kind import ResourceKind, Scope
-from console.ui.links import HOST_CLUSTER
 from console.ui.nav import NavGroup, menu
-from console.ui.registry import kinds
 
 THEMES = ("light", "dark", "auto")
 THEME_COOKIE = "theme"
@@ -36,26 +33,36 @@ _Reach = tuple[bool, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """Where one is. `namespaces`: the projects that the viewer may see; `namespace`: the chosen one."""
+    """Where one is. `cluster`: its name. `namespaces`: the projects that the viewer may see; `namespace`:
+    the chosen one."""
 
     cluster: str
     namespaces: tuple[str, ...]
     namespace: str
 
+    @property
+    def member(self) -> str:
+        """The cluster that pages which are not below one's address must be told; "" for the host."""
+        return "" if self.cluster == HOST else self.cluster
+
 
 def shell(request: HttpRequest) -> dict[str, Any]:
     access = getattr(request, "access", None)
-    informers = running_informers()
+    # Also of a page for which nobody has said so, as one of an error.
+    cluster: Cluster | None = getattr(request, "cluster", None) or clusters.get(HOST)
     namespace = _namespace(request)
     return {
         "account": getattr(request, "account", None) or "",
         "viewing": getattr(request, "viewing", None),
         "theme": theme_of(request),
         "lang": get_language() or settings.LANGUAGE_CODE,
-        "cluster_name": settings.CLUSTER_NAME,
-        "live": live_of(informers),
-        "scope": ScopeView(HOST_CLUSTER, visible_namespaces(access, informers), namespace),
-        "nav": _nav(request, access, informers, namespace),
+        "live": live_of(cluster) if cluster is not None else LiveState("off"),
+        "scope": ScopeView(
+            cluster.name if cluster is not None else HOST,
+            visible_namespaces(access) if access is not None else (),
+            namespace,
+        ),
+        "nav": _nav(request, access, namespace),
     }
 
 
@@ -64,27 +71,18 @@ def theme_of(request: HttpRequest) -> str:
     return theme if theme in THEMES else "auto"
 
 
-def running_informers() -> Mapping[GVR, Informer[Any]]:
-    try:
-        return get_runtime().informers()
-    except RuntimeError:
-        return {}
-
-
-def known_namespaces(
-    access: Access, informers: Mapping[GVR, Informer[Any]]
-) -> frozenset[str] | None:
+def known_namespaces(access: Access) -> frozenset[str] | None:
     """All namespaces of the cluster, for a viewer who may list them. None for others: to see objects in
     every namespace is not to know which there are. None too while nobody knows them."""
-    informer = informers.get(NAMESPACES)
     if not access.can("list", NAMESPACES):
         return None
+    informer = access.cluster.runtime.informers().get(NAMESPACES)
     if informer is None or not informer.freshness.synced:
         return None
     return _names(informer.store, informer.store.version)
 
 
-@lru_cache(1)
+@lru_cache(16)
 def _names(store: Store[Any], version: int) -> frozenset[str]:
     """Namespaces come and go seldom, and every page asks for all of them."""
     return frozenset(key.name for key in store.snapshot().entries)
@@ -95,18 +93,14 @@ def _in_order(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def visible_namespaces(
-    access: Access | None, informers: Mapping[GVR, Informer[Any]]
-) -> tuple[str, ...]:
+def visible_namespaces(access: Access) -> tuple[str, ...]:
     """The namespaces in which the viewer may list anything that there is a page for, as far as the
     viewer's rights or the list of namespaces tell their names."""
-    if access is None:
-        return ()
     standing = access.standing()
     # An Access with a standing can be compared.
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
-    everywhere, found = reach(tuple(kinds), access, standing)
-    known = known_namespaces(access, informers) if everywhere else None
+    everywhere, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    known = known_namespaces(access) if everywhere else None
     return _in_order(found if known is None else known)
 
 
@@ -128,8 +122,9 @@ def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) 
     return everywhere, frozenset(found)
 
 
-def live_of(informers: Mapping[GVR, Informer[Any]]) -> LiveState:
+def live_of(cluster: Cluster) -> LiveState:
     """Of the page as a whole. Pages about one kind say their own instead."""
+    informers = cluster.runtime.informers()
     states = [state for item in informers.values() if (state := live_state(item)) is not LIVE]
     stale = [state for state in states if state.state == "stale" and state.since is not None]
     if stale:
@@ -150,14 +145,9 @@ def _namespace(request: HttpRequest) -> str:
     return given[0] if len(given) == 1 and is_label(given[0]) else ""
 
 
-def _nav(
-    request: HttpRequest,
-    access: Access | None,
-    informers: Mapping[GVR, Informer[Any]],
-    namespace: str,
-) -> tuple[NavGroup, ...]:
+def _nav(request: HttpRequest, access: Access | None, namespace: str) -> tuple[NavGroup, ...]:
     if access is None:
         return ()
     match = request.resolver_match
     current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
-    return menu(access, informers, cluster=HOST_CLUSTER, namespace=namespace, current=current)
+    return menu(access, namespace=namespace, current=current)

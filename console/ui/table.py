@@ -58,14 +58,15 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`total`: after permissions and filters. `url`: this very view; "" for what cannot be followed.
-    `all_url`: the same without its paging, which is what an export takes.
+    """`cluster`: its name. `total`: after permissions and filters. `url`: this very view; "" for what
+    cannot be followed. `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
     no rows; None where there are. `bulk`: rows can be chosen, to delete several at once. `cut`: how many
     objects were read where there may be more, None where all were.
     """
 
+    cluster: str
     kind: KindView
     columns: tuple[Header, ...]
     rows: tuple[Row, ...]
@@ -121,6 +122,7 @@ def rows(
     tally = make_tally(spec, selection.tally)
     unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
     return Table(
+        cluster=spec.cluster,
         kind=spec.kind.view,
         columns=columns,
         rows=shown,
@@ -195,6 +197,7 @@ def _without_rows(
     spec: ViewSpec, block: StateBlock, live: LiveState, choices: frozenset[str], *, url: str
 ) -> Table:
     return Table(
+        cluster=spec.cluster,
         kind=spec.kind.view,
         columns=_headers(spec, metered=False),
         rows=(),

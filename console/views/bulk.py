@@ -27,6 +27,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
@@ -55,7 +56,7 @@ _GAP = f"results-{secrets.token_hex(16)}"
 
 
 @require_POST
-async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> HttpResponseBase:
+async def bulk_delete(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
     """POST `key`… or `keys` (one per line), or `all` with the list's address in `list`, asks; POST
     `targets` (lines of uid and key) with `typed` where it was asked for deletes.
 
@@ -86,13 +87,13 @@ async def bulk_delete(request: ConsoleRequest, cluster: str, resource: str) -> H
     return _ask(request, spec, access, entries)
 
 
-def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> ViewSpec | None:
+def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> ViewSpec | None:
     """The list that the objects are of, and that is returned to."""
     given = request.POST.get("list", "")
     if not given:
-        return ViewSpec(kind, cluster)
+        return ViewSpec(kind, cluster.name)
     place = find_list(given)
-    if place is None or place.kind is not kind or place.spec.errors:
+    if place is None or place.cluster is not cluster or place.kind is not kind or place.spec.errors:
         return None
     return place.spec
 

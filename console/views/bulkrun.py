@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
-from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
@@ -105,7 +104,10 @@ async def _delete(
 
 def _may(kind: ResourceKind, access: Access, key: Key) -> bool:
     """As for what is shown; an object that is not in the cache may still be there."""
-    action, entry = kind.shown_actions[ACTION], get_runtime().informer(kind.gvr).store.get(key)
+    action, entry = (
+        kind.shown_actions[ACTION],
+        access.cluster.runtime.informer(kind.gvr).store.get(key),
+    )
     if entry is not None:
         return action.allowed(access, kind.gvr, entry)
     return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)

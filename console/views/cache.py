@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -15,17 +15,16 @@ from django.views.decorators.http import require_safe
 from console.kube.figures import Figures, figures_of
 from console.kube.gvr import GVR
 from console.kube.history import KEPT, STEP, History
-from console.kube.runtime import CurrentRuntime, get_runtime
 from console.kube.status import Severity
 from console.live.counters import counters
 from console.metrics.process import resident_bytes
 from console.ui.ages import age_text
 from console.ui.amounts import bytes_text
 from console.ui.charts import Line, line
+from console.ui.clusters import Cluster
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 from console.ui.platform import may_list_everything
-from console.ui.registry import kinds
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.ui.words import spoken
@@ -77,23 +76,22 @@ class Total:
 
 
 @require_safe
-async def cache_page(request: ConsoleRequest, cluster: str) -> HttpResponse:
+async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/cache"""
     refusal = refuse_anonymous(request)
     if refusal is not None:
         return refusal
-    if cluster != HOST_CLUSTER:
-        raise Http404
     if not may_list_everything(access_of(request)):
         return _denied(request)
-    return render(request, "console/cache.html", _context(get_runtime()))
+    return render(request, "console/cache.html", _context(cluster))
 
 
-def _context(runtime: CurrentRuntime) -> dict[str, object]:
+def _context(cluster: Cluster) -> dict[str, object]:
+    runtime = cluster.runtime
     now = datetime.now(UTC)
     figures = figures_of(runtime.informers(), answered=runtime.answered, now=now)
     history = runtime.history
-    rows = sorted((_row(item, history, now) for item in figures), key=_worst_first)
+    rows = sorted((_row(cluster, item, history, now) for item in figures), key=_worst_first)
     rates = history.rates()
     return {
         "rows": rows,
@@ -111,12 +109,12 @@ def _worst_first(row: Row) -> tuple[int, float, GVR]:
     return row.severity.rank, -row.rate, row.gvr
 
 
-def _row(item: Figures, history: History, now: datetime) -> Row:
+def _row(cluster: Cluster, item: Figures, history: History, now: datetime) -> Row:
     severity, word = _state(item)
-    kind = kinds.of(item.gvr)
+    kind = cluster.kinds.of(item.gvr)
     return Row(
         gvr=item.gvr,
-        url=list_url(HOST_CLUSTER, kind.segment) if kind is not None else "",
+        url=list_url(cluster.name, kind.segment) if kind is not None else "",
         severity=severity,
         word=word,
         since=item.freshness.stale_since if item.freshness.synced else None,

@@ -19,9 +19,10 @@ from django.views.decorators.http import require_http_methods
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access, Doubting
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, check_seen
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
@@ -58,7 +59,7 @@ class Target:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 async def delete_page(
-    request: ConsoleRequest, cluster: str, namespace: str, resource: str, name: str
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
     """GET shows what would be deleted, POST (`uid`) deletes it; `next` is the list to return to."""
     refusal = refuse_anonymous(request)
@@ -70,7 +71,7 @@ async def delete_page(
     if kind.view.namespaced is not bool(namespace):
         raise Http404
     access = access_of(request)
-    target = Target(kind, cluster, Key(namespace, name), _back(request, kind, cluster))
+    target = Target(kind, cluster.name, Key(namespace, name), _back(request, kind, cluster))
     try:
         check_seen(kind, access, target.key)
         if not _may(target, access):
@@ -104,7 +105,7 @@ def is_in_doubt(access: Access) -> bool:
     return isinstance(access, Doubting) and access.in_doubt()
 
 
-def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:
+def _back(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> str:
     """The list that the viewer came from, by `next` or else by the referring page; only lists of ours.
     From a detail it is the one above."""
     own = f"{request.scheme}://{request.get_host()}/"
@@ -115,8 +116,8 @@ def _back(request: ConsoleRequest, kind: ResourceKind, cluster: str) -> str:
         if isinstance(place, ListPlace) and not place.spec.errors:
             return place.url
         if isinstance(place, DetailPlace):
-            return list_url(cluster, place.kind.segment, place.key.namespace)
-    return list_url(cluster, kind.segment)
+            return list_url(place.cluster.name, place.kind.segment, place.key.namespace)
+    return list_url(cluster.name, kind.segment)
 
 
 async def _delete(request: ConsoleRequest, target: Target, access: Access) -> HttpResponse:
@@ -140,7 +141,7 @@ async def delete_as_user(
 ) -> None:
     """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
     action = request_action(request, ACTION, kind.gvr, namespace=key.namespace, name=key.name)
-    client = get_runtime().as_user(access.identity)
+    client = access.cluster.runtime.as_user(access.identity)
     async with record(action) as recording:
         await client.delete(
             kind.gvr,

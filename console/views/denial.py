@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from console.ui.access import Access, Explaining
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind, Scope
-from console.ui.registry import kinds
 from console.ui.states import denied_text
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -46,9 +45,9 @@ def denied_page(
     request: HttpRequest, denied: Denied, kind: ResourceKind | None = None
 ) -> HttpResponse:
     """`kind`: whose page it is, if not that of what was refused."""
-    refused = kinds.of(denied.gvr)
-    shown = kind or refused
     access: Access | None = getattr(request, "access", None)
+    refused = access.cluster.kinds.of(denied.gvr) if access is not None else None
+    shown = kind or refused
     who = access.identity.name if access is not None else ""
     missing = Missing(
         denied.verb,

@@ -17,9 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
 from console.ui.detail import Detail, detail, informers_for
 from console.ui.export import item
@@ -45,7 +46,12 @@ FORMATS = ("html", "json", "yaml")
 
 @require_safe
 async def detail_page(
-    request: ConsoleRequest, cluster: str, namespace: str, resource: str, name: str, tab: str = ""
+    request: ConsoleRequest,
+    cluster: Cluster,
+    namespace: str,
+    resource: str,
+    name: str,
+    tab: str = "",
 ) -> HttpResponse:
     """GET; `format` is html, json or yaml."""
     given = request.GET.getlist("format") or ["html"]
@@ -95,7 +101,7 @@ async def _shown(
         # Some objects are a million characters long.
         return await asyncio.to_thread(_data, place, entry, fmt)
     if not is_fragment(request):
-        await prepare_menu(get_runtime().informers())
+        await prepare_menu(access.cluster)
     entry = informer.store.get(place.key)
     if entry is not None:
         await prepare_links(place.kind, access, [entry], seconds=FIRST_LIST_WAIT)

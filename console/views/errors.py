@@ -15,6 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from console.ui.clusters import Cluster
 from console.ui.export import FORMATS
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
@@ -92,11 +93,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _up(request: HttpRequest) -> Up | None:
     given = request.resolver_match.kwargs if request.resolver_match is not None else {}
-    kind = find_kind(given.get("cluster", ""), given.get("resource", ""))
-    if kind is None:
+    cluster: Cluster | None = given.get("cluster")
+    kind = find_kind(cluster, given.get("resource", ""))
+    if cluster is None or kind is None:
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
-    return Up(kind.view.title, list_url(given["cluster"], kind.view.segment, namespace))
+    return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
 
 
 def _wants_data(request: HttpRequest) -> bool:

@@ -3,11 +3,12 @@
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.ui.access import Access, NoAccess, require_access
+from console.ui.clusters import Cluster, clusters
 from console.ui.export import FORMATS
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response
@@ -30,6 +31,23 @@ def access_of(request: ConsoleRequest) -> Access:
         return require_access(getattr(request, "access", None))
     except NoAccess as error:
         raise PermissionDenied from error
+
+
+def access_in(request: ConsoleRequest, cluster: Cluster) -> Access:
+    """The viewer's rights in a cluster that another part of the request names."""
+    access = access_of(request)
+    return access if access.cluster is cluster else cluster.access_for(access.identity)
+
+
+def asked_access(request: ConsoleRequest) -> Access:
+    """The viewer's rights in the cluster that `?cluster=` names, else in that of the request. Sets
+    `request.cluster` and `request.access`; `Http404` for a name that no cluster has."""
+    if "cluster" in request.GET:
+        cluster = clusters.get(request.GET["cluster"])
+        if cluster is None:
+            raise Http404
+        request.access, request.cluster = access_in(request, cluster), cluster
+    return access_of(request)
 
 
 def refuse_anonymous(request: ConsoleRequest, fmt: str = "html") -> HttpResponse | None:

@@ -4,7 +4,8 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
 from console.kube.gvr import GVR
-from console.kube.runtime import CurrentRuntime, UnknownKind, get_runtime
+from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.ui.clusters import clusters
 
 
 @require_safe
@@ -14,9 +15,10 @@ async def livez(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 async def readyz(request: HttpRequest) -> JsonResponse:
-    """200 once everything that pages need has been listed, also while kube-apiserver is away later."""
+    """200 once everything that pages need has been listed, also while kube-apiserver is away later.
+    Of the host alone: a member that is away makes no process unready."""
     try:
-        runtime = get_runtime()
+        runtime = clusters.host.runtime
     except RuntimeError:
         return JsonResponse({"status": "starting", "waiting_for": ["runtime"]}, status=503)
     missing = [gvr.qualified for gvr in runtime.required if not _synced(runtime, gvr)]

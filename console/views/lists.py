@@ -12,8 +12,9 @@ from django.views.decorators.http import require_safe
 
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.columns import UsageColumn
 from console.ui.decisions import Denied, readable
 from console.ui.export import FORMATS, exported, stream
@@ -42,7 +43,7 @@ RETRY_AFTER = 1
 
 
 @require_safe
-async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> HttpResponseBase:
+async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
     """GET /clusters/{cluster}/{resource}; the query is `console.ui.viewspec`'s, and `format`."""
     fmt = wanted_format(request)
     refusal = refuse_anonymous(request, fmt or "html")
@@ -54,7 +55,7 @@ async def list_page(request: ConsoleRequest, cluster: str, resource: str) -> Htt
     if kind is None:
         raise Http404
     access = access_of(request)
-    spec = ViewSpec.parse(kind, request.GET, cluster=cluster)
+    spec = ViewSpec.parse(kind, request.GET, cluster=cluster.name)
     try:
         # Before the informer: nobody makes the console watch what they may not see.
         readable(kind, access, spec.namespaces)
@@ -80,7 +81,7 @@ async def _answer(
     if not spec.errors and informer.freshness.synced:
         if spec.kind.measured:
             by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
-            await get_runtime().usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
+            await access.cluster.usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
         await prepare(spec, access, informer)
         if fmt == "html":
             entries = select(spec, access, informer, shown_part(spec)).entries
@@ -88,17 +89,16 @@ async def _answer(
     if fmt != "html":
         return _data(spec, access, informer, fmt)
     if not is_fragment(request):
-        await prepare_menu(get_runtime().informers())
+        await prepare_menu(access.cluster)
     return _drawn(request, rows(spec, access, informer, namespaces=_namespaces(access)))
 
 
 def _namespaces(access: Access) -> frozenset[str] | None:
-    runtime = get_runtime()
     try:
-        runtime.informer(NAMESPACES)
+        access.cluster.runtime.informer(NAMESPACES)
     except UnknownKind:
         return None
-    return known_namespaces(access, runtime.informers())
+    return known_namespaces(access)
 
 
 def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) -> HttpResponse:

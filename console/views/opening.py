@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 
 from console.saved import book
 from console.saved.book import Reader
+from console.ui.clusters import clusters
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind, find_list
@@ -35,7 +36,7 @@ class OpeningViewMiddleware:
         account = getattr(request, "account", None)
         asked = _LIST.fullmatch(request.path)
         place = (asked[1], asked[2]) if asked and request.method == "GET" else None
-        if account and place and find_kind(*place) and not request.META.get("QUERY_STRING"):
+        if account and place and _is_kind(*place) and not request.META.get("QUERY_STRING"):
             found = book.known_openings(*place) or await sync_to_async(book.openings)(*place)
             query = found.of(Reader(account))
             if query and not is_fragment(request) and not _from_itself(request):
@@ -43,6 +44,10 @@ class OpeningViewMiddleware:
                 if listed is not None:
                     return HttpResponseRedirect(f"{listed.url}?{query}")
         return await self._get_response(request)
+
+
+def _is_kind(cluster: str, resource: str) -> bool:
+    return find_kind(clusters.get(cluster), resource) is not None
 
 
 def _from_itself(request: ConsoleRequest) -> bool:

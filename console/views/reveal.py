@@ -17,9 +17,9 @@ from django.views.decorators.http import require_POST
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.errors import ApiError, Forbidden, NotFound, Unavailable
 from console.kube.gvr import Key
-from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.actions import Reveal
+from console.ui.clusters import Cluster
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
@@ -41,7 +41,7 @@ SHOWN = 60
 
 @require_POST
 async def reveal(
-    request: ConsoleRequest, cluster: str, namespace: str, resource: str, name: str
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
     """POST shows the values."""
     refusal = refuse_anonymous(request)
@@ -61,7 +61,7 @@ async def reveal(
 
 
 async def _answer(
-    request: ConsoleRequest, kind: ResourceKind, cluster: str, key: Key, access: Access
+    request: ConsoleRequest, kind: ResourceKind, cluster: Cluster, key: Key, access: Access
 ) -> HttpResponse:
     shown: dict[str, Any] = {}
     status = 200
@@ -83,8 +83,8 @@ async def _answer(
         "group": NAV_GROUPS[kind.nav.group],
         "name": key.name,
         "namespace": key.namespace,
-        "up_url": list_url(cluster, kind.segment, key.namespace),
-        "url": detail_url(cluster, kind.segment, key),
+        "up_url": list_url(cluster.name, kind.segment, key.namespace),
+        "url": detail_url(cluster.name, kind.segment, key),
         "seconds": SHOWN,
         **shown,
     }
@@ -98,7 +98,7 @@ async def _read(
 ) -> dict[str, Any]:
     """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was read."""
     action = request_action(request, Reveal.name, kind.gvr, namespace=key.namespace, name=key.name)
-    client = get_runtime().as_user(access.identity)
+    client = access.cluster.runtime.as_user(access.identity)
     async with record(action) as recording:
         return await client.get(
             kind.gvr, namespace=key.namespace, name=key.name, audit_id=recording.audit_id

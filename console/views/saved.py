@@ -4,7 +4,7 @@ Everything works by plain forms. A view is a name for the list's address: openin
 and the address says all that it shows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -19,22 +19,22 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.kube.runtime import get_runtime
 from console.saved import book
 from console.saved.book import MOST, Full, NameTaken, Reader
 from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
 from console.ui.access import Access
+from console.ui.clusters import clusters
 from console.ui.decisions import Denied, readable
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, list_url
+from console.ui.links import list_url
 from console.ui.nav import prepare_menu
 from console.ui.places import ListPlace, find_kind, find_list
 from console.ui.platform import may_change_everything
 from console.ui.states import StateBlock
 from console.views.denial import denied_page
 from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_in, access_of, refuse_anonymous
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
     if place is None or place.spec.errors:
         return error_page(request, 400, _("There is no list at this address."))
     try:
-        readable(place.kind, access)
+        readable(place.kind, access_in(request, place.cluster))
     except Denied as denied:
         return denied_page(request, denied, place.kind)
     reader = Reader(request.account or "", may_change_everything(access))
@@ -105,13 +105,11 @@ async def _shown(request: ConsoleRequest, place: ListPlace, reader: Reader) -> H
 
 async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
     reader = Reader(request.account or "", may_change_everything(access))
-    found = await sync_to_async(book.all_views)(reader, HOST_CLUSTER)
-    groups = [
-        group
-        for segment, views in groupby(found, key=lambda view: view.kind)
-        if (group := _group(segment, list(views), reader, access))
-    ]
-    await prepare_menu(get_runtime().informers())
+    groups: list[ViewGroup] = []
+    for cluster in clusters:
+        found = await sync_to_async(book.all_views)(reader, cluster.name)
+        groups += _groups(found, reader, access_in(request, cluster))
+    await prepare_menu(access.cluster)
     context = {
         "groups": groups,
         "max_name": MAX_NAME,
@@ -129,19 +127,27 @@ async def _all_shown(request: ConsoleRequest, access: Access) -> HttpResponse:
     return render(request, "console/views_all.html", context)
 
 
+def _groups(found: Sequence[SavedView], reader: Reader, access: Access) -> Iterator[ViewGroup]:
+    for segment, views in groupby(found, key=lambda view: view.kind):
+        group = _group(segment, list(views), reader, access)
+        if group is not None:
+            yield group
+
+
 def _group(
     segment: str, views: Sequence[SavedView], reader: Reader, access: Access
 ) -> ViewGroup | None:
     """None where there is nothing for the viewer: a platform's view of what they may not see."""
-    kind = find_kind(HOST_CLUSTER, segment)
-    may = kind is not None and _may_open(list_url(HOST_CLUSTER, segment), access)
+    url = list_url(access.cluster.name, segment)
+    kind = find_kind(access.cluster, segment)
+    may = kind is not None and _may_open(url, access)
     shown = [view for view in views if may or view.sharing == Sharing.OWN]
     if not shown:
         return None
     links = [_link(view, reader, None) for view in shown]
     return ViewGroup(
         kind.title if kind is not None else segment,
-        list_url(HOST_CLUSTER, segment) if may else "",
+        url if may else "",
         kind is None,
         tuple(one if _may_open(one.url, access) else replace(one, url="") for one in links),
     )

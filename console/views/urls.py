@@ -14,47 +14,47 @@ from console.views.reveal import reveal
 from console.views.saved import change_view, saved_views
 
 urlpatterns = [
-    path("clusters/<str:cluster>/cache", cache_page, name="cache"),
-    path("clusters/<str:cluster>/<str:resource>", list_page, name="list"),
+    path("clusters/<cluster:cluster>/cache", cache_page, name="cache"),
+    path("clusters/<cluster:cluster>/<str:resource>", list_page, name="list"),
     path(
-        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/delete",
+        "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/delete",
         delete_page,
         name="delete",
     ),
     path(
-        "clusters/<str:cluster>/<str:resource>/<str:name>/delete",
+        "clusters/<cluster:cluster>/<str:resource>/<str:name>/delete",
         delete_page,
         {"namespace": ""},
         name="delete",
     ),
     path(
-        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/reveal",
+        "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/reveal",
         reveal,
         name="reveal",
     ),
     path(
-        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>",
+        "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>",
         detail_page,
         name="detail",
     ),
     path(
-        "clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/<str:tab>",
+        "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/<str:tab>",
         detail_page,
         name="detail",
     ),
     path(
-        "clusters/<str:cluster>/<str:resource>/<str:name>",
+        "clusters/<cluster:cluster>/<str:resource>/<str:name>",
         detail_page,
         {"namespace": ""},
         name="detail",
     ),
     path(
-        "clusters/<str:cluster>/<str:resource>/<str:name>/<str:tab>",
+        "clusters/<cluster:cluster>/<str:resource>/<str:name>/<str:tab>",
         detail_page,
         {"namespace": ""},
         name="detail",
     ),
-    path("bulk/<str:cluster>/<str:resource>/delete", bulk_delete, name="bulk_delete"),
+    path("bulk/<cluster:cluster>/<str:resource>/delete", bulk_delete, name="bulk_delete"),
     path("views", saved_views, name="views"),
     path("views/<int:number>", change_view, name="view"),
     path("settings/theme", set_theme, name="set_theme"),

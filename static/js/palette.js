@@ -30,7 +30,7 @@ let asking = null;
 async function ask() {
   asking?.abort();
   asking = new AbortController();
-  const url = `${list.dataset.url}?${new URLSearchParams({ q: field.value })}`;
+  const url = `${list.dataset.url}?${new URLSearchParams(new FormData(field.form))}`;
   const answer = await fetch(url, { signal: asking.signal, headers: { "HX-Request": "true" } }).catch(() => null);
   if (!answer || answer.status >= 500) return;
   // The session has ended: the whole page says so.

@@ -27,7 +27,8 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.accounts.conftest import HASH, Browser, _site, browser, clock
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import (
@@ -146,6 +147,6 @@ def runtime() -> Iterator[StaticRuntime]:
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, as_user(identity)))
     found.console = FakeConsole(informers)
     found.notes = notes  # type: ignore[attr-defined]
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()

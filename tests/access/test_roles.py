@@ -22,8 +22,8 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
-from rbac.middleware import access_of
 from tests.access.conftest import Browser
 from tests.rbac.objects import rule, workspace_binding, workspace_role
 
@@ -132,7 +132,7 @@ async def test_sockets_follow_what_the_page_shows(runtime: StaticRuntime, who: s
         address, etag = (html.unescape(part) for part in followed.groups())
         place = find_place(address)
         assert isinstance(place, PagePlace), address
-        access = access_of(Identity(who))
+        access = clusters.host.access_for(Identity(who))
         assert access is not None
         with override("en"):
             assert place.etag(access) == etag, url

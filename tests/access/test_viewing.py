@@ -16,6 +16,7 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
 )
 from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import ORIGIN
@@ -177,11 +178,11 @@ async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRunti
         return found
 
     own = await scope()
-    assert own["access"].identity.name == "admin" and await own["session_alive"]()
+    assert own["access_in"](clusters.host).identity.name == "admin" and await own["session_alive"]()
     await admin.post(BEGIN.format("bob"))
     assert not await own["session_alive"](), "what is open shows the rights of another one"
     seen = await scope()
-    assert seen["account"] == "admin" and seen["access"].identity.name == "bob"
+    assert seen["account"] == "admin" and seen["access_in"](clusters.host).identity.name == "bob"
     await admin.post(END)
     assert not await seen["session_alive"]()
-    assert (await scope())["access"].identity.name == "admin"
+    assert (await scope())["access_in"](clusters.host).identity.name == "admin"

@@ -23,11 +23,12 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime, StaticRuntime, set_runtime
+from console.kube.runtime import Runtime, StaticRuntime
 from console.management.commands._installing import install_into
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES
+from rbac.current import use_host
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
@@ -99,7 +100,7 @@ def running(
 @pytest.fixture
 async def world(running: World, runtime: StaticRuntime) -> AsyncIterator[World]:
     """In the place of the preloaded users of other tests."""
-    set_runtime(running.runtime)
+    use_host(running.runtime)
     for gvr in FOLLOWED:
         assert await running.runtime.wait_synced(gvr, timeout=20)
     yield running

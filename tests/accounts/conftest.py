@@ -34,7 +34,8 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.rbac.fakes import FakeConsole, MovableClock
 from tests.rbac.objects import admin_role, admins, binding, user
 
@@ -127,9 +128,9 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
     }
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 class Browser:

@@ -31,9 +31,10 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime, set_runtime
+from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
 from rbac.controllers import FACTORIES
+from rbac.current import no_host, use_host
 from tests.accounts.conftest import PASSWORD
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
@@ -380,10 +381,10 @@ def test_a_type_with_a_status_subresource_works_as_well(
 
 @pytest.fixture
 def current(runtime: Runtime) -> Iterator[Runtime]:
-    set_runtime(runtime)
+    use_host(runtime)
     options.forget()
     yield runtime
-    set_runtime(None)
+    no_host()
     options.forget()
 
 

@@ -247,7 +247,7 @@ def routes(patterns: list[Any], prefix: str = "") -> list[tuple[str, str]]:
             blanks = {"cluster": "host", "resource": "pods"}
             for name in pattern.pattern.converters:
                 path = path.replace(f"<str:{name}>", blanks.get(name, "x"))
-                path = path.replace(f"<int:{name}>", "1")
+                path = path.replace(f"<int:{name}>", "1").replace(f"<cluster:{name}>", "host")
             found.append((pattern.name or "", "/" + path))
     return found
 

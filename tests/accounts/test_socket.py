@@ -13,6 +13,7 @@ from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
 from tests.accounts.conftest import HASH, ORIGIN, Browser
 from tests.rbac.objects import user
 
@@ -85,8 +86,8 @@ async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
     accepted, scope = await connect(from_ours(browser))
     assert accepted
     assert scope["account"] == "admin"
-    assert scope["access"].identity.name == "admin"
-    assert scope["access"].can("list", PODS)
+    assert scope["access_in"](clusters.host).identity.name == "admin"
+    assert scope["access_in"](clusters.host).can("list", PODS)
     assert await scope["session_alive"]()
 
 
@@ -94,7 +95,7 @@ async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser
     await browser.login("alice")
     _, scope = await connect(from_ours(browser))
     assert scope["account"] == "alice"
-    assert not scope["access"].can("list", PODS)
+    assert not scope["access_in"](clusters.host).can("list", PODS)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ async def test_who_may_nothing_on_pages_may_nothing_on_a_socket(browser: Browser
 )
 async def test_without_a_session_it_is_nobodys(cookie: bytes) -> None:
     _, scope = await connect([*from_ours(), (b"cookie", cookie)])
-    assert (scope["account"], scope["access"]) == (None, None)
+    assert (scope["account"], scope["access_in"]) == (None, None)
     assert not await scope["session_alive"]()
 
 
@@ -114,7 +115,7 @@ async def test_it_notices_the_end_of_its_session(
     alive = scope["session_alive"]
     users.apply(user("admin", password=HASH, state="Disabled"))
     assert not await alive()
-    assert not scope["access"].can("list", PODS)
+    assert not scope["access_in"](clusters.host).can("list", PODS)
     users.apply(user("admin", password=HASH))
     assert await alive()
     runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
@@ -136,7 +137,7 @@ async def test_while_the_database_is_away_it_is_nobodys(
     monkeypatch.setattr(session_rows, "_read", fail)
     assert not await before["session_alive"]()
     _, scope = await connect(from_ours(browser))
-    assert (scope["account"], scope["access"]) == (None, None)
+    assert (scope["account"], scope["access_in"]) == (None, None)
 
 
 async def test_the_next_login_of_the_same_browser_is_another_session(browser: Browser) -> None:

@@ -14,9 +14,10 @@ import pytest
 from console.audit.models import AuditRecord
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.kubeconfig import ROLES, write_console_kubeconfig
-from console.kube.runtime import Runtime, set_runtime
+from console.kube.runtime import Runtime
+from console.ui.clusters import clusters
 from console.ui.columns import PrintedColumn
-from console.ui.registry import kinds
+from rbac.current import no_host, use_host
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.crds import definition, establish, widget
@@ -126,9 +127,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    set_runtime(_runtime)
+    use_host(_runtime)
     yield _runtime
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +168,7 @@ async def test_values_are_those_of_the_servers_own_table(admin: Client, world: W
     accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
     table = admin.with_headers(("Accept", accept)).get(world.where).ok()
     heads = [column["name"] for column in table["columnDefinitions"]]
-    kind = kinds.find(world.crd["metadata"]["name"])
+    kind = clusters.host.kinds.find(world.crd["metadata"]["name"])
     assert kind is not None
     printed = [column for column in kind.columns if isinstance(column, PrintedColumn)]
     assert len(printed) == len(COLUMNS) - 1
@@ -221,7 +222,7 @@ async def test_filters(world: World, query: str, expected: set[str]) -> None:
 
 
 async def test_each_column_sorts_both_ways(world: World) -> None:
-    kind = kinds.find(world.crd["metadata"]["name"])
+    kind = clusters.host.kinds.find(world.crd["metadata"]["name"])
     assert kind is not None
     for ident in kind.sortable:
         assert set(await names(world.crd, f"sort={ident}")) == WIDGETS.keys()
@@ -380,7 +381,7 @@ def narrow_runtime(cluster: Cluster, scrap: Scrap, tmp_path: Path) -> Iterator[R
     )
     runtime = Runtime(kubeconfig=str(path))
     runtime.start()
-    set_runtime(runtime)
+    use_host(runtime)
     definitions = runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
     eventually(lambda: live(definitions), "definitions are known")
     yield runtime

@@ -10,10 +10,11 @@ from channels.testing import WebsocketCommunicator
 
 from console.audit.models import AuditOutcome
 from console.kube.gvr import NAMESPACES, SECRETS
-from console.kube.runtime import Runtime, set_runtime
+from console.kube.runtime import Runtime
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
 from console.ui.reading import MOST_PROJECTS
+from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import VERSION, Grants, role_ref, rule, user
@@ -53,9 +54,9 @@ def _runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def runtime(_runtime: Runtime) -> Iterator[Runtime]:
-    set_runtime(_runtime)
+    use_host(_runtime)
     yield _runtime
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -196,7 +197,11 @@ async def test_an_open_list_follows_and_ends_with_the_right(
     monkeypatch.setattr("console.live.consumer.LiveConsumer.cap", SocketCap())
     socket = WebsocketCommunicator(websocket_application, "/ws/live")
     account = viewer.identity.name
-    socket.scope |= {"account": account, "access": viewer, "session_alive": still_alive}
+    socket.scope |= {
+        "account": account,
+        "access_in": lambda _cluster: viewer,
+        "session_alive": still_alive,
+    }
     assert (await socket.connect())[0]
     await subscribe(socket, viewer)
     admin.post(path(namespace, "secrets"), secret("zucchini")).ok()

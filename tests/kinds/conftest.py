@@ -6,9 +6,10 @@ import pytest
 
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
+from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of
 from tests.ui.support import NAMESPACE_NAMES, namespace
 from tests.views.conftest import _site, client_as
@@ -31,6 +32,6 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
         found = StaticRuntime({NAMESPACES: spaces}, live_lists=LiveLists(informer))
     else:
         found = StaticRuntime({NAMESPACES: spaces, kind.gvr: informer})
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()

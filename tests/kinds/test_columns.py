@@ -209,7 +209,7 @@ def test_a_link_leads_to_the_page_of_the_object() -> None:
 def target(reference: str) -> str:
     found = target_of(reference, "shop")
     assert found is not None
-    return target_url(found)
+    return target_url("host", found)
 
 
 def test_links_lead_to_lists_that_there_are() -> None:

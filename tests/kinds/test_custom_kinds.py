@@ -9,12 +9,14 @@ import pytest
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
 from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
 from console.ui.kindnames import kind_named, kinds_like
 from console.ui.nav import CUSTOMS, menu
-from console.ui.registry import Registry, _problems, kinds
+from console.ui.registry import Kinds, _problems
+from rbac.current import no_host, use_host
 from tests.kinds.world import POLYGLOT, encoded
 from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace
 from tests.views.conftest import ClientAs
@@ -76,7 +78,7 @@ class World:
 
     def use(self) -> None:
         self.runtime = StaticRuntime(self.informers)
-        set_runtime(self.runtime)
+        use_host(self.runtime)
 
     def define(self, *given: dict[str, Any]) -> None:
         for item in given:
@@ -98,7 +100,7 @@ class World:
 @pytest.fixture
 def world() -> Iterator[World]:
     yield World()
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture
@@ -111,37 +113,41 @@ def widget(name: str, **fields: Any) -> dict[str, Any]:
     return {"metadata": meta, **fields}
 
 
+def kinds() -> Kinds:
+    return clusters.host.kinds
+
+
 def segments() -> list[str]:
-    return [kind.segment for kind in kinds.customs]
+    return [kind.segment for kind in kinds().customs]
 
 
 def test_a_kind_comes_and_goes_with_its_type(world: World) -> None:
-    assert kinds.find("widgets.x.org") is None
+    assert kinds().find("widgets.x.org") is None
     world.define(definition())
-    found = kinds.find("widgets.x.org")
+    found = kinds().find("widgets.x.org")
     assert found is not None
     assert (found.gvr, found.title, found.singular) == (WIDGETS, "Widgets", "Widget")
-    assert kinds.of(WIDGETS) is found
-    assert kinds.of(GVR("x.org", "v2", "widgets")) is None
-    assert kinds.find("widgets") is None
+    assert kinds().of(WIDGETS) is found
+    assert kinds().of(GVR("x.org", "v2", "widgets")) is None
+    assert kinds().find("widgets") is None
     world.definitions.remove(definition())
-    assert kinds.find("widgets.x.org") is None
+    assert kinds().find("widgets.x.org") is None
     assert segments() == []
 
 
 @pytest.mark.parametrize("word", ["widgets", "Widget", "WIDGETS.X.ORG", "wd"])
 def test_a_kind_is_known_by_its_names(world: World, word: str) -> None:
-    assert kind_named(word) is None
+    assert kind_named(kinds(), word) is None
     made = definition()
     made["spec"]["names"]["shortNames"] = ["wd", "po"]
     world.define(made)
-    found = kinds.find("widgets.x.org")
-    assert kind_named(word) is found
-    assert found in kinds_like(word) and found in kinds_like("widg")
+    found = kinds().find("widgets.x.org")
+    assert kind_named(kinds(), word) is found
+    assert found in kinds_like(kinds(), word) and found in kinds_like(kinds(), "widg")
     # What is declared keeps its names.
-    assert kind_named("po") is kinds.find("pods")
+    assert kind_named(kinds(), "po") is kinds().find("pods")
     world.definitions.remove(definition())
-    assert kind_named(word) is None and kinds_like("widg") == []
+    assert kind_named(kinds(), word) is None and kinds_like(kinds(), "widg") == []
 
 
 async def test_the_palette_and_the_search_find_it(world: World, client_as: ClientAs) -> None:
@@ -161,16 +167,16 @@ async def test_the_palette_and_the_search_find_it(world: World, client_as: Clien
 
 def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:
     world.define(definition())
-    first = kinds.find("widgets.x.org")
+    first = kinds().find("widgets.x.org")
     world.define(definition())
-    assert kinds.find("widgets.x.org") is first
+    assert kinds().find("widgets.x.org") is first
     world.define(definition("widgets.x.org", column("Size")))
-    second = kinds.find("widgets.x.org")
+    second = kinds().find("widgets.x.org")
     assert second is not first
     assert second is not None
     assert "size" in second.sortable
     world.define(definition("widgets.x.org", column("Size"), uid="u2"))
-    assert kinds.find("widgets.x.org") is not second
+    assert kinds().find("widgets.x.org") is not second
 
 
 @pytest.mark.parametrize(
@@ -179,7 +185,7 @@ def test_a_kind_stays_the_same_while_its_type_does(world: World) -> None:
 )
 def test_what_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -> None:
     world.define(definition(**changes))
-    assert kinds.find("widgets.x.org") is None
+    assert kinds().find("widgets.x.org") is None
     assert segments() == []
 
 
@@ -192,22 +198,22 @@ def test_what_is_not_served_has_no_kind(world: World, changes: dict[str, Any]) -
     ],
 )
 def test_what_is_declared_comes_first(world: World, name: str, declared: str) -> None:
-    before = kinds.find(declared)
+    before = kinds().find(declared)
     world.define(definition(name, column("Stolen")))
-    assert kinds.find(declared) is before
+    assert kinds().find(declared) is before
     assert segments() == []
-    assert kinds.find(name) in (before, None)
+    assert kinds().find(name) in (before, None)
 
 
 def test_a_type_with_the_plural_of_a_declared_one_has_an_address_of_its_own(world: World) -> None:
-    pods = kinds.find("pods")
+    pods = kinds().find("pods")
     world.define(definition("pods.networking.k8s.io", kind="Pod"))
-    other = kinds.find("pods.networking.k8s.io")
-    assert kinds.find("pods") is pods
+    other = kinds().find("pods.networking.k8s.io")
+    assert kinds().find("pods") is pods
     assert other is not None
     assert other is not pods
     assert other.segment == "pods.networking.k8s.io"
-    assert kinds.of(other.gvr) is other
+    assert kinds().of(other.gvr) is other
 
 
 HOSTILE = [
@@ -234,7 +240,7 @@ def test_whatever_is_defined_makes_a_kind_that_could_be_declared(
 ) -> None:
     given = definition("widgets.x.org", *columns, scope=scope, conditions=conditions)
     world.define(given)
-    kind = kinds.find("widgets.x.org")
+    kind = kinds().find("widgets.x.org")
     assert kind is not None
     assert list(_problems(type(kind))) == []
     assert len(kind.columns) < 30
@@ -269,7 +275,7 @@ async def test_the_list_of_definitions_leads_to_objects_that_there_are(
 
 
 def items_of(access: FakeAccess, current: str = "") -> list[tuple[str, str, bool]]:
-    groups = menu(access, {}, cluster="host", namespace="", current=current)
+    groups = menu(access, namespace="", current=current)
     return [
         (item.group, item.url, item.current)
         for group in groups
@@ -303,11 +309,11 @@ async def test_of_thousands_the_menu_has_some_and_the_list_all(
     page = "/clusters/host/customresourcedefinitions?q=things2999"
     html = await text_of(await client_as("admin").get(page))
     assert 'href="/clusters/host/things2999.many.org' in html
-    assert kinds.find("things2999.many.org") is not None
+    assert kinds().find("things2999.many.org") is not None
 
 
 def test_kinds_of_types_that_are_gone_are_let_go(world: World) -> None:
-    registry = Registry()
+    registry = kinds()
     for number in range(3 * SPARE):
         name = f"fleeting{number}.x.org"
         world.define(definition(name))
@@ -340,7 +346,7 @@ def test_what_was_read_for_other_columns_is_not_shown_under_these(world: World) 
     world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
     informer = world.put(widget("hull", spec={"size": 7, "color": "grey"}))
     world.define(definition("widgets.x.org", column("Color", ".spec.color")))
-    kind = kinds.find("widgets.x.org")
+    kind = kinds().find("widgets.x.org")
     assert kind is not None
     (entry,) = informer.store.snapshot().entries.values()
     assert kind.sortable["color"].plain(entry) is None

@@ -8,8 +8,9 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.registry import kinds
+from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of
 from tests.ui.support import namespace
 from tests.views.conftest import ClientAs
@@ -35,9 +36,9 @@ def runtime(limit: int) -> Iterator[StaticRuntime]:
     lists = LiveLists(informer_of(kind, [secret(number) for number in range(5)]), limit)
     spaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({NAMESPACES: spaces}, live_lists=lists)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def it_says_that_there_may_be_more(client_as: ClientAs) -> None:

@@ -60,7 +60,11 @@ async def test_fragment_page_and_socket_show_the_same(
 ) -> None:
     before = await client_as("admin", **HTMX).get(url_of(kind))
     socket = WebsocketCommunicator(websocket_application, "/ws/live")
-    socket.scope |= {"account": "admin", "access": admin(), "session_alive": still_alive}
+    socket.scope |= {
+        "account": "admin",
+        "access_in": lambda _cluster: admin(),
+        "session_alive": still_alive,
+    }
     assert (await socket.connect())[0]
     etag = before.context["table"].etag
     await socket.send_json_to({"subscribe": url_of(kind), "etag": etag, "lang": "en"})

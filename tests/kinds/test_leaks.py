@@ -23,9 +23,10 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind, Scope
-from rbac.middleware import access_of
+from rbac.current import no_host, use_host
 from tests.kinds.asking import entries_of, ids_of, rows_of, url_of
 from tests.kinds.world import LiveLists, Obj, informer_of, objects_of
 from tests.live.conftest import Browser
@@ -74,14 +75,17 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
         found = StaticRuntime(informers, live_lists=LiveLists(informer))
     else:
         found = StaticRuntime({**informers, kind.gvr: informer})
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture(autouse=True)
 def _real_rights(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    people = {name: (lambda name=name: access_of(Identity(name))) for name in (BOB, CHARLIE)}
+    people = {
+        name: (lambda name=name: clusters.host.access_for(Identity(name)))
+        for name in (BOB, CHARLIE)
+    }
     monkeypatch.setattr(cast, "CAST", people)
     settings.ROOT_URLCONF = "tests.views.urls"
 
@@ -139,7 +143,7 @@ async def test_who_has_one_project_learns_nothing_of_others(
 
 async def asked_live(name: str, kind: ResourceKind) -> int:
     """What a socket answers that asks for the list; no frame of it may tell of the canary."""
-    browser = Browser(access_of(Identity(name)))  # type: ignore[arg-type]
+    browser = Browser(clusters.host.access_for(Identity(name)))  # type: ignore[arg-type]
     assert await browser.connect()
     await browser.subscribe(url_of(kind), etag="none")
     frame = await browser.frame()

@@ -14,10 +14,11 @@ from console.kube.errors import ApiError, Forbidden, NotFound, ServerError, Unav
 from console.kube.gvr import GVR, NAMESPACES, SECRETS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.panels.yaml import LARGEST
 from console.ui.registry import kinds
 from console.ui.revealed import Value, values
+from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, Obj, informer_of
 from tests.ui.support import FakeAccess, namespace
 from tests.views import cast
@@ -95,9 +96,9 @@ def runtime(
     monkeypatch.setattr(cast, "CAST", people)
     lists = LiveLists(informer_of(kind, [cluster.found]))
     found = StaticRuntime({NAMESPACES: projects}, cluster.as_user, live_lists=lists)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def test_the_values_are_shown_and_kept_nowhere(client_as: ClientAs, cluster: Cluster) -> None:

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind
 from console.ui.places import find_detail
+from rbac.current import no_host, use_host
 from tests.depth import number
 from tests.kinds.world import (
     Obj,
@@ -147,11 +148,10 @@ def test_every_panel_takes_every_object(
     obj = fixture_of(kind)[0]
     informer = informer_of(kind, [obj])
     meta = obj["metadata"]
-    place = find_detail("host", meta.get("namespace", ""), kind.segment, meta["name"])
+    host = use_host(StaticRuntime({}))
+    request.addfinalizer(no_host)
+    place = find_detail(host, meta.get("namespace", ""), kind.segment, meta["name"])
     assert place is not None
-    # What is used of a node is no object of the cluster: the runtime is asked.
-    set_runtime(StaticRuntime({}))
-    request.addfinalizer(lambda: set_runtime(None))
     for at_path, value in zip(leaves(obj), cycle((*_STRANGE, "x" * 2000))):
         informer.replace([encoded(put(obj, at_path, value))], "1")
         detail(place, admin(), informer, {})

@@ -7,11 +7,12 @@ import pytest
 
 from console.kube.gvr import NAMESPACES, USERS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.links import detail_url
 from console.ui.masking import MASK, masked
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
+from rbac.current import no_host, use_host
 from tests.kinds.world import Obj
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -37,9 +38,9 @@ def runtime() -> Iterator[StaticRuntime]:
         NAMESPACES: Informer.preloaded(NAMESPACES),
     }
     found = StaticRuntime(informers)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def test_a_password_is_nowhere(client_as: ClientAs) -> None:

@@ -6,12 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from console.kube.identity import Identity
-from console.kube.runtime import set_runtime
 from console.live.pacer import Pacer
 from console.ui.access import Access
+from console.ui.clusters import clusters as console_clusters
 from console.ui.kind import ResourceKind
-from console.ui.registry import kinds
-from rbac.middleware import access_of
+from rbac.current import no_host, use_host
 from tests.leaks.world import KINDS, Clusters
 from tests.views import cast
 from tests.views.conftest import ClientAs, _site
@@ -26,7 +25,7 @@ class Anybody(dict[str, Callable[[], Access | None]]):
         return isinstance(name, str)
 
     def __missing__(self, name: str) -> Callable[[], Access | None]:
-        return lambda: access_of(Identity(name))
+        return lambda: console_clusters.host.access_for(Identity(name))
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +39,7 @@ def _real_rights(
     monkeypatch.setattr(cast, "CAST", Anybody())
     monkeypatch.setattr(Pacer, "flush_seconds", 0.01)
     yield
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture
@@ -56,7 +55,6 @@ def clusters() -> Clusters:
 @pytest.fixture(params=sorted(kind.segment for kind in KINDS))
 def kind(request: pytest.FixtureRequest, clusters: Clusters) -> ResourceKind:
     """Each that is declared, and those of types that only the clusters know."""
-    set_runtime(clusters.runtime(False))
-    found = kinds.find(request.param)
+    found = use_host(clusters.runtime(False)).kinds.find(request.param)
     assert found is not None
     return found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kube.runtime import set_runtime
+from rbac.current import use_host
 from tests.leaks.test_noninterference import PART
 from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
 from tests.views.conftest import ClientAs
@@ -18,7 +18,7 @@ async def test_what_one_has_is_not_what_another_would_get(
     clusters: Clusters, client_as: ClientAs, url: str
 ) -> None:
     """A browser that two people use sends the first one's ETag."""
-    set_runtime(clusters.runtime(True))
+    use_host(clusters.runtime(True))
     first = await client_as(ADMIN).get(url)
     etag = first.get("ETag", '"none"')
     assert CANARY in await text_of(first)

@@ -8,8 +8,8 @@ import pytest
 from console.kube.client import Credentials, Transport, UserClient
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
-from console.kube.runtime import set_runtime
 from devcluster.server import DevCluster
+from rbac.current import use_host
 from tests.ui.support import admin, make_runtime
 from tests.views import cast
 from tests.views.conftest import ClientAs
@@ -38,7 +38,7 @@ async def test_no_header_names_somebody_else(
 ) -> None:
     monkeypatch.setattr(cast, "CAST", {"admin": admin})
     cluster = FakeClient()
-    set_runtime(make_runtime(user_client=cluster.as_user))
+    use_host(make_runtime(user_client=cluster.as_user))
     client = ClientAs()("admin", **claims)
     given = {"targets": "uid-shop-web-1 shop/web-1", "typed": "1"}
     response = await client.post("/bulk/host/pods/delete", given)

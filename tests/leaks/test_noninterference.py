@@ -30,8 +30,9 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.identity import Identity
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.screens import get_screens
+from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.panels.standard import tabs_of
@@ -40,8 +41,8 @@ from console.ui.reading import objects_of
 from console.ui.registry import kinds
 from console.ui.table import rows
 from console.ui.text import dom_id
+from rbac.current import use_host
 from rbac.levels import Level
-from rbac.middleware import access_of
 from tests.addresses import addresses
 from tests.depth import DEEP, some
 from tests.kinds.world import change
@@ -166,7 +167,7 @@ async def compare(
 ) -> None:
     found = []
     for secrets in (False, True):
-        set_runtime(clusters.runtime(secrets, **but))
+        use_host(clusters.runtime(secrets, **but))
         found.append(await answers(client_as, who, urls))
     without, within = found
     for url, answer in without.items():
@@ -214,7 +215,7 @@ async def test_whoever_may_see_the_secrets_does(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
     """Else the tests above would prove nothing."""
-    set_runtime(clusters.runtime(True))
+    use_host(clusters.runtime(True))
     listed = list_url("host", kind.segment) + "?limit=500"
     for who in (ADMIN, only(kind)):
         assert CANARY in await text_of(await client_as(who).get(listed)), who
@@ -234,7 +235,7 @@ async def test_whoever_may_see_usage_does(
     clusters: Clusters, client_as: ClientAs, gvr: GVR
 ) -> None:
     """And whoever may see the objects alone does not."""
-    set_runtime(clusters.runtime(True))
+    use_host(clusters.runtime(True))
     kind = kinds.of(gvr)
     assert kind is not None
     for who, shown in ((ADMIN, True), (only(kind), False)):
@@ -257,7 +258,7 @@ async def test_several_at_once_tell_no_more(
     for who in some(kind.segment, (CHARLIE, BOB, named(kind), got(kind)), 2):
         found = []
         for secrets in (False, True):
-            set_runtime(clusters.runtime(secrets))
+            use_host(clusters.runtime(secrets))
             for given in ({"keys": "\n".join(keys)}, {"keys": keys[1]}, {"all": "1"}):
                 response = await client_as(who).post(url, given)
                 found.append((response.status_code, settled(await text_of(response))))
@@ -280,14 +281,14 @@ async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) 
             found = []
             for secrets in (False, True):
                 runtime = clusters.runtime(secrets, but, anew=kind)
-                set_runtime(runtime)
+                use_host(runtime)
                 found.append(await told(runtime, who, kind, url))
             assert found[0] == found[1], f"{who}: {url}\n{difference(*map(str, found))}"
 
 
 async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -> list[str]:
     """Each frame until that of a change of the visible object."""
-    access = access_of(Identity(who))
+    access = clusters.host.access_for(Identity(who))
     assert access is not None
     browser = Browser(access)  # type: ignore[arg-type]
     assert await browser.connect()

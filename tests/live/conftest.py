@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
+from console.kube.runtime import StaticRuntime, get_runtime
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
@@ -18,6 +18,7 @@ from console.live.pacer import Pacer
 from console.live.routing import websocket_application
 from console.ui.places import find_list
 from console.ui.table import Table, rows
+from rbac.current import no_host, use_host
 from tests.ui.support import FakeAccess, namespace, small_world
 
 URL = "/clusters/host/pods"
@@ -56,9 +57,9 @@ def bindings() -> Informer[Any]:
 def runtime(pods: Informer[Any], bindings: Informer[Any]) -> Iterator[StaticRuntime]:
     namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
     found = StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings})
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 class Session:
@@ -82,7 +83,7 @@ class Browser:
         self.session = session or Session()
         self._socket = WebsocketCommunicator(websocket_application, "/ws/live")
         self._socket.scope["account"] = access.identity.name if access else None
-        self._socket.scope["access"] = access
+        self._socket.scope["access_in"] = (lambda _cluster: access) if access else None
         self._socket.scope["session_alive"] = self.session
         self._socket.scope["extensions"] = {EXTENSION: self.flow}
 

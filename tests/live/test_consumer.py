@@ -9,10 +9,11 @@ from django.utils import translation
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.screens import get_screens
 from console.ui.places import find_list
 from console.ui.table import rows
+from rbac.current import use_host
 from tests.live.conftest import URL, Browsers
 from tests.ui.support import admin, pod
 
@@ -190,7 +191,7 @@ async def test_stale_and_live_again(browsers: Browsers, pods: Informer[Any]) -> 
 
 async def test_a_cold_list_refreshes_when_it_has_come(browsers: Browsers) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    set_runtime(StaticRuntime({PODS: cold}))
+    use_host(StaticRuntime({PODS: cold}))
     browser = await browsers(admin())
     await browser.subscribe(etag="")
     assert 'data-state="off"' in await browser.html()

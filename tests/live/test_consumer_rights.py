@@ -17,7 +17,7 @@ from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 async def test_without_an_account_or_rights_there_is_no_socket() -> None:
     assert not await Browser(None).connect()
     nobody = Browser(admin())
-    nobody._socket.scope["access"] = None
+    nobody._socket.scope["access_in"] = None
     assert not await nobody.connect()
     unchecked = Browser(admin())
     del unchecked._socket.scope["session_alive"]

@@ -8,7 +8,7 @@ import pytest
 
 from console.kube.gvr import EVENTS, PODS, ROLE_BINDINGS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
 from console.live.screens import get_screens
@@ -16,6 +16,7 @@ from console.live.view import Known
 from console.ui.decisions import Denied
 from console.ui.detail import informers_for
 from console.ui.places import DetailPlace, find_place
+from rbac.current import no_host, use_host
 from tests.live.conftest import Browser, Browsers
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
 from tests.views.test_detail import event
@@ -34,9 +35,9 @@ def events() -> Informer[Any]:
 @pytest.fixture(autouse=True)
 def runtime(pods: Informer[Any], bindings: Informer[Any], events: Informer[Any]) -> Any:
     found = StaticRuntime({PODS: pods, EVENTS: events, ROLE_BINDINGS: bindings})
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 def place_of(url: str = URL) -> DetailPlace:

@@ -7,10 +7,11 @@ import pytest
 
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime, get_runtime, set_runtime
+from console.kube.runtime import StaticRuntime, get_runtime
 from console.live.screens import get_screens
 from console.ui.places import find_list
 from console.ui.table import rows
+from rbac.current import no_host
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
 from tests.kinds.world import encoded
 from tests.live.conftest import Browser, Browsers
@@ -26,7 +27,7 @@ def world() -> Iterator[World]:
     world.define(definition("widgets.x.org", column("Size", ".spec.size", "integer")))
     world.put(HULL)
     yield world
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from console.live.frames import rows_frame
 from console.live.screen import Screen
 from console.live.screens import get_screens
 from console.live.view import Known
+from console.ui.access import Access
+from console.ui.clusters import Cluster
 from console.ui.places import find_list
 from console.ui.table import rows
 from tests.live.conftest import URL, Browser, Browsers
@@ -175,10 +177,13 @@ class Watcher:
     clogged = False
 
     def __init__(self) -> None:
-        self.access = admin()
+        self._access = admin()
         self.screen: Screen | None = None
         self.told: list[str] = []
         self.then: Callable[[], object] = list
+
+    def access_in(self, cluster: Cluster) -> Access:
+        return self._access
 
     async def tell(self, message: dict[str, Any]) -> None:
         self.told.append(message["text"])

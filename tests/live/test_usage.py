@@ -8,7 +8,8 @@ import pytest
 from console.kube.errors import NotFound
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.live.conftest import Browsers
 from tests.pages.overview.world import Measuring, pod_usage
 from tests.ui.support import admin, namespace
@@ -29,9 +30,9 @@ def runtime(
     found = StaticRuntime(
         {PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}, metrics=metrics
     )
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def it_sends_the_rows_that_use_something_else(

@@ -35,7 +35,7 @@ async def options(
 
 
 LIST = "/clusters/host"
-CART = target_url(Target("pods", "shop", "cart-1"))
+CART = target_url("host", Target("pods", "shop", "cart-1"))
 
 
 async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: ClientAs) -> None:

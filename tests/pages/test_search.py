@@ -26,7 +26,7 @@ async def test_it_shows_what_is_found_by_kind(client_as: ClientAs) -> None:
     html = await text_of(response)
     assert response.status_code == 200
     assert 'data-resource="pods" data-total="3"' in html
-    assert escape(target_url(Target("pods", "shop", "web-1"))) in html
+    assert escape(target_url("host", Target("pods", "shop", "web-1"))) in html
     assert 'value="web"' in html
 
 

@@ -10,7 +10,7 @@ from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
-from rbac.authorizer import Authorizer
+from rbac.current import cluster_of
 from rbac.lasting import LastingAccess
 from rbac.memberships import groups_of, is_group_name
 from tests.accounts.test_crashes import group, members
@@ -101,7 +101,7 @@ def test_memberships_that_may_be_over(stale: tuple[GVR, ...], seconds: int, coun
 
 def test_whoever_stays_has_the_groups_of_the_moment() -> None:
     found = world([group("red")], [members("1", "red", "ann")])
-    access = LastingAccess("ann", Authorizer(found), found)
+    access = LastingAccess("ann", cluster_of("host", StaticRuntime({})), found)
     assert [*access.identity.groups] == ["red"]
     found.informer(GROUP_BINDINGS).remove(members("1", "red", "ann"))
     assert [*access.identity.groups] == []

@@ -24,13 +24,14 @@ django.setup()
 
 from console.kube.gvr import PODS  # noqa: E402  Django's apps must be ready
 from console.kube.informer import Informer  # noqa: E402
-from console.kube.runtime import StaticRuntime, set_runtime  # noqa: E402
+from console.kube.runtime import StaticRuntime  # noqa: E402
 from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from console.live.screens import get_screens  # noqa: E402
 from console.ui.places import find_list  # noqa: E402
 from console.ui.table import rows  # noqa: E402
+from rbac.current import use_host  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
 
 SHOWN = 400
@@ -74,7 +75,11 @@ def application(informer: Informer[Any]) -> Any:
     async def answer(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
             name = dict(scope["headers"])[b"x-name"].decode()
-            viewer = {"account": name, "access": FakeAccess(name), "session_alive": alive}
+            viewer = {
+                "account": name,
+                "access_in": lambda _cluster: FakeAccess(name),
+                "session_alive": alive,
+            }
             await websocket_application({**scope, **viewer}, receive, send)
             return
         found = state() if scope["path"] == "/state" else etag(informer)
@@ -91,7 +96,7 @@ def ready() -> None:
 def main() -> None:
     flow.DRAIN_SECONDS = float(sys.argv[2])
     informer = Informer.preloaded(PODS, pods(0))
-    set_runtime(StaticRuntime({PODS: informer}))
+    use_host(StaticRuntime({PODS: informer}))
     Thread(target=follow_input, args=(informer,), daemon=True).start()
     server.run(application(informer), "127.0.0.1", int(sys.argv[1]), ready)
 

@@ -1,9 +1,22 @@
 """Pages' addresses, for code that links to them."""
 
+from collections.abc import Iterator
+
 import pytest
 from pytest_django import Settings
+
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import Cluster
+from rbac.current import no_host, use_host
 
 
 @pytest.fixture(autouse=True)
 def _urls(settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.views.urls"
+
+
+@pytest.fixture
+def host() -> Iterator[Cluster]:
+    """A cluster that addresses can name, in which nothing is."""
+    yield use_host(StaticRuntime({}))
+    no_host()

@@ -7,14 +7,19 @@ from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
+from console.ui.clusters import HOST, Cluster, clusters
+from rbac.current import cluster_of
 
 NAMESPACE_NAMES = ("shop", "team-a", "team-b")
+
+
+_EMPTY = cluster_of(HOST, StaticRuntime({}))
 
 
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
     `names` are single objects that may be listed. Who may delete may patch. `doubt`: nobody can confirm
-    any of it.
+    any of it. `cluster`: the host, or an empty one where the test has none, unless one is given.
 
     The test may change them while a socket is open.
     """
@@ -28,13 +33,23 @@ class FakeAccess:
         get_in: Collection[str] | None = (),
         names: Collection[Key] = (),
         doubt: bool = False,
+        cluster: Cluster | None = None,
     ) -> None:
+        self._cluster = cluster
         self.doubt = doubt
         self.identity = Identity(name)
         self.list_in = list_in
         self.delete_in = delete_in
         self.get_in = get_in
         self.names = names
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._cluster or clusters.get(HOST) or _EMPTY
+
+    @cluster.setter
+    def cluster(self, cluster: Cluster) -> None:
+        self._cluster = cluster
 
     def standing(self) -> None:
         """What it may do changes with its fields."""

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
 from console.ui.nav import NavCount, menu
 from console.ui.registry import kinds
+from rbac.current import cluster_of
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
 from tests.ui.test_ordered import RIGHTS, change, changes
 
@@ -59,7 +61,8 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
         PODS: Informer.preloaded(PODS, small_world()),
         NAMESPACES: Informer.preloaded(NAMESPACES, []),
     }
-    groups = menu(access, informers, cluster="host", namespace=namespace, current="pods")
+    access.cluster = cluster_of("host", StaticRuntime(informers))
+    groups = menu(access, namespace=namespace, current="pods")
     item = next(item for group in groups for item in group.items if item.url.startswith(URL))
     assert item.current
     assert item.count is not None and item.count.latest is not None
@@ -83,7 +86,8 @@ def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
     viewer = admin()
 
     def count() -> NavCount:
-        groups = menu(viewer, informers, cluster="host", namespace="", current="")
+        viewer.cluster = cluster_of("host", StaticRuntime(informers))
+        groups = menu(viewer, namespace="", current="")
         found = next(i.count for group in groups for i in group.items if i.url == URL)
         assert found is not None
         return found

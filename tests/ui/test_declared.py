@@ -12,6 +12,8 @@ from console.ui.places import DetailPlace, find_place
 from console.ui.registry import kinds
 from tests.ui.support import FakeAccess, admin
 
+pytestmark = pytest.mark.usefixtures("host")
+
 
 def narrowed() -> DeclaredAccess:
     kind = kinds.find("pods")

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import NODES, PODS, Key
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.registry import kinds
 from console.ui.subject import Subject
+from rbac.current import no_host, use_host
 from tests.pages.overview.world import make_runtime, measured
 from tests.ui.support import FakeAccess, admin, alice
 
@@ -18,9 +19,9 @@ from tests.ui.support import FakeAccess, admin, alice
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
     found = make_runtime("2026-11-20T10:00:00Z", measured())
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 def drawn(runtime: StaticRuntime, access: FakeAccess, name: str = "node-1") -> str:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from console.ui.places import find_list
 
+pytestmark = pytest.mark.usefixtures("host")
+
 
 def test_a_list_is_found_with_its_state() -> None:
     place = find_list("/clusters/host/pods?namespace=shop&sort=-age")

@@ -4,6 +4,7 @@ import pytest
 from django.utils.translation import override
 
 from console.ui.quotawords import resource_label
+from tests.ui.support import admin
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,6 @@ from console.ui.quotawords import resource_label
 )
 def test_a_resource_has_a_name_in_both_languages(key: str, english: str, chinese: str) -> None:
     with override("en"):
-        assert resource_label(key) == english
+        assert resource_label(admin().cluster.kinds, key) == english
     with override("zh-hans"):
-        assert resource_label(key) == chinese
+        assert resource_label(admin().cluster.kinds, key) == chinese

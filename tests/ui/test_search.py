@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 
+from console.kube.discovery import Types
 from console.kube.gvr import DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.bestmatches import best_of
 from console.ui.haystacks import Match, haystacks_of
 from console.ui.kindnames import kind_named, kinds_like
+from console.ui.registry import Kinds, kinds
 from console.ui.search import search, searchable
 from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
 from console.ui.selection import select
@@ -33,11 +35,14 @@ def world() -> dict[Any, Informer[Any]]:
     }
 
 
+KINDS = Kinds(kinds, Types())
+
+
 def look(world: dict[Any, Informer[Any]], text: str, access: Access | None = None) -> Found:
     where = [
         (one, world[one.kind.gvr]) for one in searchable(access or admin()) if one.kind.gvr in world
     ]
-    found = search(parse_search(text), where, cluster="host")
+    found = search(parse_search(KINDS, text), where, cluster="host")
     return {
         group.kind.plural: (group.total, ["".join(hit.name) for hit in group.hits])
         for group in found.groups
@@ -126,7 +131,10 @@ def test_only_what_may_be_listed_is_found(world: dict[Any, Informer[Any]]) -> No
 def test_what_is_found_of_a_kind_is_what_its_list_shows(
     world: dict[Any, Informer[Any]], text: str
 ) -> None:
-    query, [pods] = parse_search(text), [one for one in searchable(admin()) if one.kind.gvr == PODS]
+    query, [pods] = (
+        parse_search(KINDS, text),
+        [one for one in searchable(admin()) if one.kind.gvr == PODS],
+    )
     [group] = search(query, [(pods, world[PODS])], cluster="host").groups
     spec = query.list_of(pods.kind, "host")
     assert (spec.errors, group.url) == ((), spec.url)
@@ -175,7 +183,7 @@ def test_a_namespace_may_empty_and_fill_again(world: dict[Any, Informer[Any]]) -
     ],
 )
 def test_it_takes_anything(world: dict[Any, Informer[Any]], text: str) -> None:
-    query = parse_search(text)
+    query = parse_search(KINDS, text)
     assert len(query.text) <= MAX_LENGTH
     look(world, text)
     if not query.error:
@@ -192,14 +200,14 @@ def test_it_takes_anything(world: dict[Any, Informer[Any]], text: str) -> None:
     ],
 )  # fmt: skip
 def test_kinds_have_short_names(word: str, segment: str) -> None:
-    kind = kind_named(word)
+    kind = kind_named(KINDS, word)
     assert kind is not None
     assert kind.segment == segment
-    assert kinds_like(word)[0] is kind
+    assert kinds_like(KINDS, word)[0] is kind
 
 
 def test_kinds_are_found_by_a_part_of_their_names() -> None:
-    found = [kind.segment for kind in kinds_like("role b")]
+    found = [kind.segment for kind in kinds_like(KINDS, "role b")]
     assert found[0] == "rolebindings"
     assert "clusterrolebindings" in found
-    assert kinds_like("zzz") == []
+    assert kinds_like(KINDS, "zzz") == []

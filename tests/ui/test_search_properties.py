@@ -17,6 +17,7 @@ from console.ui.filters import SearchFilter
 from console.ui.search import search, searchable
 from console.ui.searchquery import SearchQuery, parse_search
 from tests.ui.support import FakeAccess, admin, pod
+from tests.ui.test_search import KINDS
 
 NAMES = (
     "a",
@@ -93,7 +94,7 @@ def test_it_finds_what_looking_at_every_object_finds(
     for seed, number, removals, asked in steps:
         change(pods, Random(seed), number, removals)  # noqa: S311
         for text, viewer, first in asked:
-            query = parse_search(text)
+            query = parse_search(KINDS, text)
             assert found(query, viewer, pods, first) == looked_for(query, viewer, pods, first)
 
 

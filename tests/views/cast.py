@@ -1,11 +1,14 @@
 """Signs requests in without a login: the cast by the header `X-Cast`."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
 from console.kube.identity import Identity
+from console.ui.clusters import HOST, clusters
+from rbac.middleware import named_cluster
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 
 CAST: dict[str, Callable[[], FakeAccess]] = {
@@ -29,7 +32,15 @@ class CastMiddleware:
         name = request.headers.get("X-Cast")
         request.account = name  # type: ignore[attr-defined]
         request.access = CAST[name]() if name in CAST else None  # type: ignore[attr-defined]
+        request.cluster = clusters.get(HOST)  # type: ignore[attr-defined]
         request.own_identity = Identity(name) if name else None  # type: ignore[attr-defined]
         request.csp_nonce = "nonce"  # type: ignore[attr-defined]
         request.request_id = "request-1"  # type: ignore[attr-defined]
         return await self.get_response(request)
+
+    async def process_view(
+        self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]
+    ) -> None:
+        # As whoever is not signed in is refused before, with the same answer for every name.
+        if request.account:  # type: ignore[attr-defined]
+            named_cluster(kwargs)

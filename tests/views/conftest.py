@@ -9,7 +9,8 @@ from pytest_django import Settings
 
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.ui.support import make_runtime
 
 
@@ -33,9 +34,9 @@ def _site(settings: Settings) -> None:
 @pytest.fixture
 def runtime() -> Iterator[StaticRuntime]:
     found = make_runtime()
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.views.bulk import MOST
+from rbac.current import no_host, use_host
 from tests.ui.support import make_runtime, pod
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
@@ -54,9 +55,9 @@ def cluster() -> FakeClient:
 @pytest.fixture
 def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
     found = make_runtime(user_client=cluster.as_user)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def ask(client_as: ClientAs, who: str = "admin", url: str = URL, **data: Any) -> Any:

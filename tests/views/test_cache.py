@@ -11,11 +11,12 @@ from django.utils import translation
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import generic
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.counters import counters
 from console.ui.charts import line, round_up
 from console.ui.platform import EVERYTHING, may_list_everything
 from console.views.cache import rate_text
+from rbac.current import no_host, use_host
 from tests.kube.fakes import FakeClock
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, pod, small_world
 from tests.views.conftest import ClientAs
@@ -43,9 +44,9 @@ class World(StaticRuntime):
 @pytest.fixture
 def world() -> Iterator[World]:
     found = World()
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def page(client_as: ClientAs, name: str = "admin") -> str:
@@ -144,11 +145,11 @@ async def it_is_drawn_anew_by_a_script_and_whole_without_one(
 
 
 async def it_is_empty_before_anybody_has_looked(client_as: ClientAs) -> None:
-    set_runtime(StaticRuntime({}))
+    use_host(StaticRuntime({}))
     html = await page(client_as)
     assert "Nothing is cached yet" in html
     assert "<table" not in html
-    set_runtime(None)
+    no_host()
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])

@@ -13,7 +13,8 @@ from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavail
 from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.ui.support import bob, make_runtime, pod
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
@@ -51,9 +52,9 @@ def cluster() -> FakeClient:
 @pytest.fixture
 def runtime(cluster: FakeClient) -> Iterator[StaticRuntime]:
     found = make_runtime(user_client=cluster.as_user)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def test_the_page_says_what_goes(client_as: ClientAs, pods: Informer[Any]) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from console.kube.gvr import DEPLOYMENTS, EVENTS, NAMESPACES, PODS, REPLICA_SETS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.kube.store import Store
+from rbac.current import use_host
 from tests.ui.support import namespace, pod, small_world
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
@@ -52,7 +53,7 @@ def with_events(*events: dict[str, Any]) -> StaticRuntime:
             DEPLOYMENTS: Informer.preloaded(DEPLOYMENTS, [web]),
         }
     )
-    set_runtime(found)
+    use_host(found)
     return found
 
 

@@ -9,9 +9,9 @@ import yaml
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from console.kube.runtime import set_runtime
 from console.ui import table
 from console.views import errors, lists
+from rbac.current import no_host
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -32,7 +32,7 @@ def _bare(path: str = "/x") -> HttpRequest:
     ],
 )
 def test_pages_need_nothing_of_the_request(view: Any, code: int) -> None:
-    set_runtime(None)
+    no_host()
     response = view(_bare())
     assert response.status_code == code
     assert b"<h1" in response.content

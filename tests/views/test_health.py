@@ -6,7 +6,8 @@ from typing import Any
 from console.kube.gvr import NAMESPACES, PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
 
@@ -23,13 +24,13 @@ async def test_ready_once_everything_has_synced(client_as: ClientAs) -> None:
 
 async def test_not_ready_before_and_says_what_is_missing(client_as: ClientAs) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    set_runtime(StaticRuntime({PODS: cold, NAMESPACES: Informer.preloaded(NAMESPACES)}))
+    use_host(StaticRuntime({PODS: cold, NAMESPACES: Informer.preloaded(NAMESPACES)}))
     response = await client_as("").get("/readyz")
     assert response.status_code == 503
     assert json.loads(await text_of(response))["waiting_for"] == ["pods"]
 
 
 async def test_not_ready_without_a_runtime(client_as: ClientAs) -> None:
-    set_runtime(None)
+    no_host()
     assert (await client_as("").get("/readyz")).status_code == 503
     assert (await client_as("").get("/livez")).status_code == 200

@@ -12,7 +12,8 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import use_host
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 
@@ -265,7 +266,7 @@ async def test_a_cold_cache_is_503_and_refreshes_live(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    set_runtime(StaticRuntime({PODS: cold}))
+    use_host(StaticRuntime({PODS: cold}))
     response = await client_as("admin").get(URL)
     html = await text_of(response)
     assert response.status_code == 503
@@ -278,7 +279,7 @@ async def test_a_cold_cache_is_503_and_refreshes_live(
 
 
 async def test_denied_does_not_start_an_informer(client_as: ClientAs) -> None:
-    set_runtime(StaticRuntime({}))
+    use_host(StaticRuntime({}))
     assert (await client_as("charlie").get(URL)).status_code == 403
 
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from console.kube.gvr import GVR, PODS
 from console.kube.informer import Informer
 from console.kube.projections import generic
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.counters import Counters, Durations
 from console.metrics import families
 from console.metrics.exposition import Family, expose
@@ -19,6 +19,7 @@ from console.metrics.families import live_families, request_families
 from console.metrics.process import resident_bytes
 from console.metrics.requests import Requests
 from console.views.metrics import metrics
+from rbac.current import no_host, use_host
 from tests.ui.support import small_world
 
 TOKEN = "a-token-of-sixteen-or-more"
@@ -34,9 +35,9 @@ def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Req
     monkeypatch.setattr("console.metrics.requests.requests", found)
     monkeypatch.setattr(families, "requests", found)
     pods = Informer.preloaded(PODS, small_world())
-    set_runtime(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
+    use_host(StaticRuntime({PODS: pods, COLD: Informer(COLD, generic.decode)}))
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def read(
@@ -72,8 +73,8 @@ async def it_is_prometheus_text(counted: Requests) -> None:
 
 async def it_tells_of_the_cache(counted: Requests) -> None:
     found = samples((await read())[1])
-    pods = '{group="",version="v1",resource="pods"}'
-    cold = '{group="apps",version="v1",resource="widgets"}'
+    pods = '{cluster="host",group="",version="v1",resource="pods"}'
+    cold = '{cluster="host",group="apps",version="v1",resource="widgets"}'
     assert found[f"quarterdeck_cache_objects{pods}"] == 6
     assert found[f"quarterdeck_cache_bytes{pods}"] > 0
     assert found[f"quarterdeck_cache_synced{pods}"] == 1
@@ -142,7 +143,7 @@ def it_escapes_and_writes_numbers() -> None:
 
 
 async def it_works_without_a_runtime(counted: Requests) -> None:
-    set_runtime(None)
+    no_host()
     status, text = await read()
     assert status == 200
     assert "quarterdeck_cache" not in text

@@ -1,12 +1,14 @@
 """Saved views: whose they are, what they may be, and how a list opens with one."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from pytest_django import Settings
 
+from console.saved import book
 from console.saved.book import MOST
 from console.saved.models import MAX_NAME, SavedView, Sharing
 from tests.views.conftest import ClientAs
@@ -152,8 +154,11 @@ async def test_nobody_saves_without_an_account(client_as: ClientAs) -> None:
 
 
 @pytest.fixture
-def opening(settings: Settings) -> None:
+def opening(settings: Settings) -> Iterator[None]:
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "console.views.opening.OpeningViewMiddleware"]
+    yield
+    # What was read is remembered for seconds, and the rows of this test are gone.
+    book._openings.clear()
 
 
 async def opened(client_as: ClientAs, who: str = "alice", path: str = LIST, **headers: str) -> str:

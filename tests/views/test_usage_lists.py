@@ -10,7 +10,8 @@ import pytest
 
 from console.kube.errors import NotFound, Unavailable
 from console.kube.gvr import POD_METRICS, PODS
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.pages.overview.world import Measuring, make_runtime, measured, pod_usage
 from tests.ui.support import FakeAccess, pod
 from tests.views import cast
@@ -28,9 +29,9 @@ def metrics() -> Measuring:
 @pytest.fixture
 def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
     found = make_runtime(datetime.now(UTC).isoformat(), metrics)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 async def page(client_as: ClientAs, url: str, who: str = "admin") -> str:

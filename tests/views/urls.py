@@ -24,7 +24,7 @@ _accounts: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
-    path("clusters/<str:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
+    path("clusters/<cluster:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("access.urls")),
     path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),

@@ -14,10 +14,12 @@ from console.kube import controller
 from console.kube.client import ConsoleClient, Credentials, Transport
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.kube.runtime import Runtime, set_runtime
+from console.kube.runtime import Runtime
 from console.management.commands._installing import install_into
+from console.ui.clusters import clusters
 from rbac.authorizer import SOURCES
 from rbac.controllers import FACTORIES as PROJECTION
+from rbac.current import no_host, use_host
 from rbac.middleware import access_of
 from tests.controlplane.cluster import ControlPlane
 from workspaces.controllers import FACTORIES
@@ -36,7 +38,8 @@ class PersonMiddleware:
     async def __call__(self, request):  # type: ignore[no-untyped-def]
         name = request.headers.get("X-Person", "")
         request.account = name or None
-        request.access = access_of(Identity(name) if name else None)
+        request.cluster = clusters.host
+        request.access = access_of(Identity(name) if name else None, clusters.host)
         request.csp_nonce, request.request_id = "nonce", "request-1"
         return await self.get_response(request)
 
@@ -95,8 +98,8 @@ def tenancy(installed: Installed) -> Iterator[Tenancy]:
         runtime.require(SOURCES)
         for factory in (*PROJECTION, *FACTORIES):
             runtime.spawn(controller.run(runtime, factory(runtime)))
-        set_runtime(runtime)
-        stack.callback(set_runtime, None)
+        use_host(runtime)
+        stack.callback(no_host)
         yield Tenancy(installed.cluster, installed.kubeconfig, runtime)
 
 

@@ -16,8 +16,9 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
-from rbac.middleware import access_of
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
+from rbac.current import no_host, use_host
 from rbac.rules import parse_rules
 from tests.rbac.objects import (
     Manifest,
@@ -96,9 +97,9 @@ def shared() -> Iterator[None]:
         WORKSPACE_ROLES: [workspace_role("acme-regular", "acme", regular)],
         WORKSPACE_ROLE_BINDINGS: [workspace_binding("ann", "acme", "acme-regular", "User ann")],
     }
-    set_runtime(StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()}))
+    use_host(StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()}))
     yield
-    set_runtime(None)
+    no_host()
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,6 @@ def shared() -> Iterator[None]:
 def test_a_quota_is_for_those_who_share_it(
     shared: None, who: str, workspace: str, sees: bool
 ) -> None:
-    access = access_of(Identity(who))
+    access = clusters.host.access_for(Identity(who))
     assert access is not None
     assert may_see_quota(access, workspace) is sees

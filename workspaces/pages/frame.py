@@ -187,7 +187,7 @@ async def show(
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
     body = draw(template, {**values, "workspace": visible(opened.name)})
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(request.cluster)
     context = {**head(opened, current), "body": body.html(), "etag": etag}
     response = render(request, "workspaces/live.html", context)
     response["ETag"] = etag

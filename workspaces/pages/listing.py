@@ -51,7 +51,7 @@ async def workspaces(request: ConsoleRequest) -> HttpResponse:
         (entry.projection for entry in entries if may_see(access, entry.key.name)),
         key=lambda found: found.name,
     )
-    await prepare_menu(get_runtime().informers())
+    await prepare_menu(request.cluster)
     context = {
         "lines": [_line(access, found) for found in mine[:MOST]],
         "total": len(mine),

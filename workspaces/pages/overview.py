@@ -14,10 +14,10 @@ from accounts.forms import Field, Form
 from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
+from console.ui.clusters import HOST, clusters
 from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER
 from console.ui.quotawords import resource_label
 from console.ui.registry import kinds
 from console.ui.selection import brought_up
@@ -130,7 +130,7 @@ def _line(opened: Seen, project: Namespace, failing: int) -> ProjectLine:
     state = _("Preparing") if project.preparing else translate(project.status.word)
     return ProjectLine(
         visible(project.name),
-        reverse("project_overview", args=(HOST_CLUSTER, project.name)),
+        reverse("project_overview", args=(HOST, project.name)),
         opened.url("workspace_project", project.name),
         visible(project.alias),
         visible(project.creator),
@@ -178,7 +178,7 @@ def _troubles(opened: Seen) -> list[TroubleLine]:
             except Denied:
                 continue
             troubles = troubles_of(kind, get_runtime().informer(gvr))
-            url = target_url(Target(kind.segment, project.name, ""))
+            url = target_url(HOST, Target(kind.segment, project.name, ""))
             found += (
                 TroubleLine(
                     finding.cause.severity.value,
@@ -242,10 +242,15 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
 
 def quota_form(hard: dict[str, str]) -> Form:
     """One field for each resource of the forms, and for those that the quota has besides."""
-    names = ordered({**dict.fromkeys(RESOURCES, ""), **hard})
+    names, known = ordered({**dict.fromkeys(RESOURCES, ""), **hard}), clusters.host.kinds
     return Form(
         [
-            Field(name, resource_label(name), value=str(hard.get(name, "")), hint=name)
+            Field(
+                name,
+                resource_label(known, name),
+                value=str(hard.get(name, "")),
+                hint=name,
+            )
             for name in names
         ]
     )

@@ -20,9 +20,10 @@ from console.kube.gvr import (
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
+from console.ui.clusters import HOST
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
-from console.ui.links import HOST_CLUSTER, action_url
+from console.ui.links import action_url
 from console.ui.text import visible
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
@@ -83,7 +84,7 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
         "project": visible(name),
         "alias": visible(found.alias),
         "creator": visible(found.creator),
-        "overview_url": reverse("project_overview", args=(HOST_CLUSTER, name)),
+        "overview_url": reverse("project_overview", args=(HOST, name)),
         "own": project_use(name, name) if shows_quota else [],
         "share": project_use(name, SHARE) if shows_quota else [],
         "limits_url": opened.url("workspace_project_limits", name)
@@ -95,9 +96,7 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
         "member_url": opened.url("workspace_project_member", name)
         if access.can("create", ROLE_BINDINGS, namespace=name)
         else "",
-        "delete_url": action_url("delete", HOST_CLUSTER, "namespaces", Key("", name))
-        if may_delete
-        else "",
+        "delete_url": action_url("delete", HOST, "namespaces", Key("", name)) if may_delete else "",
     }
 
 

@@ -22,7 +22,7 @@ from console.kube.runtime import Runtime
 from console.management.commands._cast import bring_cast
 from console.management.commands._installing import install_into
 from console.management.commands._web import check_static_files, prepare_database, run_web
-from console.ui.links import HOST_CLUSTER
+from console.ui.clusters import HOST
 from devcluster.sample.cast import MEMBERS
 from devcluster.sample.manifests import workspaces
 from devcluster.server import DevCluster, DevClusterError
@@ -100,7 +100,7 @@ async def make_workspaces(client: ConsoleClient) -> None:
             "metadata": {"name": name, "annotations": notes},
             "spec": {
                 "template": {"spec": {"manager": managers.get(name, "admin")}},
-                "placement": {"clusters": [{"name": HOST_CLUSTER}]},
+                "placement": {"clusters": [{"name": HOST}]},
             },
         }
         with suppress(Conflict, NotFound):

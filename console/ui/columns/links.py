@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.columns.base import Column
-from console.ui.links import HOST_CLUSTER, detail_url, list_url
+from console.ui.links import detail_url, list_url
 from console.ui.text import visible
 
 #: The lists of what other objects name by its kind alone, as owners and scale targets do.
@@ -87,14 +87,14 @@ class LinkColumn(Column):
         return (not text, text)
 
 
-def target_url(target: Target) -> str:
-    """The object's page, or the list where there is no name; "" for what cannot be the name of an
-    object, whoever wrote it."""
+def target_url(cluster: str, target: Target) -> str:
+    """The object's page in the cluster of this name, or the list where the target has no name; "" for
+    what cannot be the name of an object, whoever wrote it."""
     if "/" in target.name or "/" in target.namespace:
         return ""
     if not target.name:
-        return list_url(HOST_CLUSTER, target.segment, target.namespace)
-    return detail_url(HOST_CLUSTER, target.segment, Key(target.namespace, target.name))
+        return list_url(cluster, target.segment, target.namespace)
+    return detail_url(cluster, target.segment, Key(target.namespace, target.name))
 
 
 def target_of(reference: str, namespace: str) -> Target | None:

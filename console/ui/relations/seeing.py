@@ -26,7 +26,6 @@ from console.ui.columns.links import Target, target_url
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.kind import ResourceKind
 from console.ui.links import list_url
-from console.ui.registry import kinds
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 from console.ui.text import visible
@@ -75,7 +74,7 @@ class Seeing:
 
     @cached_property
     def kind(self) -> ResourceKind | None:
-        return kinds.of(self.gvr)
+        return self.subject.access.cluster.kinds.of(self.gvr)
 
     @cached_property
     def readable(self) -> Readable:
@@ -123,7 +122,7 @@ class Seeing:
             return ""
         if not self.kind.private and self.get(key) is None:
             return ""
-        return target_url(Target(self.kind.segment, key.namespace, key.name))
+        return target_url(self.subject.cluster, Target(self.kind.segment, key.namespace, key.name))
 
     def all_url(self, *query: tuple[str, str]) -> str:
         """The kind's list, narrowed by `query`; "" where there is none."""

@@ -140,7 +140,7 @@ async def test_a_password_alone_is_nobody(alice: Enrolled) -> None:
     assert seen >= 20
     assert (await browser.get("/kapis/iam.kubesphere.io/v1alpha2/users/alice")).status_code == 401
     _, scope = await connect(from_ours(browser))
-    assert (scope["account"], scope["access"]) == (None, None)
+    assert (scope["account"], scope["access_in"]) == (None, None)
     assert not await scope["session_alive"]()
 
 

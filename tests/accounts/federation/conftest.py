@@ -25,7 +25,8 @@ from console.kube.gvr import (
     USERS,
 )
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.accounts.federation.servers import Serve, local_server
 from tests.rbac.fakes import FakeConsole
 from tests.rbac.objects import admin_role, admins, binding
@@ -84,9 +85,9 @@ def runtime(users: Informer[Any], role_bindings: Informer[Any]) -> Iterator[Stat
             NODES: Informer.preloaded(NODES),
         }
     )
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ async def test_sockets_are_refused_and_open_ones_end(
     put(runtime, user("admin", password=HASH, annotations=dict(MARK)))
     assert not await scope["session_alive"]()
     _, later = await connect(from_ours(browser))
-    assert (later["account"], later["access"]) == (None, None)
+    assert (later["account"], later["access_in"]) == (None, None)
 
 
 async def test_the_page_changes_the_password_and_goes_on(

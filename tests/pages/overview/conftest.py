@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.kube.runtime import StaticRuntime, set_runtime
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
 from tests.pages.overview.world import Measuring, make_runtime
 from tests.views.conftest import ClientAs, _site
 
@@ -20,9 +21,9 @@ def metrics() -> Measuring:
 @pytest.fixture
 def runtime(metrics: Measuring) -> Iterator[StaticRuntime]:
     found = make_runtime(datetime.now(UTC).isoformat(), metrics)
-    set_runtime(found)
+    use_host(found)
     yield found
-    set_runtime(None)
+    no_host()
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """What nodes and pods use, on the pages: told where it is known, and why not where it is not."""
 
+from collections.abc import Collection
+
 import pytest
 
 from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.metricslist import Problem
-from console.kube.prometheus import Past
+from console.kube.prometheus import Past, Prometheus
 from console.kube.runtime import StaticRuntime
 from console.kube.usage import History
+from rbac.current import use_host
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
 from tests.views.conftest import ClientAs
@@ -60,24 +63,24 @@ async def it_shows_a_viewer_only_what_their_projects_use(
     assert section(html, "projects").endswith("team-a 1 250m used 200m 64Mi used 64Mi 1")
 
 
-class _Past:
-    """A Prometheus, as pages know it."""
+class _Past(Prometheus):
+    """One that answers what the test says."""
 
     def __init__(self, past: Past) -> None:
         self.past_ = past
         self.asked: list[tuple[object, int]] = []
 
-    async def past(self, namespaces: object, *, seconds: int) -> Past:
+    async def past(self, namespaces: Collection[str] | None, *, seconds: int) -> Past:
         self.asked.append((namespaces, seconds))
         return self.past_
 
 
 async def it_goes_further_back_with_a_prometheus(
-    client_as: ClientAs, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+    client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     assert "?range=" not in await page(client_as, CLUSTER)
     known = _Past(Past(History([1.0] * 120, [2.0**30] * 120)))
-    monkeypatch.setattr("console.pages.capacity._prometheus", known)
+    use_host(runtime, prometheus=known)
     assert 'href="?range=1d"' in await page(client_as, CLUSTER)
     assert known.asked == []
     html = await page(client_as, f"{CLUSTER}?range=1d")

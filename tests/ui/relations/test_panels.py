@@ -98,7 +98,7 @@ def test_uses_says_how_and_what_is_missing(shop: World) -> None:
 @pytest.mark.parametrize("id", ["uses", "map"])
 def test_a_secret_is_a_link_for_whoever_may_list_secrets(shop: World, id: str) -> None:
     pod = Key("shop", "web-2-aaaaa")
-    page = target_url(Target("secrets", "shop", "web-tls"))
+    page = target_url("host", Target("secrets", "shop", "web-tls"))
     assert page in drawn(subject_of(shop, types.PODS, pod), panel(types.PODS, id))
     tenant = PerType({types.PODS: ("shop",), types.SECRETS: ("team-b",)})
     html = drawn(subject_of(shop, types.PODS, pod, tenant), panel(types.PODS, id))
@@ -182,8 +182,8 @@ def test_a_map_leads_to_its_neighbours_and_says_the_same_in_words(shop: World) -
         subject_of(shop, types.REPLICA_SETS, Key("shop", "web-2")), panel(types.REPLICA_SETS, "map")
     )
     links = [a.get("href") for _, tag, a in Elements(html).found if tag == "a"]
-    assert target_url(Target("deployments", "shop", "web")) in links
-    assert target_url(Target("pods", "shop", "web-2-aaaaa")) in links
+    assert target_url("host", Target("deployments", "shop", "web")) in links
+    assert target_url("host", Target("pods", "shop", "web-2-aaaaa")) in links
     said = text(html)
     assert "deployment web — owns — replicaset web-2" in said.lower()
     assert "replicaset web-2 — volume conf — configmap web-conf" in said.lower()

@@ -1,0 +1,84 @@
+"""Whatever is kept between two answers is kept for one cluster.
+
+The member has what the host has, and of every kind an object more, which no page of the host may tell of.
+Pages of both are asked for at random, again and again, by somebody who may see everything in both: each
+says what it said when it was first asked for, and none of the host's knows of the member.
+"""
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from console.kube.gvr import USERS
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import HOST, clusters
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url, list_url
+from console.ui.panels.standard import tabs_of
+from rbac.current import cluster_of, no_host, use_host
+from tests.clusters.conftest import MEMBER, Person, told
+from tests.depth import SEED, number
+from tests.leaks.world import ADMIN, CANARY, KINDS, Clusters, key_of, visible
+
+#: What the request itself and the clock put into a page.
+_OWN = re.compile(r"\b\w{64}\b|data-etag=\"[^\"]*\"|data-now=\"[^\"]*\"|(<time [^>]*>)[^<]*")
+_NOW = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{6}")
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _two_that_are_alike() -> Iterator[None]:
+    worlds = Clusters()
+    use_host(worlds.runtime(False))
+    informers = dict(worlds.runtime(True).informers())
+    # A member has no users of its own.
+    del informers[USERS]
+    member = StaticRuntime(informers)
+    clusters.add(cluster_of(MEMBER, member))
+    yield
+    clusters.remove(MEMBER)
+    no_host()
+
+
+def pages(cluster: str, kind: ResourceKind) -> Iterator[str]:
+    listed = list_url(cluster, kind.segment)
+    yield from (listed, f"{listed}?limit=500&sort=-name", f"{listed}?format=json")
+    key = key_of(visible(kind))
+    for at, tab in enumerate(tabs_of(kind)):
+        yield detail_url(cluster, kind.segment, key, tab.id if at else "")
+
+
+async def test_an_answer_is_the_same_whatever_was_asked_of_the_other_cluster() -> None:
+    random, asker, first = Random(SEED), Person(ADMIN), dict[str, str]()  # noqa: S311  chance
+    known = [kind for kind in KINDS if not kind.private and kind.gvr != USERS]
+    asked: list[tuple[str, str]] = []
+    for _ in range(number(60, 1500)):
+        kind = random.choice(known)
+        # The same of both, one after the other and in any order.
+        both = [(one, page) for one in (HOST, MEMBER) for page in pages(one, kind)]
+        asked += random.sample(both, 4)
+    extra = (f"/search?q={CANARY[:6]}", "/palette?q=anchor", "/clusters/{}", "/clusters/{}/cache")
+    for path in extra * 3:
+        both = [(one, _of(one, path)) for one in (HOST, MEMBER)]
+        asked += random.sample(both, 2)
+    random.shuffle(asked)
+    for cluster, url in asked:
+        response = await asker.get(url)
+        text = _NOW.sub("", _OWN.sub("", await told(response, response.status_code)))
+        assert response.status_code == 200, url
+        other = MEMBER if cluster == HOST else HOST
+        assert f"/clusters/{other}" not in text, url
+        if cluster == HOST:
+            assert CANARY not in text.replace(url, ""), url
+        if "/cache" not in url:
+            assert first.setdefault(url, text) == text, url
+    assert any(CANARY in text for url, text in first.items() if f"/clusters/{MEMBER}" in url)
+
+
+def _of(cluster: str, path: str) -> str:
+    if "{}" in path:
+        return path.format(cluster)
+    return path if cluster == HOST else f"{path}&cluster={cluster}"

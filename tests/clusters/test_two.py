@@ -1,0 +1,271 @@
+"""Nothing of one cluster is in what somebody is told of the other."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from console.audit.models import AuditRecord
+from console.live.screens import get_screens
+from console.metrics.exposition import expose
+from console.metrics.families import all_families
+from console.settings import MIDDLEWARE
+from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.programs]
+
+#: Pages of a cluster, below its address.
+PAGES = (
+    "", "pods", "pods?sort=-name&limit=1", "pods?q=web", "projects/shop", "projects/shop/pods/web-1",
+    "projects/shop/pods/web-1/yaml", "projects/shop/configmaps/settings", "widgets.x.org",
+    "projects/shop/widgets.x.org/gear", "customresourcedefinitions", "namespaces", "nodes", "events",
+    "clusterrolebindings", "cache", "projects/shop/pods/web-1/delete",
+)  # fmt: skip
+#: The same as data.
+EXPORTS = ("pods?format=json", "pods?format=csv", "projects/shop/pods/web-1?format=json",
+           "projects/shop/pods/web-1?format=yaml", "widgets.x.org?format=json")  # fmt: skip
+
+
+@pytest.fixture(params=["host", "member"])
+def part(request: pytest.FixtureRequest, two: Two) -> Part:
+    found: Part = getattr(two, request.param)
+    return found
+
+
+@pytest.fixture
+async def sockets() -> AsyncIterator[list[Socket]]:
+    found: list[Socket] = []
+    yield found
+    for socket in found:
+        await socket.leave()
+
+
+async def opened(sockets: list[Socket], who: str, url: str) -> Socket:
+    """A socket that follows the page at `url`, and has been told all that there was to tell."""
+    socket = Socket(who)
+    assert await socket.connect()
+    sockets.append(socket)
+    await follow(socket, url)
+    return socket
+
+
+async def follow(socket: Socket, url: str) -> None:
+    page = await Person("bea").get(url)
+    etag = page.context["table"].etag
+    await socket.say(json.dumps({"subscribe": url, "etag": etag, "lang": "en"}))
+    assert 'id="freshness"' in await socket.html()
+    await drain(socket)
+
+
+async def drain(socket: Socket) -> None:
+    """Takes what is still on its way."""
+    while not await socket.quiet():
+        await socket.frame()
+
+
+async def listed(url: str, *names: str) -> None:
+    """Waits until a list has these."""
+    bea = Person("bea")
+    async with asyncio.timeout(20):
+        while True:
+            response = await bea.get(url)
+            text = await told(response, response.status_code)
+            if response.status_code == 200 and all(name in text for name in names):
+                return
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture(autouse=True)
+async def _both_are_listed(two: Two) -> None:
+    for one in two:
+        await listed(one.url("pods"), "web-1", f"lone-{one.token}")
+        await listed(one.url("widgets.x.org"), "gear")
+
+
+@pytest.mark.parametrize("rest", [*PAGES, *EXPORTS])
+async def test_a_page_is_of_its_cluster_alone(two: Two, part: Part, rest: str) -> None:
+    text = await Person("bea").text(part.url(rest).rstrip("/"))
+    assert two.other(part).token not in text
+    assert clusters_named(text) <= {part.name}
+    if rest in EXPORTS or rest.startswith(("pods?sort", "widgets", "projects/shop/widgets")):
+        assert part.token in text or "limit=1" in rest
+
+
+def clusters_named(text: str) -> set[str]:
+    return set(re.findall(r"/clusters/([^/?\"'&<\s]+)", text))
+
+
+@pytest.mark.parametrize("path", ["/search?q=", "/search?format=json&q=", "/palette?q="])
+async def test_a_search_is_of_one_cluster(two: Two, part: Part, path: str) -> None:
+    asked = "" if part is two.host else f"&cluster={part.name}"
+    for word in ("web", "lone", "po web", "widgets", "gear"):
+        text = await Person("bea").text(f"{path}{word.replace(' ', '+')}{asked}")
+        assert two.other(part).token not in text
+        assert clusters_named(text) == {part.name}
+    text = await Person("bea").text(f"{path}lone{asked}")
+    assert f"lone-{part.token}" in text
+
+
+async def test_a_search_leads_back_to_its_cluster(two: Two) -> None:
+    text = await Person("bea").text(two.member.url("pods"))
+    assert f'href="/search?cluster={MEMBER}"' in text
+    assert f'name="cluster" value="{MEMBER}"' in text
+    assert "cluster=" not in await Person("bea").text(two.host.url("pods"))
+    assert f"q=web&amp;cluster={MEMBER}" in await Person("bea").text(
+        f"/palette?q=web&cluster={MEMBER}"
+    )
+
+
+@pytest.mark.parametrize("path", ["/clusters/{}/pods", "/clusters/{}", "/search?q=a&cluster={}"])
+async def test_there_is_no_page_of_a_cluster_that_there_is_not(two: Two, path: str) -> None:
+    for name in ("nowhere", "HOST", "host%00", "..", "member.", "%E4%B8%AD"):
+        await Person("bea").text(path.format(name), status=404)
+
+
+async def test_strangers_get_the_same_answer_for_every_name(two: Two, settings: Settings) -> None:
+    settings.MIDDLEWARE = MIDDLEWARE
+    answers = set()
+    for name in ("host", MEMBER, "nowhere"):
+        for rest in ("", "/pods", "/pods?format=json", "/projects/shop/pods/web-1", "/cache"):
+            response = await AsyncClient().get(f"/clusters/{name}{rest}")
+            where = urlsplit(response.get("Location", "")).path
+            answers.add((rest, response.status_code, where, response.get("Content-Length", "")))
+    assert len(answers) == 5
+    assert {code for _rest, code, *_where in answers} == {302, 401}
+
+
+@pytest.mark.parametrize(("who", "where"), [("ann", "member"), ("mel", "host"), ("zoe", "member")])
+async def test_rights_in_one_say_nothing_in_the_other(two: Two, who: str, where: str) -> None:
+    part: Part = getattr(two, where)
+    person = Person(who)
+    assert part.token not in await person.text(part.url("pods"), status=403)
+    same = []
+    for name in ("web-1", "web-9"):
+        text = await person.text(part.url(f"projects/shop/pods/{name}"), status=403)
+        same.append(re.sub(r"\b\w{64}\b", "", text.replace(name, "NAME")))
+        await person.text(part.url(f"projects/shop/pods/{name}/delete"), status=403)
+    assert same[0] == same[1]
+    assert part.token not in same[0]
+    await person.text(part.url("pods?format=json"), status=403)
+    asked = "" if part is two.host else f"&cluster={part.name}"
+    assert part.token not in await person.text(f"/search?q=web{asked}")
+    socket = Socket(who)
+    assert await socket.connect()
+    await socket.say(json.dumps({"subscribe": part.url("pods"), "etag": "", "lang": "en"}))
+    assert (await socket.control())["error"]["code"] == 403
+    assert await socket.closed() == 4403
+
+
+async def test_a_socket_hears_of_its_cluster_alone(two: Two, sockets: list[Socket]) -> None:
+    there = {one.name: await opened(sockets, "bea", one.url("pods")) for one in two}
+    for one in two:
+        name = one.add_pod()
+        assert f'data-key="shop/{name}"' in await there[one.name].html()
+        assert await there[two.other(one).name].quiet()
+        await drain(there[one.name])
+
+
+async def test_whoever_goes_to_the_other_cluster_hears_no_more_of_the_first(
+    two: Two, sockets: list[Socket]
+) -> None:
+    socket = await opened(sockets, "bea", two.host.url("pods"))
+    await follow(socket, two.member.url("pods"))
+    await listed(two.host.url("pods"), two.host.add_pod())
+    assert await socket.quiet()
+    name = two.member.add_pod()
+    assert f'data-key="shop/{name}"' in await socket.html()
+
+
+async def test_a_right_that_is_lost_in_one_ends_what_is_open_there(
+    two: Two, part: Part, sockets: list[Socket]
+) -> None:
+    other = two.other(part)
+    here = await opened(sockets, "bea", part.url("configmaps"))
+    there = await opened(sockets, "bea", other.url("pods"))
+    part.forbid("bea")
+    try:
+        assert (await here.control())["error"]["code"] == 403
+        assert await here.closed() == 4403
+        sockets.remove(here)
+        name = other.add_pod()
+        assert f'data-key="shop/{name}"' in await there.html()
+    finally:
+        part.allow("bea")
+    await listed(part.url("pods"), "web-1")
+
+
+async def test_screens_are_of_one_cluster(two: Two, sockets: list[Socket]) -> None:
+    for one in two:
+        for rest in ("pods", "widgets.x.org", "configmaps"):
+            await opened(sockets, "bea", one.url(rest))
+    names = list(get_screens()._screens)
+    assert len(names) == 6
+    for cluster, kind, source, url, _lang, _rights in names:
+        assert url.startswith(f"/clusters/{cluster.name}/")
+        assert cluster.runtime.informer(kind.gvr) is source
+        assert cluster.kinds.find(kind.segment) is kind
+
+
+async def test_two_definitions_of_one_name_stay_apart(two: Two, sockets: list[Socket]) -> None:
+    """Neither remakes the other's kind, so that nobody's page is fetched again and again."""
+    kinds = [one.cluster.kinds.find("widgets.x.org") for one in two]
+    socket = await opened(sockets, "bea", two.host.url("widgets.x.org"))
+    for _again in range(3):
+        assert "Color" in await Person("bea").text(two.host.url("widgets.x.org"))
+        assert "Size" in await Person("bea").text(two.member.url("widgets.x.org"))
+    assert [one.cluster.kinds.find("widgets.x.org") for one in two] == kinds
+    assert kinds[0] is not kinds[1]
+    assert await socket.quiet()
+
+
+async def test_what_is_deleted_is_deleted_there(two: Two, part: Part) -> None:
+    doomed = part.add_pod()
+    await listed(part.url("pods"), doomed)
+    url = part.url(f"projects/shop/pods/{doomed}/delete")
+    page = await Person("bea").text(url)
+    uid = re.search(r'name="uid" value="([^"]+)"', page)
+    assert uid is not None
+    marks = {one.name: one.server.audit.mark() for one in two}
+    response = await Person("bea").post(url, {"uid": uid[1]})
+    assert response.status_code == 302 and response["Location"] == part.url("pods")
+    for one in two:
+        asked = one.server.audit.requests_since(marks[one.name], verb="delete", user="bea")
+        assert [request.name for request in asked] == ([doomed] if one is part else [])
+    record = await AuditRecord.objects.aget(verb="delete")
+    assert (record.cluster, record.name) == (part.name, doomed)
+
+
+async def test_several_are_deleted_there(two: Two, part: Part) -> None:
+    url = f"/bulk/{part.name}/pods/delete"
+    text = await told(
+        await Person("bea").post(url, {"keys": "shop/web-1\nshop/lone-amber\nshop/lone-birch"})
+    )
+    assert f"lone-{part.token}" in text and two.other(part).token not in text
+    # A list of the other cluster is none of this one's.
+    listing = {"list": two.other(part).url("pods"), "all": "1"}
+    await told(await Person("bea").post(url, listing), status=400)
+
+
+async def test_metrics_name_the_cluster(two: Two) -> None:
+    text = expose(all_families())
+    for one in two:
+        assert (
+            f'quarterdeck_cache_synced{{cluster="{one.name}",group="",version="v1",resource="pods"}} 1'
+            in text
+        )
+
+
+async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:
+    two.member.server.kill()
+    try:
+        assert "web-1" in await Person("bea").text(two.host.url("pods"))
+        assert json.loads(await Person("bea").text("/readyz"))["status"] == "ok"
+        assert "web-1" in await Person("bea").text(two.member.url("pods"))
+    finally:
+        two.member.server.start()
+    await listed(two.member.url("pods"), two.member.add_pod())
