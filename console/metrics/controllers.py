@@ -2,28 +2,32 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from console.kube.controller import Progress, progress
-from console.metrics.exposition import Family
+from prometheus_client.core import CounterMetricFamily as Counter
+from prometheus_client.core import GaugeMetricFamily as Gauge
+from prometheus_client.core import Metric
 
+from console.kube.controller import Progress, progress
+
+_Type = type[Counter] | type[Gauge]
 _Value = Callable[[Progress], float]
 
-_FIGURES: Sequence[tuple[str, str, str, _Value]] = (
-    ("reconciles_total", "counter", "Looks at an object that went well.", lambda p: p.done),
-    ("failures_total", "counter", "Looks at an object that failed.", lambda p: p.failed),
-    ("waiting", "gauge", "Objects to look at.", lambda p: p.waiting),
+_FIGURES: Sequence[tuple[str, _Type, str, _Value]] = (
+    ("reconciles_total", Counter, "Looks at an object that went well.", lambda p: p.done),
+    ("failures_total", Counter, "Looks at an object that failed.", lambda p: p.failed),
+    ("waiting", Gauge, "Objects to look at.", lambda p: p.waiting),
     (
         "retrying",
-        "gauge",
+        Gauge,
         "Objects whose last look failed, tried again later.",
         lambda p: p.retrying,
     ),
 )
 
 
-def controller_families() -> Iterator[Family]:
+def controller_families() -> Iterator[Metric]:
     found = sorted(progress().items())
-    for name, kind, text, value_of in _FIGURES:
-        family = Family(f"quarterdeck_controller_{name}", kind, text)
+    for name, family_of, text, value_of in _FIGURES:
+        family = family_of(f"quarterdeck_controller_{name}", text, labels=["controller"])
         for controller, figures in found:
-            family.add(value_of(figures), controller=controller)
+            family.add_metric([controller], value_of(figures))
         yield family

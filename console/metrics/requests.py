@@ -1,14 +1,12 @@
 """How many requests each route has answered, and how long that took."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter
 from typing import ClassVar
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
-
-from console.live.counters import Durations
+from prometheus_client import Counter, Histogram, Metric
 
 #: Upper bounds in seconds: pages are to take a few milliseconds, calls of kube-apiserver a few seconds.
 BOUNDS = (0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -19,18 +17,30 @@ Answer = HttpResponseBase | Awaitable[HttpResponseBase]
 
 
 class Requests:
-    """Counts of this process. `answered` is by route and class of status, `5xx`."""
+    """Counts of this process, by route; `answered` also by class of status, `5xx`."""
 
     def __init__(self) -> None:
-        self.answered: Counter[tuple[str, str]] = Counter()
-        self.seconds: dict[str, Durations] = {}
+        self.answered = Counter(
+            "quarterdeck_http_requests",
+            "Requests answered.",
+            ("route", "status"),
+            registry=None,
+        )
+        self.seconds = Histogram(
+            "quarterdeck_http_render_seconds",
+            "Time until a response was made, by route.",
+            ("route",),
+            buckets=BOUNDS,
+            registry=None,
+        )
 
     def note(self, route: str, status: int, seconds: float) -> None:
-        self.answered[route, f"{status // 100}xx"] += 1
-        durations = self.seconds.get(route)
-        if durations is None:
-            durations = self.seconds.setdefault(route, Durations(BOUNDS))
-        durations.observe(seconds)
+        self.answered.labels(route, f"{status // 100}xx").inc()
+        self.seconds.labels(route).observe(seconds)
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self.answered.collect()
+        yield from self.seconds.collect()
 
 
 requests = Requests()

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 
 from aiohttp import web
 from django.http import HttpRequest
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from console.metrics.exposition import CONTENT_TYPE, Family, expose
-from console.metrics.families import all_families
+from console.metrics.families import ConsoleCollector
 from console.metrics.readers import may_read
 
 
@@ -15,6 +16,11 @@ class Standalone:
 
     def __init__(self, leading: Callable[[], bool]) -> None:
         self._leading = leading
+        self._registry = CollectorRegistry()
+        self._registry.register(ConsoleCollector())
+        text = "Whether this replica holds the lease."
+        leads = Gauge("quarterdeck_controllers_leading", text, registry=self._registry)
+        leads.set_function(leading)
         application = web.Application()
         application.add_routes(
             [
@@ -42,15 +48,11 @@ class Standalone:
             return web.Response(
                 status=403, text="Metrics are for this machine, or for METRICS_TOKEN.\n"
             )
-        families = [*all_families(), self._leads()]
-        return web.Response(body=expose(families).encode(), headers={"Content-Type": CONTENT_TYPE})
+        text = generate_latest(self._registry)
+        return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"status": "ok", "leading": self._leading()})
-
-    def _leads(self) -> Family:
-        text = "Whether this replica holds the lease."
-        return Family("quarterdeck_controllers_leading", "gauge", text).add(self._leading())
 
 
 def _known(request: web.Request) -> HttpRequest:

@@ -2,9 +2,10 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
+from prometheus_client import generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from console.metrics.exposition import CONTENT_TYPE, expose
-from console.metrics.families import all_families
+from console.metrics.families import ConsoleCollector
 from console.metrics.readers import may_read
 
 #: For whoever sets up a scrape. Says nothing about which of the two was wrong.
@@ -15,4 +16,5 @@ REFUSAL = "Metrics are for this machine, or for a bearer token: set METRICS_TOKE
 async def metrics(request: HttpRequest) -> HttpResponse:
     if not may_read(request):
         return HttpResponse(REFUSAL, status=403, content_type="text/plain; charset=utf-8")
-    return HttpResponse(expose(all_families()), content_type=CONTENT_TYPE)
+    text = generate_latest(ConsoleCollector())
+    return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

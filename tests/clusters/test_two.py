@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import AsyncClient
+from prometheus_client import generate_latest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.live.screens import get_screens
-from console.metrics.exposition import expose
-from console.metrics.families import all_families
+from console.metrics.families import ConsoleCollector
 from console.settings import MIDDLEWARE
 from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told
 
@@ -252,12 +252,10 @@ async def test_several_are_deleted_there(two: Two, part: Part) -> None:
 
 
 async def test_metrics_name_the_cluster(two: Two) -> None:
-    text = expose(all_families())
+    text = generate_latest(ConsoleCollector()).decode()
     for one in two:
-        assert (
-            f'quarterdeck_cache_synced{{cluster="{one.name}",group="",version="v1",resource="pods"}} 1'
-            in text
-        )
+        labels = f'cluster="{one.name}",group="",resource="pods",version="v1"'
+        assert f"quarterdeck_cache_synced{{{labels}}} 1" in text
 
 
 async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:

@@ -34,7 +34,7 @@ def test_one_works_and_says_how(world: World) -> None:
     assert f"_{first.process.pid}_" in holder(world)
     others = [one for one in world.replicas if one is not first and one.process.poll() is None]
     assert len(others) == 1
-    assert "\nquarterdeck_controllers_leading 0\n" in others[0].metrics()
+    assert "\nquarterdeck_controllers_leading 0.0\n" in others[0].metrics()
 
 
 def test_what_fails_is_tried_again_and_shows(world: World) -> None:
@@ -60,7 +60,7 @@ def test_what_fails_is_tried_again_and_shows(world: World) -> None:
         eventually(lambda: not may_update_users(), "kube-apiserver knows")
         world.put(made)
         eventually(
-            lambda: 'quarterdeck_controller_retrying{controller="user"} 1\n' in leader.metrics(),
+            lambda: 'quarterdeck_controller_retrying{controller="user"} 1.0\n' in leader.metrics(),
             "it shows",
         )
     finally:
@@ -68,7 +68,7 @@ def test_what_fails_is_tried_again_and_shows(world: World) -> None:
         world.kubectl("replace", "-f", "-", input=json.dumps({**fresh, "rules": role["rules"]}))
     eventually(lambda: world.get(USERS, "vera").get("status"), "vera is taken in", timeout=60)
     eventually(
-        lambda: 'quarterdeck_controller_retrying{controller="user"} 0\n' in leader.metrics(),
+        lambda: 'quarterdeck_controller_retrying{controller="user"} 0.0\n' in leader.metrics(),
         "nothing is left",
     )
 
@@ -94,7 +94,7 @@ def test_one_that_was_frozen_writes_nothing_any_more(world: World) -> None:
         assert f"_{second.process.pid}_" in holder(world)
     finally:
         os.kill(pid, signal.SIGCONT)
-    eventually(lambda: "\nquarterdeck_controllers_leading 0\n" in first.metrics(), "it stands by")
+    eventually(lambda: "\nquarterdeck_controllers_leading 0.0\n" in first.metrics(), "it stands by")
     world.takes_in("yuri")
     assert f"_{second.process.pid}_" in holder(world)
     assert first.process.poll() is None

@@ -51,12 +51,12 @@ class Replica:
 
     @property
     def leads(self) -> bool:
-        return "\nquarterdeck_controllers_leading 1\n" in self.metrics()
+        return "\nquarterdeck_controllers_leading 1.0\n" in self.metrics()
 
     @property
     def is_idle(self) -> bool:
         """Whether the controllers have begun, and have nothing left to do."""
-        numbers = r'^quarterdeck_controller_(\w+)\{controller="(.*)"\} (\d+)$'
+        numbers = r'^quarterdeck_controller_(\w+)\{controller="(.*)"\} (\d+)\.0$'
         found = {(what, of): int(n) for what, of, n in re.findall(numbers, self.metrics(), re.M)}
         begun = all(found.get(("reconciles_total", name)) for name in BINDERS)
         return begun and not any(n for (what, _), n in found.items() if what == "waiting")
