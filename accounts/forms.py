@@ -53,6 +53,8 @@ class Form:
     fields: Sequence[Field]
     error: Text = ""
     status: int = 400
+    #: Fields by the paths of the object that they become; see `console.views.problems`.
+    causes: Mapping[str, str] = field(default_factory=dict)
     by_name: Mapping[str, Field] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -12,13 +12,14 @@ from access.roles.places import find_role, level_of, list_url, may
 from access.roles.showing import nothing
 from access.roles.undoing import clean, remember
 from access.roles.words import KINDS
-from access.roles.writing import refusal, write
+from access.roles.writing import write
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
+from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
 from rbac.builtin import Origin
@@ -65,7 +66,7 @@ async def delete(
         try:
             await write(request, "delete", gvr, place, name, do)
         except ApiError as error:
-            problem, status = refusal(error), error.page_code
+            problem, status = problems.words(error), error.page_code
         else:
             what = _("deleted role %(name)s") % {"name": name}
             before = clean(found.entry.original())

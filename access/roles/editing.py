@@ -22,7 +22,7 @@ from access.roles.showing import nothing
 from access.roles.tree import titles, tree
 from access.roles.undoing import clean, remember
 from access.roles.words import KINDS
-from access.roles.writing import Escalation, Manifest, refusal, require_held, write
+from access.roles.writing import Escalation, Manifest, require_held, write
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import Key
@@ -35,6 +35,7 @@ from console.kube.projections.roles import (
 from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
+from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
 from rbac.builtin import Origin
@@ -169,7 +170,7 @@ async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool
     except Conflict:
         form.errors["name"] = _("There is a role of this name already.")
     except ApiError as error:
-        form.errors["form"] = refusal(error)
+        form.errors["form"] = problems.words(error)
     else:
         what = _("made role %(name)s") % {"name": form.name}
         place_of = (place, form.name)
@@ -202,7 +203,7 @@ async def _save(
     except Conflict:
         form.errors["conflict"] = _("Somebody else changed this role since it was opened here.")
     except ApiError as error:
-        form.errors["form"] = refusal(error)
+        form.errors["form"] = problems.words(error)
     else:
         what = _("changed role %(name)s") % {"name": found.name}
         if before["metadata"]["resourceVersion"] == form.version:

@@ -14,7 +14,7 @@ from access.roles.editing import MOST
 from access.roles.places import Role, find_role, informer_of, level_of, may
 from access.roles.showing import nothing, shown
 from access.roles.undoing import clean, remember
-from access.roles.writing import Escalation, Manifest, refusal, require_bindable, write
+from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.directory import users
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError, Conflict
@@ -26,6 +26,7 @@ from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
+from console.views import problems
 from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
@@ -74,7 +75,7 @@ async def grant(
         except Conflict:
             problem, status = _("%(name)s has this role already.") % {"name": subject}, 409
         except ApiError as error:
-            problem, status = refusal(error), error.page_code
+            problem, status = problems.words(error), error.page_code
     given = {"kind": kind, "subject": visible(subject)}
     return await shown(request, found, error=problem, given=given, status=status)
 
@@ -106,7 +107,7 @@ async def revoke(
     try:
         await _unbind(request, found, holding)
     except ApiError as error:
-        return await shown(request, found, error=refusal(error), status=error.page_code)
+        return await shown(request, found, error=problems.words(error), status=error.page_code)
     words = {"name": holding.name, "role": name}
     messages.success(request, _("%(name)s has the role %(role)s no more.") % words)
     return HttpResponseRedirect(found.url)

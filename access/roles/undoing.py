@@ -13,19 +13,13 @@ from django.views.decorators.http import require_POST
 
 from access.page import page
 from access.roles.places import Role, informer_of, list_url, role_url
-from access.roles.writing import (
-    Escalation,
-    Manifest,
-    refusal,
-    require_bindable,
-    require_held,
-    write,
-)
+from access.roles.writing import Escalation, Manifest, require_bindable, require_held, write
 from accounts.time import now
 from console.kube.client import ObjectClient
 from console.kube.errors import ApiError
 from console.kube.gvr import GVR, Key
 from console.ui.http import ConsoleRequest
+from console.views import problems
 from console.views.errors import error_page
 from rbac.levels import TYPES, Level, Place
 from rbac.rules import parse_rules
@@ -93,7 +87,7 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
     except Escalation:
         return error_page(request, 403, _("This would give rights that you do not hold."))
     except ApiError as error:
-        messages.error(request, refusal(error))
+        messages.error(request, problems.words(error))
     else:
         await request.session.apop(UNDO, None)
         messages.success(request, _("Undone: %(text)s") % {"text": kept["text"]})

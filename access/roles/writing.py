@@ -7,14 +7,10 @@ in the audit trail before the request leaves; the next page sees the result.
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from access.roles.places import informer_of, may_by_role, may_natively
-from accounts import refusals
 from console.audit.trail import record, request_action
 from console.kube.arrival import arrives
 from console.kube.client import ObjectClient
-from console.kube.errors import ApiError
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
@@ -85,9 +81,3 @@ async def write(
         written = await do(client, recording.audit_id)
     version = written["metadata"]["resourceVersion"] if written else ""
     await arrives(informer_of(gvr), Key(place.namespace, name), version)
-
-
-def refusal(error: ApiError) -> str:
-    """What happened in plain words, then kube-apiserver's own sentence."""
-    changed = _("Somebody else changed it in the meantime.")
-    return refusals.refusal(error, gone=_("It is gone meanwhile."), changed=changed)

@@ -19,7 +19,6 @@ from accounts.new_passwords import set_password
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.passwords import TooBusy, hash_password
 from accounts.protection.endings import end_everything
-from accounts.refusals import refusal
 from accounts.time import now
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user, time_text
 from console.audit.trail import Recording, record, request_action
@@ -32,6 +31,7 @@ from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
+from console.views import problems
 
 
 @sensitive_post_parameters("password")
@@ -40,7 +40,8 @@ from console.ui.links import list_url
 async def new(request: ConsoleRequest) -> HttpResponse:
     access = require(request, "create")
     trusted_users()
-    form = Form([forms.name_field(), *forms.profile_fields(), *forms.password_fields()])
+    fields = [forms.name_field(), *forms.profile_fields(), *forms.password_fields()]
+    form = Form(fields, causes={**forms.CAUSES, "metadata.name": "name"})
     if request.method == "POST":
         form.read(request)
         forms.check_name(form)
@@ -59,7 +60,7 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
     target = find_target(request, "patch", name)
     if target.entry is None:
         return nobody(request, name)
-    form = Form(forms.profile_fields(target.entry.original().get("spec")))
+    form = Form(forms.profile_fields(target.entry.original().get("spec")), causes=forms.CAUSES)
     uid = target.entry.projection.uid
     if request.method == "POST":
         uid = given_uid(request)
@@ -76,7 +77,7 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
                 messages.success(request, _("Saved user %(name)s.") % {"name": name})
                 return HttpResponseRedirect(show_url(name))
         except ApiError as error:
-            form.error = refusal(error)
+            problems.apply(error, form)
     title = _("Edit user %(name)s") % {"name": name}
     return _page(request, form, title, _("Save user"), show_url(name), uid=uid)
 
@@ -113,7 +114,7 @@ async def password(request: ConsoleRequest, name: str) -> HttpResponse:
                 messages.success(request, text % {"name": name})
                 return HttpResponseRedirect(show_url(name))
         except ApiError as error:
-            form.error = refusal(error)
+            problems.apply(error, form)
         except TooBusy:
             form.error = busy_text()
     title = _("Reset the password of user %(name)s") % {"name": name}
@@ -130,7 +131,7 @@ async def _made(request: ConsoleRequest, access: Access, form: Form) -> bool:
             body = _manifest(form, hashed, access.identity.name)
             made = await client.create(USERS, body, audit_id=recording.audit_id)
     except ApiError as error:
-        form.error = refusal(error)
+        problems.apply(error, form)
         return False
     except TooBusy:
         form.error = busy_text()

@@ -13,6 +13,12 @@ from console.kube.gvr import Key
 
 #: Of names: they become labels, which are shorter than names may be.
 MAX_NAME = 63
+#: The fields of the profile, by their paths in a User.
+CAUSES = {
+    "spec.email": "email",
+    "spec.displayName": "displayName",
+    "spec.description": "description",
+}
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 

@@ -22,7 +22,6 @@ from accounts.oauth.holders import UNINITIALIZED
 from accounts.oauth.options import options
 from accounts.own.history import history_of
 from accounts.protection import attempts, signins
-from accounts.refusals import refusal
 from accounts.states import ACTIVE, DISABLED, LOCKED, lock_left
 from accounts.time import now
 from accounts.viewing.state import may_view
@@ -37,6 +36,7 @@ from console.ui.clusters import HOST, Cluster
 from console.ui.http import ConsoleRequest
 from console.ui.links import action_url, list_url
 from console.ui.text import visible
+from console.views import problems
 from console.views.errors import error_page
 
 #: Characters of a uid; Kubernetes' own have 36.
@@ -99,7 +99,7 @@ async def act(request: ConsoleRequest, name: str, act: str) -> HttpResponse:
     try:
         await write_target(request, target, "patch", act, uid, write)
     except ApiError as error:
-        text = refusal(error)
+        text = problems.words(error)
         return await shown(request, target, target.entry, error=text, status=error.page_code)
     if known.after is not None:
         await known.after(name)

@@ -23,7 +23,6 @@ from accounts.new_passwords import new_password_problem, set_password
 from accounts.next_url import safe_next
 from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
-from accounts.refusals import refusal
 from accounts.sessions import Step
 from accounts.steps import onward
 from accounts.time import now
@@ -34,6 +33,7 @@ from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
+from console.views import problems
 from console.views.errors import error_page
 
 
@@ -74,10 +74,8 @@ async def change_password(request: ConsoleRequest, entry: Entry[User], form: For
             await start_anew(request, user)
     except TooBusy:
         form.error = _("Too many passwords are being checked at this moment. Try again soon.")
-    except AuditUnavailable:
-        form.error = _("Nothing was changed, because the audit trail cannot be written.")
-    except ApiError as error:
-        form.error = refusal(error)
+    except (ApiError, AuditUnavailable) as error:
+        problems.apply(error, form)
     return form.is_right
 
 

@@ -11,7 +11,6 @@ from accounts.directory import has_address, users
 from accounts.forms import Field, Form
 from accounts.language import LANGUAGES
 from accounts.own.person import spec_of, write_own
-from accounts.refusals import refusal
 from accounts.writing import Manifest, patch_user
 from console.audit.trail import AuditUnavailable, Recording
 from console.kube.client import ConsoleClient
@@ -20,6 +19,7 @@ from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 from console.ui.shell import theme_of
+from console.views import problems
 
 MAX_EMAIL = 254
 _EMAIL = re.compile(r"[!-?A-~]+@[A-Za-z0-9.-]+")
@@ -50,7 +50,8 @@ def profile_form(request: ConsoleRequest, entry: Entry[User]) -> Form:
                 choices=(("en", "English"), ("zh-hans", "中文")),
             ),
             Field("theme", _("Theme"), "select", theme_of(request), choices=themes),
-        ]
+        ],
+        causes={"spec.email": "email", "spec.displayName": "displayName", "spec.lang": "language"},
     )
 
 
@@ -73,10 +74,8 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: Form
     try:
         if changes:
             await write_own(request, "profile", _writing(changes))
-    except AuditUnavailable:
-        form.error = _("Nothing was changed, because the audit trail cannot be written.")
-    except ApiError as error:
-        form.error = refusal(error)
+    except (ApiError, AuditUnavailable) as error:
+        problems.apply(error, form)
     return form.is_right
 
 

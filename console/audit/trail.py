@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -42,6 +42,9 @@ SESSIONS = GVR("", "", "sessions")
 
 class AuditUnavailable(Exception):
     """The trail cannot be written, so what needs a record is not done."""
+
+    #: The HTTP status of a page that tells of it.
+    page_code: ClassVar[int] = 503
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,11 +94,8 @@ async def _delete(
         await delete_as_user(request, kind, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
-    except ApiError as error:
+    except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
-    except AuditUnavailable:
-        text = _("Nothing was deleted, because the audit trail cannot be written.")
-        return Result(name, "refused", text)
     return Result(name, "done")
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.audit.trail import AuditUnavailable, record, request_action
-from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.errors import ApiError
 from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
@@ -30,7 +30,7 @@ from console.ui.links import action_url, list_url
 from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.text import visible
-from console.ui.words import spoken
+from console.views import problems
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -126,11 +126,8 @@ async def _delete(request: ConsoleRequest, target: Target, access: Access) -> Ht
         return error_page(request, 400, _("The form is not complete. Load the page again."))
     try:
         await delete_as_user(request, target.kind, target.key, access, uid)
-    except ApiError as error:
+    except (ApiError, AuditUnavailable) as error:
         return await _refused(request, target, access, uid, error.page_code, refusal_text(error))
-    except AuditUnavailable:
-        text = _("Nothing was deleted, because the audit trail cannot be written.")
-        return await _refused(request, target, access, uid, 503, text)
     words = {"kind": target.kind.singular, "name": visible(target.key.name)}
     messages.success(request, _("Deleted %(kind)s %(name)s.") % words)
     return HttpResponseRedirect(target.back)
@@ -197,18 +194,7 @@ def _facts(kind: ResourceKind, entry: Entry[Any] | None) -> Sequence[Fact]:
     return kind.facts(entry) if entry is not None else ()
 
 
-def refusal_text(error: ApiError) -> str:
-    """What happened in plain words, then kube-apiserver's own sentence."""
-    return f"{_plain(error)} {visible(spoken(error.message))}"
-
-
-def _plain(error: ApiError) -> str:
-    if isinstance(error, Forbidden):
-        return _("The cluster did not allow it.")
-    if isinstance(error, NotFound):
-        return _("It is already gone.")
-    if isinstance(error, Conflict):
-        return _("It is not the one you saw: another one has taken its name since.")
-    if isinstance(error, Unavailable):
-        return _("The cluster did not answer, so it may or may not be deleted.")
-    return _("The cluster refused.")
+def refusal_text(error: problems.Problem) -> str:
+    changed = _("It is not the one you saw: another one has taken its name since.")
+    unsure = _("The cluster did not answer, so it may or may not be deleted.")
+    return problems.words(error, changed=changed, unsure=unsure)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from console.audit.trail import AuditUnavailable, record, request_action
-from console.kube.errors import ApiError, Forbidden, NotFound, Unavailable
+from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.actions import Reveal
@@ -28,8 +28,8 @@ from console.ui.panels.yaml import LARGEST
 from console.ui.places import find_kind
 from console.ui.revealed import values
 from console.ui.text import visible
-from console.ui.words import spoken
 from console.ui.yamltext import yaml_text
+from console.views import problems
 from console.views.delete import is_in_doubt
 from console.views.denial import denied_page
 from console.views.errors import error_page
@@ -72,12 +72,9 @@ async def _answer(
     except NotFound:
         words = {"kind": kind.singular, "key": visible(str(key))}
         return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
-    except ApiError as error:
-        shown = {"error": f"{_plain(error)} {visible(spoken(error.message))}"}
+    except (ApiError, AuditUnavailable) as error:
+        shown = {"error": problems.words(error, unsure=_("The cluster did not answer."))}
         status = error.page_code
-    except AuditUnavailable:
-        shown = {"error": _("Nothing was revealed, because the audit trail cannot be written.")}
-        status = 503
     context = {
         "kind": kind.view,
         "group": NAV_GROUPS[kind.nav.group],
@@ -111,11 +108,3 @@ def _shown(kind: ResourceKind, manifest: dict[str, Any]) -> dict[str, Any]:
         metadata.pop("managedFields", None)
     fits = len(msgspec.json.encode(manifest)) <= LARGEST
     return {"values": values(manifest), "yaml": yaml_text(kind, manifest) if fits else ""}
-
-
-def _plain(error: ApiError) -> str:
-    if isinstance(error, Forbidden):
-        return _("The cluster did not allow it.")
-    if isinstance(error, Unavailable):
-        return _("The cluster did not answer.")
-    return _("The cluster refused.")

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.forms import Form
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
     GROUP_BINDINGS,
@@ -44,7 +44,7 @@ from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
-from console.ui.words import spoken
+from console.views import problems
 from console.views.asking import refused_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -268,20 +268,5 @@ async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
     except Refused as refused:
         form.error = str(refused)
     except ApiError as error:
-        form.error, form.status = (
-            f"{_plain(error)} {visible(spoken(error.message))}",
-            error.page_code,
-        )
+        problems.apply(error, form)
     return form.is_right
-
-
-def _plain(error: ApiError) -> str:
-    if isinstance(error, Forbidden):
-        return _("The cluster did not allow it.")
-    if isinstance(error, NotFound):
-        return _("It is already gone.")
-    if isinstance(error, Conflict):
-        return _("Somebody else changed it in the meantime. Load the page again.")
-    if isinstance(error, Unavailable):
-        return _("The cluster did not answer, so it may or may not be done.")
-    return _("The cluster refused.")

@@ -178,7 +178,7 @@ async def test_what_is_wrong_is_said_and_what_was_typed_stays(
     ("error", "text"),
     [
         (Forbidden(403, "users is forbidden"), "The cluster did not allow it."),
-        (Conflict(409, "exists"), "Somebody else changed the user in the meantime."),
+        (Conflict(409, "exists"), "Somebody else changed it in the meantime."),
         (Unavailable("connection refused"), "may or may not be done"),
         (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
     ],

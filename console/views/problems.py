@@ -1,0 +1,78 @@
+"""What could not be done, in words: for a page, and for the fields of a form."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.ui.text import visible
+from console.ui.words import spoken
+
+Problem = ApiError | AuditUnavailable
+
+_INDEX = re.compile(r"\[[^\]]*\]")
+
+
+class Form(Protocol):
+    """`causes`: its fields by the paths of the object that they become, `[*]` for any index or key."""
+
+    error: str | Promise
+    status: int
+    causes: Mapping[str, str]
+
+    def refuse(self, name: str, error: str) -> None: ...
+
+
+def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
+    """What happened, then kube-apiserver's own sentence. `gone`, `changed` and `unsure` (no answer came):
+    where there is more to say than the usual."""
+    if isinstance(error, AuditUnavailable):
+        return _("Nothing was done, because the audit trail cannot be written.")
+    return f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
+
+
+def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
+    if isinstance(error, Forbidden):
+        return _("The cluster did not allow it.")
+    if isinstance(error, NotFound):
+        return gone or _("It is already gone.")
+    if isinstance(error, Conflict):
+        return changed or _("Somebody else changed it in the meantime.")
+    if isinstance(error, Unavailable):
+        return unsure or _("The cluster did not answer, so it may or may not be done.")
+    return _("The cluster refused.")
+
+
+def apply(error: Problem, form: Form) -> None:
+    """Puts each cause at its field. If there is none, or one has no field, the whole form says it."""
+    form.status = error.page_code
+    causes = list(_causes(error)) if isinstance(error, ApiError) else []
+    at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
+    for name, text in at_fields:
+        form.refuse(name, text)
+    if not causes or len(at_fields) < len(causes):
+        form.error = words(error)
+
+
+def _causes(error: ApiError) -> Iterator[tuple[str, str]]:
+    """Path and message of each. Webhooks send them too, so they may be anything."""
+    details = error.status.get("details")
+    causes = details.get("causes") if isinstance(details, Mapping) else None
+    for cause in causes if isinstance(causes, list) else ():
+        if isinstance(cause, Mapping) and cause.get("message"):
+            yield str(cause.get("field")), visible(str(cause["message"]))
+
+
+def _field(fields: Mapping[str, str], path: str) -> str:
+    """The one of the path, or else of the longest path that it begins with; "" for none."""
+    paths = (path, _INDEX.sub("[*]", path))
+    above = [
+        known
+        for known in fields
+        if any(f"{one}.".startswith((f"{known}.", f"{known}[")) for one in paths)
+    ]
+    return fields[max(above, key=len)] if above else ""

@@ -1,0 +1,84 @@
+"""What kube-apiserver refuses, at the fields of a form."""
+
+from typing import Any
+
+import pytest
+
+from accounts.forms import Field, Form
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError, Conflict, Invalid, NotFound, Unavailable
+from console.views import problems
+
+CAUSES = {
+    "metadata.name": "name",
+    "spec.rules[*]": "rules",
+    "spec.rules[*].host": "host",
+    "metadata.labels[*]": "labels",
+}
+
+
+def form() -> Form:
+    return Form([Field(name, name) for name in CAUSES.values()], causes=CAUSES)
+
+
+def refused(*causes: Any) -> Form:
+    found = form()
+    details = {"causes": list(causes)}
+    problems.apply(Invalid(422, "no", status={"message": "no", "details": details}), found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("metadata.name", "name"),
+        ("spec.rules[3].host", "host"),
+        ("spec.rules[3].host.more", "host"),
+        ("spec.rules[3].path", "rules"),
+        ("metadata.labels[example.com/a.b]", "labels"),
+    ],
+)
+def it_puts_a_cause_at_the_field_of_its_path(path: str, name: str) -> None:
+    found = refused({"field": path, "message": "Too \u202elong"})
+    assert {field.name: field.error for field in found.wrong} == {name: "Too ⟨U+202E⟩long"}
+    assert (found.error, found.status) == ("", 422)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "metadata", "metadata.names", "spec.rules", "spec.rules[", "..", "[", "]"]
+)
+def it_tells_of_any_other_cause_above_the_form(path: str) -> None:
+    found = refused({"field": "metadata.name", "message": "a"}, {"field": path, "message": "b"})
+    assert found.error == "The cluster refused. no"
+    assert [field.name for field in found.wrong] == ["name"]
+
+
+@pytest.mark.parametrize(
+    "causes", [None, 7, "x", [], [None], [{}], [{"message": ""}], [{"field": ["x"]}], {"a": 1}]
+)
+def it_expects_anything_in_the_place_of_causes(causes: Any) -> None:
+    for details in ({"causes": causes}, causes):
+        found = form()
+        problems.apply(ApiError(422, "no", status={"details": details}), found)
+        assert found.error and not found.is_right
+
+
+def it_says_a_cause_once() -> None:
+    cause = {"field": "metadata.name", "message": "Taken"}
+    assert refused(cause, cause).by_name["name"].error == "Taken"
+
+
+def it_has_its_own_words_where_the_caller_knows_more() -> None:
+    assert problems.words(NotFound(404, "x")).startswith("It is already gone.")
+    assert problems.words(NotFound(404, "x"), gone="No more.") == "No more. x"
+    assert problems.words(Conflict(409, "x"), changed="Changed.") == "Changed. x"
+    assert problems.words(Unavailable("x"), unsure="Who knows.") == "Who knows. x"
+
+
+def it_tells_of_a_trail_that_cannot_be_written() -> None:
+    found = form()
+    problems.apply(AuditUnavailable(), found)
+    assert (found.status, found.error) == (
+        503,
+        "Nothing was done, because the audit trail cannot be written.",
+    )
