@@ -1,6 +1,6 @@
 """Addresses of roles and rights. Included at the root."""
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.urls import path
 
 from access.rights.views import own_rights, rights
@@ -18,7 +18,7 @@ _ACTS = {"edit": edit, "delete": delete, "grant": grant, "revoke": revoke}
 
 async def act_on_role(
     request: ConsoleRequest, level: str, name: str, act: str, namespace: str = ""
-) -> HttpResponse:
+) -> HttpResponseBase:
     view = _ACTS.get(act)
     if view is None:
         raise Http404

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from django.utils.translation import gettext_lazy
+
 from console.kube.arrival import arrives
 from console.kube.clock import SystemClock
 from console.kube.gvr import USERS, Key
@@ -9,6 +11,7 @@ from console.kube.informer import Informer
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
 from console.kube.store import Entry
+from console.ui.decisions import NotArrived
 
 #: How long the cache's word is taken for who may sign in while kube-apiserver is away.
 STALE_USERS = timedelta(minutes=5)
@@ -16,8 +19,10 @@ STALE_USERS = timedelta(minutes=5)
 _clock = SystemClock()
 
 
-class UsersUnknown(Exception):
+class UsersUnknown(NotArrived):
     """The users have not arrived from the cluster yet, or too long ago to be relied on."""
+
+    text = gettext_lazy("The users have not arrived from the cluster.")
 
 
 def users() -> Informer[User]:

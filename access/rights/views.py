@@ -9,9 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
-from access.page import page
 from access.rights.questions import VERBS, Asked, known_resources, read_question
 from access.roles.listing import TITLES
 from access.roles.places import may, shown_url
@@ -28,6 +26,7 @@ from console.ui.nav import prepare_menu
 from console.ui.shell import visible_namespaces
 from console.ui.text import visible
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.current import get_authorizer, get_levels
 from rbac.explanation import Explanation
 from rbac.levels import TYPES, Level, Place
@@ -67,15 +66,13 @@ class Answer:
     beyond_sight: bool = False
 
 
-@require_safe
-@page
+@page("GET")
 async def own_rights(request: ConsoleRequest) -> HttpResponse:
     identity = access_of(request).identity
     return await _page(request, identity, is_self=True)
 
 
-@require_safe
-@page
+@page("GET")
 async def rights(request: ConsoleRequest, name: str) -> HttpResponse:
     access = access_of(request)
     if name == access.identity.name:

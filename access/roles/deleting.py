@@ -4,9 +4,7 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
-from access.page import page
 from access.roles.forms import MAX_ID
 from access.roles.places import find_role, level_of, list_url, may
 from access.roles.showing import nothing
@@ -22,6 +20,7 @@ from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.builtin import Origin
 from rbac.holders import holders
 from rbac.levels import TYPES
@@ -30,8 +29,7 @@ from rbac.levels import TYPES
 MOST = 20
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def delete(
     request: ConsoleRequest, level: str, name: str, namespace: str = ""
 ) -> HttpResponse:

@@ -13,9 +13,7 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
-from access.page import page
 from access.roles.forms import RoleForm, check_name, further_text, read_form
 from access.roles.places import Role, find_role, informer_of, level_of, list_url, may, role_url
 from access.roles.showing import nothing
@@ -38,6 +36,7 @@ from console.ui.http import ConsoleRequest
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.builtin import Origin
 from rbac.catalogue import Template
 from rbac.current import get_levels
@@ -49,8 +48,7 @@ from rbac.words import rule_text, sentences
 MOST = 8
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     """`workspace` or `namespace`: where; `from`: a role to begin with."""
     access = access_of(request)
@@ -74,8 +72,7 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     return _page(request, place, known, form, prefix=prefix)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     access = access_of(request)
     found = find_role(access, level_of(level), namespace, name)

@@ -7,9 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from access.page import page
 from access.roles.editing import MOST
 from access.roles.places import Role, find_role, informer_of, level_of, may
 from access.roles.showing import nothing, shown
@@ -28,6 +26,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
@@ -42,8 +41,7 @@ _LABEL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?")
 
 
-@require_POST
-@page
+@page("POST")
 async def grant(
     request: ConsoleRequest, level: str, name: str, namespace: str = ""
 ) -> HttpResponse:
@@ -80,8 +78,7 @@ async def grant(
     return await shown(request, found, error=problem, given=given, status=status)
 
 
-@require_POST
-@page
+@page("POST")
 async def revoke(
     request: ConsoleRequest, level: str, name: str, namespace: str = ""
 ) -> HttpResponse:

@@ -10,10 +10,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
-from access.page import page
-from access.roles.places import NotArrived, Role, informer_of, may, may_natively, new_url
+from access.roles.places import Role, RolesUnknown, informer_of, may, may_natively, new_url
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS, description_of
 from console.kube.gvr import GVR, ROLE_BINDINGS
@@ -30,6 +28,7 @@ from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
 from console.ui.shell import visible_namespaces
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.builtin import Origin
 from rbac.holders import holders
 from rbac.levels import TYPES, Level, Place
@@ -89,7 +88,7 @@ def _look(access: Access, params: QueryDict, workspace: str = "") -> object:
     place = Place(Level.WORKSPACE, workspace) if workspace else _place(params, _tabs(access))
     try:
         return _content(access, place, _sorted_lines(access, place, params))
-    except NotArrived:
+    except RolesUnknown:
         return None
 
 
@@ -115,9 +114,8 @@ def _level(params: QueryDict, usual: Level) -> Level:
     return Level(given)
 
 
-@require_safe
 @followed(Following(_types, _check, _look))
-@page
+@page("GET")
 async def roles(request: ConsoleRequest) -> HttpResponse:
     """GET /access/roles?level=…; `namespace` narrows those of projects, `all` adds what nobody made."""
     access = access_of(request)
@@ -125,9 +123,8 @@ async def roles(request: ConsoleRequest) -> HttpResponse:
     return await _shown(request, access, _place(request.GET, tabs), tabs)
 
 
-@require_safe
 @followed(Following(_types, _check, _look))
-@page
+@page("GET")
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
     access = access_of(request)
@@ -174,7 +171,7 @@ def _shows_everything(params: QueryDict) -> bool:
 
 
 def _sorted_lines(access: Access, place: Place, params: QueryDict) -> list[Line]:
-    """Raises `Denied`, `NotArrived`."""
+    """Raises `Denied`, `RolesUnknown`."""
     found = _lines(access, place, _shows_everything(params))
     return sorted(found, key=lambda line: (line.place, line.name))
 
@@ -202,7 +199,7 @@ def _may_look(access: Access, level: Level) -> bool:
 
 
 def _readable(access: Access, place: Place) -> Iterator[Entry[Any]]:
-    """Raises `NotArrived`."""
+    """Raises `RolesUnknown`."""
     level, gvr = place.level, TYPES[place.level].roles
     store = informer_of(gvr).store
     if level is Level.PROJECT:

@@ -7,21 +7,24 @@ from urllib.parse import urlencode
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind, get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, NotArrived
 from rbac.builtin import Origin, origin_of
 from rbac.current import get_levels
 from rbac.levels import NATIVE, TYPES, Level, Place
 from rbac.rules import Question, Rules, parse_rules
 
 
-class NotArrived(Exception):
+class RolesUnknown(NotArrived):
     """The first list of a type that is needed is not there yet."""
+
+    text = gettext_lazy("The roles have not arrived from the cluster.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def shown_url(access: Access, place: Place, name: str) -> str:
     """The role's page; "" for whoever may not see it, where there is none, and before that is known."""
     try:
         role = find_role(access, place.level, place.namespace, name)
-    except (Denied, NotArrived, Http404):
+    except (Denied, RolesUnknown, Http404):
         return ""
     return role.url if role is not None else ""
 
@@ -104,13 +107,13 @@ def level_of(text: str) -> Level:
 
 
 def informer_of(gvr: GVR) -> Informer[Any]:
-    """Raises `NotArrived`, and Http404 where the cluster has no such type."""
+    """Raises `RolesUnknown`, and Http404 where the cluster has no such type."""
     try:
         informer = get_runtime().informer(gvr)
     except UnknownKind as error:
         raise Http404 from error
     if not informer.freshness.synced:
-        raise NotArrived
+        raise RolesUnknown
     return informer
 
 
@@ -134,7 +137,7 @@ def may_by_role(access: Access, verb: str, gvr: GVR, place: Place, name: str = "
 
 def find_role(access: Access, level: Level, namespace: str, name: str) -> Role | None:
     """None if there is none, which only those learn who may list all of them. Raises `Denied`,
-    `NotArrived`."""
+    `RolesUnknown`."""
     gvr = TYPES[level].roles
     # Before the lookup, so that what is forbidden and what is missing are one answer.
     natively = may_natively(access, "get", gvr, Place(level, namespace=namespace), name)

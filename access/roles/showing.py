@@ -9,13 +9,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
-from access.page import page
 from access.roles.forms import further_text
 from access.roles.places import (
-    NotArrived,
     Role,
+    RolesUnknown,
     find_role,
     level_of,
     list_url,
@@ -39,6 +37,7 @@ from console.ui.registry import kinds
 from console.ui.text import visible
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.page import page
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
@@ -77,7 +76,7 @@ def _types(params: QueryDict, level: str, name: str, namespace: str = "") -> tup
 def _look(access: Access, params: QueryDict, level: str, name: str, namespace: str = "") -> object:
     try:
         found = find_role(access, level_of(level), namespace, name)
-    except NotArrived:
+    except RolesUnknown:
         found = None
     return _content(access, found, _known_holders(access, found)) if found is not None else None
 
@@ -94,9 +93,8 @@ def _known_holders(access: Access, found: Role) -> Sequence["HolderLine"] | None
     return list(_holders(access, found)) if known else None
 
 
-@require_safe
 @followed(Following(_types, _look, _look))
-@page
+@page("GET")
 async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     found = find_role(access_of(request), level_of(level), namespace, name)
     if found is None:

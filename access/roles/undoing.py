@@ -9,9 +9,7 @@ import msgspec
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from access.page import page
 from access.roles.places import Role, informer_of, list_url, role_url
 from access.roles.writing import Escalation, Manifest, require_bindable, require_held, write
 from accounts.time import now
@@ -21,6 +19,7 @@ from console.kube.gvr import GVR, Key
 from console.ui.http import ConsoleRequest
 from console.views import problems
 from console.views.errors import error_page
+from console.views.page import page
 from rbac.levels import TYPES, Level, Place
 from rbac.rules import parse_rules
 
@@ -74,8 +73,7 @@ async def _kept(request: ConsoleRequest) -> dict[str, Any] | None:
     return kept if kept and now().timestamp() - kept["at"] < SECONDS else None
 
 
-@require_POST
-@page
+@page("POST")
 async def undo(request: ConsoleRequest) -> HttpResponse:
     kept = await _kept(request)
     if kept is None:

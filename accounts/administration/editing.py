@@ -6,10 +6,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from accounts.administration import forms
-from accounts.administration.page import page
 from accounts.administration.show import given_uid, nobody, show_url
 from accounts.administration.target import find_target, require, write_target
 from accounts.controllers import FINALIZER
@@ -32,11 +30,11 @@ from console.ui.clusters import HOST
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.views import problems
+from console.views.page import page
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def new(request: ConsoleRequest) -> HttpResponse:
     access = require(request, "create")
     trusted_users()
@@ -54,8 +52,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     return _page(request, form, _("Create user"), _("Create user"), back)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
     target = find_target(request, "patch", name)
     if target.entry is None:
@@ -83,8 +80,7 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def password(request: ConsoleRequest, name: str) -> HttpResponse:
     """Without the old one, which is why nobody does so to themselves: a browser that was left open must
     not give the account away. Everything that the user has ends with it."""

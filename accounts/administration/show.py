@@ -11,10 +11,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from accounts.administration.acts import ACTS
-from accounts.administration.page import page
 from accounts.administration.target import Target, find_target, require, write_target
 from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
@@ -38,6 +36,7 @@ from console.ui.links import action_url, list_url
 from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
+from console.views.page import page
 
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
@@ -50,15 +49,14 @@ class Button:
     url: str
 
 
-@require_safe
-@page
+@page("GET")
 async def accounts(request: ConsoleRequest) -> HttpResponse:
     """The list is that of the kind."""
     require(request, "list")
     return HttpResponseRedirect(list_url(HOST, _SEGMENT))
 
 
-@page
+@page("GET")
 async def from_list(
     request: ConsoleRequest, cluster: Cluster, resource: str, name: str
 ) -> HttpResponse:
@@ -69,8 +67,7 @@ async def from_list(
     return HttpResponseRedirect(show_url(name))
 
 
-@require_safe
-@page
+@page("GET")
 async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     target = find_target(request, "get", name)
     if target.entry is None:
@@ -78,8 +75,7 @@ async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     return await shown(request, target, target.entry)
 
 
-@require_POST
-@page
+@page("POST")
 async def act(request: ConsoleRequest, name: str, act: str) -> HttpResponse:
     """`uid`: of the user that was shown."""
     known = ACTS.get(act)

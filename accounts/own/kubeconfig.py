@@ -8,26 +8,22 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from accounts.kubeconfigs.asking import ask, kubeconfig_text
-from accounts.own.page import own_page
-from accounts.own.person import own_name
+from accounts.own.person import own_name, own_user
 from accounts.time import now
 from console.audit.trail import record, request_action
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
-from console.kube.projections import User
 from console.kube.runtime import get_runtime
-from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
+from console.views.page import page
 
 
-@require_POST
-@own_page
-async def kubeconfig(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
     """The file, or back to the page with a sentence that says why not."""
-    runtime, name = get_runtime(), own_name(request)
+    runtime, name, entry = get_runtime(), own_name(request), own_user(request)
     action = request_action(request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name)
     try:
         async with record(action) as recording:

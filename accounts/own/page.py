@@ -1,59 +1,24 @@
-"""What the pages of the own account share: who may see them, and the one page that has all of it."""
-
-from collections.abc import Callable, Coroutine
-from functools import wraps
-from typing import Any
+"""The page of the own account, which has all of it."""
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import DatabaseError
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
-from accounts.directory import UsersUnknown
 from accounts.factors.checking import has_factor
 from accounts.forms import Form
 from accounts.named import register as named
 from accounts.named.forms import token_form
 from accounts.own.history import history_of
 from accounts.own.password import password_form
-from accounts.own.person import own_user
 from accounts.own.profile import profile_form
 from accounts.protection import signins
 from accounts.time import now
-from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
-from console.views.errors import error_page
-from console.views.guard import refuse_anonymous
-
-Page = Callable[[ConsoleRequest, Entry[User]], Coroutine[Any, Any, HttpResponse]]
-View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
 OTHERS = "others"
-
-
-def own_page(page: Page) -> View:
-    """For whoever is signed in with a browser, with their own user. A token is for the cluster."""
-
-    @wraps(page)
-    async def view(request: ConsoleRequest) -> HttpResponse:
-        refusal = refuse_anonymous(request)
-        if refusal is not None:
-            return refusal
-        if getattr(request, "bearer", None) is not None:
-            return error_page(request, 403, _("You may not do this."))
-        try:
-            return await page(request, own_user(request))
-        except (ApiError, UsersUnknown):
-            return error_page(request, 503, _("The users have not arrived from the cluster."))
-        except (AuditUnavailable, DatabaseError):
-            return error_page(request, 503, _("The database cannot be used."))
-
-    return view
 
 
 async def account_page(

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from accounts.factors import register
 from accounts.factors.checking import check_code, has_factor
@@ -26,22 +25,23 @@ from accounts.factors.enrolling import (
 from accounts.forms import Form
 from accounts.login_page import too_many
 from accounts.oauth.options import options
-from accounts.own.page import own_page
 from accounts.own.password import check_present, present_password
+from accounts.own.person import own_user
 from accounts.passwords import TooBusy
 from console.audit.trail import record
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
+from console.views.page import page
 
 #: What the buttons of a factor that is on send as `act`.
 OFF, CODES = "off", "codes"
 
 
 @sensitive_post_parameters("current", "code")
-@require_http_methods(["GET", "HEAD", "POST"])
-@own_page
-async def second_factor(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("GET", "POST", bearer=False)
+async def second_factor(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
     if await has_factor(entry.projection):
         return await _change(request, entry)
     return await _set_up(request, entry)

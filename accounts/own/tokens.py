@@ -5,24 +5,22 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from accounts.named import forms
 from accounts.named import register as named
 from accounts.oauth.holders import holder_of
-from accounts.own.page import account_page, own_page
-from accounts.own.person import own_name
+from accounts.own.page import account_page
+from accounts.own.person import own_name, own_user
 from accounts.own.views import is_id
 from accounts.time import now
 from console.audit.trail import SESSIONS, record, request_action
-from console.kube.projections import User
-from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
+from console.views.page import page
 
 
-@require_POST
-@own_page
-async def make_token(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def make_token(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
     form, fresh = forms.token_form(), ""
     form.read(request)
     forms.check(form)
@@ -48,9 +46,8 @@ async def make_token(request: ConsoleRequest, entry: Entry[User]) -> HttpRespons
     return await account_page(request, entry, fresh=fresh)
 
 
-@require_POST
-@own_page
-async def end_token(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def end_token(request: ConsoleRequest) -> HttpResponse:
     """`token`: the id of one."""
     name, given = own_name(request), request.POST.get("token", "")
     action = request_action(request, "delete", SESSIONS, subresource="api-token")

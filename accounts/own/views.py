@@ -13,34 +13,31 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
 
 from accounts.language import set_language
-from accounts.own.page import OTHERS, account_page, own_page
+from accounts.own.page import OTHERS, account_page
 from accounts.own.password import change_password, password_form
-from accounts.own.person import own_name
+from accounts.own.person import own_name, own_user
 from accounts.own.profile import change_profile, profile_form
 from accounts.protection import signins
 from accounts.protection.endings import tell_replicas
 from accounts.time import now
 from console.audit.trail import SESSIONS, record, request_action
-from console.kube.projections import User
 from console.kube.runtime import get_runtime
-from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
 from console.ui.shell import THEME_COOKIE
+from console.views.page import page
 from console.views.preferences import YEAR
 
 
-@require_safe
-@own_page
-async def account(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
-    return await account_page(request, entry)
+@page("GET", bearer=False)
+async def account(request: ConsoleRequest) -> HttpResponse:
+    return await account_page(request, own_user(request))
 
 
-@require_POST
-@own_page
-async def profile(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def profile(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
     form = profile_form(request, entry)
     if not await change_profile(request, entry, form):
         return await account_page(request, entry, profile=form)
@@ -56,9 +53,9 @@ async def profile(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
 
 
 @sensitive_post_parameters("current", "password", "again")
-@require_POST
-@own_page
-async def password(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def password(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
     form = password_form(entry)
     if not await change_password(request, entry, form):
         return await account_page(request, entry, password=form)
@@ -66,9 +63,8 @@ async def password(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
     return HttpResponseRedirect(reverse("accounts:own:account"))
 
 
-@require_POST
-@own_page
-async def end_sessions(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
+@page("POST", bearer=False)
+async def end_sessions(request: ConsoleRequest) -> HttpResponse:
     """`session`: the id of one, or `others`."""
     name, given = own_name(request), request.POST.get("session", "")
     current = request.session.session_key

@@ -7,9 +7,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.administration.page import page
 from accounts.administration.show import nobody, show_url
 from accounts.administration.target import require
 from accounts.directory import users
@@ -29,14 +27,14 @@ from console.kube.gvr import USERS, Key
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
+from console.views.page import page
 from rbac.words import rule_text
 
 #: Rights beyond one's own that are named.
 MOST = 5
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     """GET says what it means, POST begins it."""
     viewer = _viewer(request)
@@ -61,8 +59,7 @@ async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("dashboard"))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def confirm(request: ConsoleRequest) -> HttpResponse:
     """Lets changes through, which are made as the other user."""
     viewing = _viewing(request)
@@ -77,8 +74,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("dashboard"))
 
 
-@require_POST
-@page
+@page("POST")
 async def end(request: ConsoleRequest) -> HttpResponse:
     viewing = _viewing(request)
     if viewing is None:

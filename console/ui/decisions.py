@@ -5,6 +5,9 @@ and missing objects give the same answer at the same cost.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from django.utils.functional import Promise
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
@@ -19,6 +22,15 @@ class Denied(Exception):
         self.gvr = gvr
         self.namespace = namespace
         super().__init__(f"{verb} {gvr.qualified} in {namespace or 'any namespace'}")
+
+
+class NotArrived(Exception):
+    """What is needed has not arrived from the cluster yet. Its text says so to people."""
+
+    text: ClassVar[str | Promise]
+
+    def __str__(self) -> str:
+        return str(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,11 @@ _REASONS = {
     404: "NotFound",
     405: "MethodNotAllowed",
     409: "Conflict",
+    422: "Invalid",
+    429: "TooManyRequests",
     500: "InternalError",
     503: "ServiceUnavailable",
+    504: "Timeout",
 }
 
 

@@ -28,8 +28,13 @@ TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("This request cannot be read"),
     403: gettext_lazy("Not allowed"),
     404: gettext_lazy("There is nothing here"),
+    409: gettext_lazy("Changed in the meantime"),
+    422: gettext_lazy("Not accepted"),
+    429: gettext_lazy("Too many requests"),
     500: gettext_lazy("Something broke"),
+    502: gettext_lazy("The cluster failed"),
     503: gettext_lazy("Not available now"),
+    504: gettext_lazy("No answer in time"),
 }
 
 
@@ -42,14 +47,15 @@ class Up:
 
 
 def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
-    """`code` is one of `TITLES`."""
+    """`code`: one of `TITLES` says more than that it is the client's fault, or not."""
     if _wants_data(request):
         return status_response(code, text)
-    context = {"title": TITLES[code], "text": text, "request_id": _request_id(request)}
+    title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
+    context = {"code": code, "title": title, "text": text, "request_id": _request_id(request)}
     if _has_a_menu(request) and not is_fragment(request):
-        inside = {**context, "code": code, "up": _up(request)}
+        inside = {**context, "up": _up(request)}
         return render(request, "errors/inside.html", inside, status=code)
-    return render(request, f"errors/{code}.html", context, status=code)
+    return render(request, "errors/page.html", context, status=code)
 
 
 def _has_a_menu(request: HttpRequest) -> TypeGuard[ConsoleRequest]:
@@ -82,13 +88,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if _wants_data(request):
         return status_response(500, text)
     context = {
+        "code": 500,
         "title": TITLES[500],
         "text": text,
         "request_id": _request_id(request),
         "lang": get_language() or "en",
         "theme": theme_of(request),
     }
-    return HttpResponse(render_to_string("errors/500.html", context), status=500)
+    return HttpResponse(render_to_string("errors/page.html", context), status=500)
 
 
 def _up(request: HttpRequest) -> Up | None:

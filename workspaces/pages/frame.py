@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
-from django.db import DatabaseError
 from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,8 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.directory import UsersUnknown
 from accounts.forms import Form
-from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
@@ -45,13 +43,11 @@ from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
 from console.views import problems
-from console.views.asking import refused_page
-from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_of
+from console.views.page import View
 from workspaces.rights import WorkspaceRights, may_see, rights_in
 from workspaces.services.acting import Doer, Overtaken, Refused
 
-View = Callable[..., Coroutine[Any, Any, HttpResponse]]
 #: What a page shows of a workspace, by the names of its template; called with what is in the address.
 Values = Callable[..., Mapping[str, Any]]
 
@@ -114,31 +110,14 @@ class Open(Seen):
         return Doer(self.request, self.access, self.name)
 
 
-def page(view: View) -> View:
-    """For whoever is signed in. What the viewer may not is one answer, whatever there is."""
-
-    @wraps(view)
-    async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        refused = refuse_anonymous(request)
-        if refused is not None:
-            return refused
-        try:
-            await follow()
-            return await view(request, *args, **kwargs)
-        except Denied as denied:
-            return refused_page(request, denied, str(kwargs.get("workspace", "")))
-        except UnknownKind:
-            return error_page(request, 503, _("The users have not arrived from the cluster."))
-        except (AuditUnavailable, DatabaseError):
-            return error_page(request, 503, _("The database cannot be used."))
-
-    return guarded
-
-
 async def follow() -> None:
-    """Follows what the pages are made of; waits if nobody did so before."""
+    """Follows what the pages are made of; waits if nobody did so before. Raises `UsersUnknown` where the
+    cluster does not know their types."""
     runtime = get_runtime()
-    late = [gvr for gvr in FOLLOWED if not runtime.informer(gvr).freshness.synced]
+    try:
+        late = [gvr for gvr in FOLLOWED if not runtime.informer(gvr).freshness.synced]
+    except UnknownKind as error:
+        raise UsersUnknown from error
     if late:
         waits = (runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late)
         await asyncio.gather(*waits)
@@ -158,8 +137,9 @@ def live(values: Values, *types: GVR) -> Callable[[View], View]:
     return followed(Following(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look))
 
 
-def open_workspace(request: ConsoleRequest, name: str) -> Open:
-    """Raises `Denied`, whether or not there is such a workspace, and `Http404`."""
+async def open_workspace(request: ConsoleRequest, name: str) -> Open:
+    """Raises `Denied`, whether or not there is such a workspace, `Http404` and `UsersUnknown`."""
+    await follow()
     access = access_of(request)
     return Open(access, _find(access, name), request)
 

@@ -5,15 +5,15 @@ from decimal import Decimal
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
 from accounts.forms import Field, Form
 from console.kube.gvr import LIMIT_RANGES
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
+from console.views.page import page
 from workspaces.amounts import Amounts
-from workspaces.pages.frame import done, form_page, open_workspace, page
+from workspaces.pages.frame import done, form_page, open_workspace
 from workspaces.pages.overview import read_amounts
 from workspaces.pages.projects import open_project
 from workspaces.services.limits import (
@@ -26,11 +26,10 @@ from workspaces.services.limits import (
 )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """As the user."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("update", LIMIT_RANGES, namespace=name):
         raise Denied("update", LIMIT_RANGES, name)

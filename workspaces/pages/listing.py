@@ -7,7 +7,6 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
 from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
@@ -19,7 +18,8 @@ from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
 from console.views.guard import access_of
-from workspaces.pages.frame import done, page
+from console.views.page import page
+from workspaces.pages.frame import done, follow
 from workspaces.quotas import Use, projects_of, workspace_use
 from workspaces.rights import MEMBERS, may_see, may_see_quota, rights_in
 from workspaces.services import settings
@@ -42,9 +42,9 @@ class Line:
     ending: bool
 
 
-@require_safe
-@page
+@page("GET")
 async def workspaces(request: ConsoleRequest) -> HttpResponse:
+    await follow()
     access = access_of(request)
     entries = get_runtime().informer(WORKSPACES).store.snapshot().entries.values()
     mine = sorted(
@@ -77,9 +77,9 @@ def _line(access: Access, found: Workspace) -> Line:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def new(request: ConsoleRequest) -> HttpResponse:
+    await follow()
     access = access_of(request)
     if not access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)

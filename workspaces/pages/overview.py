@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
 from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
@@ -24,9 +23,10 @@ from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate
+from console.views.page import page
 from workspaces.amounts import Amounts
 from workspaces.names import SHARE
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.quotas import (
     RESOURCES,
     Use,
@@ -88,11 +88,10 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_safe
 @live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, *WATCHED)
-@page
+@page("GET")
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     await _bring_up(WATCHED)
     return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
 
@@ -105,11 +104,10 @@ def _projects(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_safe
 @live(_projects, RESOURCE_QUOTAS, PODS)
-@page
+@page("GET")
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     await _bring_up((PODS,))
     return await show(opened, "workspace_projects", "workspaces/_projects.html", _projects(opened))
 
@@ -209,12 +207,11 @@ def _quota(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS)
-@page
+@page("GET", "POST")
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """How much of each resource all projects may use together; a form for those who may say so."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
         return await show(opened, "workspace_quota", "workspaces/_quota.html", _quota(opened))
     settings.may_set_quota(opened.doer)

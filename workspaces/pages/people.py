@@ -6,12 +6,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
 from console.kube.gvr import GROUP_BINDINGS, GROUPS
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
+from console.views.page import page
 from workspaces.pages.frame import (
     Open,
     Seen,
@@ -19,7 +19,6 @@ from workspaces.pages.frame import (
     form_page,
     live,
     open_workspace,
-    page,
     show,
 )
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
@@ -46,18 +45,16 @@ def _members(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_safe
 @live(_members)
-@page
+@page("GET")
 async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     return await show(opened, "workspace_members", "workspaces/_members.html", _members(opened))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
     form = Form([Field("user", _("User"), required=True), _role_field(opened)])
     if request.method == "POST":
@@ -75,11 +72,10 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
     """The role of one member."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("update", MEMBERS)
     found = _member(opened, user)
     form = Form([_role_field(opened, found.roles[0])])
@@ -101,10 +97,9 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("delete", MEMBERS)
     _member(opened, user)
     form = Form([])
@@ -148,11 +143,10 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @live(_departments, GROUPS, GROUP_BINDINGS)
-@page
+@page("GET", "POST")
 async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     if "new" not in request.GET and request.method != "POST":
         values = _departments(opened)
         return await show(opened, "workspace_departments", "workspaces/_departments.html", values)
@@ -181,11 +175,10 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
     """Its role, and somebody more in it."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("update", DEPARTMENTS)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:
@@ -222,10 +215,9 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def delete_department(request: ConsoleRequest, workspace: str, group: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("delete", DEPARTMENTS)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:

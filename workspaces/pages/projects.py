@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.forms import Field, Form
 from console.kube.gvr import (
@@ -25,19 +24,19 @@ from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.links import action_url
 from console.ui.text import visible
+from console.views.page import page
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.pages.overview import quota_form, read_amounts
 from workspaces.quotas import project_use, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     opened.rights.require("create", PROJECTS)
     hint = _("Lower-case letters, digits and -; it cannot be changed later.")
     about = [
@@ -100,20 +99,18 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
     }
 
 
-@require_safe
 @live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS)
-@page
+@page("GET")
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)
     return await show(opened, "workspace_projects", "workspaces/_project.html", values)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """The project's own quota, as the user."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("update", RESOURCE_QUOTAS, namespace=name):
         raise Denied("update", RESOURCE_QUOTAS, name)
@@ -142,11 +139,10 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def member(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     """Gives somebody a role in the project, or takes it away, as the user."""
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     name = open_project(opened, namespace).name
     if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
         raise Denied("create", ROLE_BINDINGS, name)

@@ -7,14 +7,14 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
 from accounts.forms import Field, Form
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
-from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, page, show
+from console.views.page import page
+from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.quotas import projects_of
 from workspaces.rights import ITSELF
 from workspaces.services import settings
@@ -35,11 +35,10 @@ def _settings(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @live(_settings, WORKSPACE_TEMPLATES)
-@page
+@page("GET", "POST")
 async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
         values = _settings(opened)
         return await show(opened, "workspace_settings", "workspaces/_settings.html", values)
@@ -87,10 +86,9 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@page
+@page("GET", "POST")
 async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = open_workspace(request, workspace)
+    opened = await open_workspace(request, workspace)
     if not opened.access.can("delete", WORKSPACE_TEMPLATES, name=opened.name):
         raise Denied("delete", WORKSPACE_TEMPLATES)
     entry = settings.template_of(opened.name)

@@ -111,7 +111,7 @@ def test_an_empty_list_keeps_its_table_for_what_comes_later() -> None:
             cluster="host", namespaces=(POLYGLOT,), namespace=POLYGLOT)}),
         ("ui/_freshness.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
         ("ui/_banner.html", {"live": SimpleNamespace(state="stale", since=None, problem=POLYGLOT)}),
-        ("errors/404.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),
+        ("errors/page.html", {"title": POLYGLOT, "text": POLYGLOT, "request_id": POLYGLOT}),
     ],
 )  # fmt: skip
 def test_foreign_text_stays_text(name: str, context: dict[str, object]) -> None:
@@ -137,7 +137,7 @@ def test_rows_are_out_of_htmxs_reach() -> None:
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_error_pages_need_nothing(code: int, language: str) -> None:
     with translation.override(language):
-        html = draw(f"errors/{code}.html")
+        html = draw("errors/page.html", code=code)
     found = Elements(html).found
     page = next(attributes for _, tag, attributes in found if tag == "html")
     assert page["lang"] == {"en": "en", "zh-hans": "zh-Hans"}[language]

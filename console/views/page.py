@@ -1,0 +1,63 @@
+"""What all pages share: that somebody is signed in, and what is answered to what goes wrong."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from typing import Any
+
+from django.db import DatabaseError
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError
+from console.kube.runtime import UnknownKind
+from console.ui.decisions import Denied, NotArrived
+from console.ui.http import ConsoleRequest
+from console.views import problems
+from console.views.asking import refused_page
+from console.views.denial import denied_page
+from console.views.errors import error_page
+from console.views.guard import refuse_anonymous
+
+View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
+
+
+def page(*methods: str, bearer: bool = True) -> Callable[[View], View]:
+    """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
+    GET. `bearer`: whether a token will do in the place of a browser's session."""
+    allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
+
+    def decorate(view: View) -> View:
+        @require_http_methods(allowed)
+        @wraps(view)
+        async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            refused = refuse_anonymous(request)
+            if refused is not None:
+                return refused
+            if not bearer and getattr(request, "bearer", None) is not None:
+                return error_page(request, 403, _("You may not do this."))
+            try:
+                return await view(request, *args, **kwargs)
+            except Denied as denied:
+                return _denied(request, denied, kwargs)
+            except UnknownKind as error:
+                # Its definition went between two looks.
+                raise Http404 from error
+            except NotArrived as error:
+                return error_page(request, 503, str(error))
+            except (AuditUnavailable, DatabaseError):
+                return error_page(request, 503, _("The database cannot be used."))
+            except ApiError as error:
+                return error_page(request, error.page_code, problems.words(error))
+
+        return guarded
+
+    return decorate
+
+
+def _denied(request: ConsoleRequest, denied: Denied, named: Mapping[str, Any]) -> HttpResponse:
+    """`named`: by the address. A workspace has rights of which Kubernetes knows nothing."""
+    if "workspace" in named:
+        return refused_page(request, denied, str(named["workspace"]))
+    return denied_page(request, denied)

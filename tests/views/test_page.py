@@ -1,0 +1,81 @@
+"""What every page answers to what goes wrong."""
+
+import pytest
+from django.db import DatabaseError
+from django.http import Http404, HttpResponse
+from django.test import AsyncRequestFactory
+
+from access.roles.places import RolesUnknown
+from accounts.directory import UsersUnknown
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError, Conflict, ServerError, Unavailable
+from console.kube.gvr import PODS
+from console.kube.runtime import UnknownKind
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.views.page import page
+
+
+def a_request(method: str = "GET", account: str | None = "alice", **attributes: object) -> object:
+    request = AsyncRequestFactory().generic(method, "/x")
+    for name, value in {"account": account, "htmx": None, **attributes}.items():
+        setattr(request, name, value)
+    return request
+
+
+async def answer_to(error: Exception) -> HttpResponse:
+    @page("GET")
+    async def view(request: ConsoleRequest) -> HttpResponse:
+        raise error
+
+    response = await view(a_request())
+    assert isinstance(response, HttpResponse)
+    return response
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (Denied("get", PODS), 403, "You may not"),
+        (UsersUnknown(), 503, "The users have not arrived from the cluster."),
+        (RolesUnknown(), 503, "The roles have not arrived from the cluster."),
+        (AuditUnavailable(), 503, "The database cannot be used."),
+        (DatabaseError("gone"), 503, "The database cannot be used."),
+        (Unavailable("refused"), 503, "may or may not be done. refused"),
+        (Conflict(409, "stale"), 409, "Changed in the meantime"),
+        (ServerError(500, "etcd"), 502, "The cluster failed"),
+        (ServerError(504, "slow"), 504, "No answer in time"),
+        (ApiError(418, "teapot"), 418, "This request cannot be read"),
+    ],
+)
+async def it_says_what_went_wrong(error: Exception, code: int, text: str) -> None:
+    response = await answer_to(error)
+    assert response.status_code == code
+    assert text in response.content.decode()
+
+
+async def it_has_no_page_of_a_type_that_went() -> None:
+    with pytest.raises(Http404):
+        await answer_to(UnknownKind("widgets"))
+
+
+async def it_leaves_faults_of_ours_alone() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await answer_to(ZeroDivisionError())
+
+
+@page("GET", bearer=False)
+async def of_a_browser(request: ConsoleRequest) -> HttpResponse:
+    return HttpResponse("fine")
+
+
+async def it_is_for_whoever_is_signed_in() -> None:
+    assert (await of_a_browser(a_request())).status_code == 200
+    assert (await of_a_browser(a_request("HEAD"))).status_code == 200
+    assert (await of_a_browser(a_request(account=None))).status_code == 302
+    assert (await of_a_browser(a_request("POST"))).status_code == 405
+
+
+async def it_asks_for_a_browser_where_a_token_will_not_do() -> None:
+    assert (await of_a_browser(a_request(bearer=None))).status_code == 200
+    assert (await of_a_browser(a_request(bearer=object()))).status_code == 403
