@@ -29,13 +29,13 @@ class TenantAccess:
     ) -> bool:
         return namespace in OWN and not subresource and bool(self.namespaces_where(verb, gvr))
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         return OWN if verb in _READS and gvr == PODS else frozenset()
 
     def standing(self) -> str:
         return self.identity.name
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         return frozenset()
 
 

@@ -112,16 +112,22 @@ class Authorizer:
             identity, verb, NAMESPACES, False, lambda rights: rights.allows_path(verb, path)
         )
 
-    def namespaces_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(
+        self, identity: Identity, verb: str, gvr: GVR, subresource: str = ""
+    ) -> frozenset[str] | None:
         def work_out(rights: Rights) -> frozenset[str] | None:
-            return rights.namespaces_where(verb, gvr.group, gvr.resource)
+            return rights.namespaces_where(verb, gvr.group, gvr.resource, subresource)
 
         nothing: frozenset[str] | None = frozenset()
-        return self._ask(identity, verb, gvr, nothing, work_out)
+        return self._ask(identity, verb, gvr, nothing, work_out, subresource)
 
-    def names_where(self, identity: Identity, verb: str, gvr: GVR) -> frozenset[Key]:
-        nothing = frozenset[Key]()
-        return self._ask(identity, verb, gvr, nothing, lambda rights: _names(rights, verb, gvr))
+    def names_where(
+        self, identity: Identity, verb: str, gvr: GVR, subresource: str = ""
+    ) -> frozenset[Key]:
+        def work_out(rights: Rights) -> frozenset[Key]:
+            return _names(rights, verb, gvr, subresource)
+
+        return self._ask(identity, verb, gvr, frozenset[Key](), work_out, subresource)
 
     def standing(self, identity: Identity) -> tuple[Rights, bool] | None:
         """The rights that count for reading; others take their place when they change. True beside them:
@@ -245,11 +251,11 @@ class RoleAccess:
     ) -> bool:
         return self.authorizer.allows(self.identity, verb, gvr, subresource, namespace, name)
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        return self.authorizer.namespaces_where(self.identity, verb, gvr)
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        return self.authorizer.namespaces_where(self.identity, verb, gvr, subresource)
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
-        return self.authorizer.names_where(self.identity, verb, gvr)
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
+        return self.authorizer.names_where(self.identity, verb, gvr, subresource)
 
     def standing(self) -> tuple[Rights, bool] | None:
         return self.authorizer.standing(self.identity)
@@ -257,15 +263,17 @@ class RoleAccess:
     def in_doubt(self) -> bool:
         return self.authorizer.in_doubt()
 
-    def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> tuple[str, ...]:
+    def granters(
+        self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
+    ) -> tuple[str, ...]:
         """Those of `console.ui.access.Explaining`."""
-        asked = Question(verb, gvr.group, gvr.resource, namespace=namespace)
+        asked = Question(verb, gvr.group, gvr.resource, subresource, namespace)
         return self.authorizer.explain(self.identity, asked).granters
 
 
-def _names(rights: Rights, verb: str, gvr: GVR) -> frozenset[Key]:
-    names = rights.names_where(verb, gvr.group, gvr.resource)
-    if gvr.resource != "namespaces" or gvr.group:
+def _names(rights: Rights, verb: str, gvr: GVR, subresource: str) -> frozenset[Key]:
+    names = rights.names_where(verb, gvr.group, gvr.resource, subresource)
+    if gvr.resource != "namespaces" or gvr.group or subresource:
         return names
     # No right of a project lets its holder list projects. The console's list has those that they may
     # read one by one.

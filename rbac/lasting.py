@@ -30,11 +30,11 @@ class LastingAccess:
     ) -> bool:
         return self._now.can(verb, gvr, namespace=namespace, name=name, subresource=subresource)
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        return self._now.namespaces_where(verb, gvr)
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        return self._now.namespaces_where(verb, gvr, subresource)
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
-        return self._now.names_where(verb, gvr)
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
+        return self._now.names_where(verb, gvr, subresource)
 
     def standing(self) -> Hashable:
         return self._now.standing()

@@ -45,8 +45,8 @@ class Rights:
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self.stale = False
         self.answers: dict[tuple[str, ...], bool] = {}
-        self._namespaces: dict[tuple[str, str, str], frozenset[str] | None] = {}
-        self._names: dict[tuple[str, str, str], frozenset[Key]] = {}
+        self._namespaces: dict[Question, frozenset[str] | None] = {}
+        self._names: dict[Question, frozenset[Key]] = {}
         everywhere: list[Rule] = []
         # The same rules in hundreds of namespaces are looked at once. Equal ones are the same object
         # where roles come from an index; else nothing but time is lost.
@@ -73,16 +73,20 @@ class Rights:
     def allows_path(self, verb: str, path: str) -> bool:
         return any(rule.allows_path(verb, path) for rule in self._everywhere)
 
-    def namespaces_where(self, verb: str, group: str, resource: str) -> frozenset[str] | None:
+    def namespaces_where(
+        self, verb: str, group: str, resource: str, subresource: str = ""
+    ) -> frozenset[str] | None:
         """Those in which it is allowed for every object; None: all of them."""
-        asked = (verb, group, resource)
+        asked = Question(verb, group, resource, subresource)
         if asked not in self._namespaces:
-            self._namespaces[asked] = self._find_namespaces(Question(*asked))
+            self._namespaces[asked] = self._find_namespaces(asked)
         return self._namespaces[asked]
 
-    def names_where(self, verb: str, group: str, resource: str) -> frozenset[Key]:
+    def names_where(
+        self, verb: str, group: str, resource: str, subresource: str = ""
+    ) -> frozenset[Key]:
         """Single objects for which it is allowed; a key without a namespace means any."""
-        asked = (verb, group, resource)
+        asked = Question(verb, group, resource, subresource)
         if asked not in self._names:
             found = {Key("", name) for name in _names(self._everywhere, asked)}
             for rules, namespaces in self._inside:
@@ -98,6 +102,7 @@ class Rights:
         return frozenset().union(*allowed)
 
 
-def _names(rules: Iterable[Rule], asked: tuple[str, str, str]) -> set[str]:
-    reaching = (rule for rule in rules if rule.resource_names and rule.reaches(*asked))
+def _names(rules: Iterable[Rule], asked: Question) -> set[str]:
+    about = (asked.verb, asked.group, asked.resource, asked.subresource)
+    reaching = (rule for rule in rules if rule.resource_names and rule.reaches(*about))
     return {name for rule in reaching for name in rule.resource_names if name}

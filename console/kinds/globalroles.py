@@ -23,7 +23,7 @@ from rbac.builtin import PLATFORM_ROLES
 class DeleteOwn(Delete):
     """Not for the roles that the platform is built on."""
 
-    def spares(self, access: Access, name: str) -> bool:
+    def exempt(self, access: Access, name: str) -> bool:
         return name in PLATFORM_ROLES
 
 

@@ -13,7 +13,7 @@ from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Delete
+from console.ui.actions import Action, Delete, Permission
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -58,7 +58,7 @@ class ManageAccount(Action):
     """Leads to the page of the account, where everything else is."""
 
     name: ClassVar[str] = "account"
-    verb: ClassVar[str] = "patch"
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     label: ClassVar[str | Promise] = gettext_lazy("Manage account")
 
 
@@ -66,7 +66,9 @@ class ManageAccount(Action):
 class DeleteOther(Delete):
     """Not for the account that the viewer is logged in with."""
 
-    def spares(self, access: Access, name: str) -> bool:
+    per_viewer: ClassVar[bool] = True
+
+    def exempt(self, access: Access, name: str) -> bool:
         return name == access.identity.name
 
 

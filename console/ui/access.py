@@ -39,11 +39,11 @@ class Access(Protocol):
         """True if the viewer may do `verb`; an empty namespace means in all of them. Never raises."""
         ...
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         """The namespaces in which the viewer may do `verb`; None means in every one."""
         ...
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         """Single objects to which the viewer may do `verb`, beyond those namespaces.
 
         They come from rules with `resourceNames`. `Key("", name)` of a namespaced type is the object
@@ -62,7 +62,9 @@ class Access(Protocol):
 class Explaining(Protocol):
     """Rights that can say who could give more of them."""
 
-    def granters(self, verb: str, gvr: GVR, *, namespace: str = "") -> Sequence[str]:
+    def granters(
+        self, verb: str, gvr: GVR, *, namespace: str = "", subresource: str = ""
+    ) -> Sequence[str]:
         """As `User ann` or `Group ops`; none where the viewer may not see who has which role."""
         ...
 

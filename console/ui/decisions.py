@@ -11,17 +11,21 @@ from django.utils.functional import Promise
 
 from console.kube.gvr import GVR, Key
 from console.ui.access import Access
+from console.ui.actions import Permission
 from console.ui.kind import ResourceKind, Scope
 
 
 class Denied(Exception):
-    """The viewer may not do `verb` to `gvr`: in `namespace`, or anywhere if that is ""."""
+    """The viewer may not do `verb` to `gvr`, or to a subresource of it: in `namespace`, or anywhere if
+    that is ""."""
 
-    def __init__(self, verb: str, gvr: GVR, namespace: str = "") -> None:
+    def __init__(self, verb: str, gvr: GVR, namespace: str = "", subresource: str = "") -> None:
         self.verb = verb
         self.gvr = gvr
         self.namespace = namespace
-        super().__init__(f"{verb} {gvr.qualified} in {namespace or 'any namespace'}")
+        self.subresource = subresource
+        what = f"{gvr.qualified}/{subresource}" if subresource else gvr.qualified
+        super().__init__(f"{verb} {what} in {namespace or 'any namespace'}")
 
 
 class NotArrived(Exception):
@@ -31,6 +35,11 @@ class NotArrived(Exception):
 
     def __str__(self) -> str:
         return str(self.text)
+
+
+def lacking(permission: Permission, gvr: GVR, namespace: str) -> Denied:
+    """For whoever lacks what an action on an object of this type needs."""
+    return Denied(permission.verb, permission.gvr or gvr, namespace, permission.subresource)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,20 +35,25 @@ class DeclaredAccess:
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
-        if subresource or not self._declared(verb, gvr):
+        if not self._declared(verb, gvr, subresource):
             return False
-        return self.access.can(verb, gvr, namespace=namespace, name=name)
+        return self.access.can(verb, gvr, namespace=namespace, name=name, subresource=subresource)
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
-        return self.access.namespaces_where(verb, gvr) if self._declared(verb, gvr) else frozenset()
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        if not self._declared(verb, gvr, subresource):
+            return frozenset()
+        return self.access.namespaces_where(verb, gvr, subresource)
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
-        return self.access.names_where(verb, gvr) if self._declared(verb, gvr) else frozenset()
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
+        if not self._declared(verb, gvr, subresource):
+            return frozenset()
+        return self.access.names_where(verb, gvr, subresource)
 
     def standing(self) -> None:
         """Nobody keeps what one panel was told."""
 
-    def _declared(self, verb: str, gvr: GVR) -> bool:
-        if gvr == self.kind.gvr:
-            return verb == "list" or any(verb == action.verb for action in self.kind.actions)
-        return verb == "list" and (gvr in self.needs or leads_anywhere(self.kind))
+    def _declared(self, verb: str, gvr: GVR, subresource: str) -> bool:
+        if (verb, gvr, subresource) in self.kind.asked:
+            return True
+        listed = verb == "list" and not subresource
+        return listed and (gvr in self.needs or leads_anywhere(self.kind))

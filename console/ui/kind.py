@@ -120,9 +120,11 @@ class ResourceKind:
         )
 
     @cached_property
-    def verbs(self) -> frozenset[str]:
-        """The Kubernetes verbs that the kind's pages need."""
-        return frozenset({"list", "watch", *(action.verb for action in self.actions)})
+    def asked(self) -> frozenset[tuple[str, GVR, str]]:
+        """The rights that its list and its actions ask for: verb, type, subresource."""
+        needs = (one for action in self.actions for one in action.needs)
+        found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in needs}
+        return frozenset({("list", self.gvr, ""), *found})
 
     @cached_property
     def private(self) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Hashable, Iterator
 
 from console.kube.gvr import GVR
 from console.ui.access import Access
-from console.ui.actions import Action
 from console.ui.decisions import Denied, readable
 from console.ui.kind import ResourceKind
 from console.ui.linked import leads_anywhere, linked_types
@@ -36,9 +35,8 @@ def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:
         yield listable(gvr, access)
     if leads_anywhere(kind):
         yield access.identity.name
-    for action in kind.actions:
-        yield access.namespaces_where(action.verb, kind.gvr)
-        yield access.names_where(action.verb, kind.gvr)
-        if type(action).may is not Action.may or type(action).allowed is not Action.allowed:
-            # It asks for more than a verb, and nobody else can know what: nothing is shared.
-            yield access.identity.name
+    for asked in sorted(kind.asked):
+        yield access.namespaces_where(*asked)
+        yield access.names_where(*asked)
+    if any(action.per_viewer for action in kind.actions):
+        yield access.identity.name

@@ -103,14 +103,14 @@ def make_row(
     `everywhere`: of the actions, some that the viewer has the right to for every object of the kind.
     `links`: the page's own, where it has more rows than this.
     """
-    name = entry.key.name
+    key = entry.key
     allowed = tuple(
         action.name
         for action in kind.actions
         if (
-            not action.spares(access, name)
+            not action.exempt(access, key.name)
             if action.name in everywhere
-            else action.allowed(access, kind.gvr, entry)
+            else action.may(access, kind.gvr, key)
         )
     )
     used = (meter.used(entry),) if meter is not None and meter.works else ()

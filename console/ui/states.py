@@ -34,6 +34,12 @@ class StateBlock:
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
     """The missing right in words. Names nothing but what was asked for."""
     words = {"nouns": nouns, "verb": denied.verb, "namespace": denied.namespace}
+    if denied.subresource:
+        words["subresource"] = denied.subresource
+        if denied.namespace:
+            text = _("You may not %(verb)s %(subresource)s of %(nouns)s in project %(namespace)s.")
+            return text % words
+        return _("You may not %(verb)s %(subresource)s of %(nouns)s.") % words
     if denied.verb == "list" and denied.namespace:
         return _("You may not list %(nouns)s in project %(namespace)s.") % words
     if denied.verb == "list":

@@ -16,7 +16,7 @@ from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.private import PRIVATE
 from console.ui.access import Access
-from console.ui.actions import Delete
+from console.ui.actions import Delete, Permission
 from console.ui.columns import Align
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.filterform import FilterForm, filter_form
@@ -111,7 +111,7 @@ def rows(
     columns = _headers(spec, metered=_works(meter))
     # Most viewers' rights need not be looked at for each row.
     everywhere = frozenset(
-        action.name for action in spec.kind.actions if access.can(action.verb, spec.kind.gvr)
+        action.name for action in spec.kind.actions if action.missing(access, spec.kind.gvr) is None
     )
     links = Links(access)
     shown = tuple(
@@ -161,12 +161,19 @@ def _choices(
 
 def _may_delete(kind: ResourceKind, access: Access) -> bool:
     """True if the cache may have an object of the kind that the viewer may delete."""
-    if Delete.name not in kind.shown_actions or kind.gvr in PRIVATE:
+    action = kind.shown_actions.get(Delete.name)
+    if action is None or kind.gvr in PRIVATE:
         return False
-    if kind.scope is not Scope.NAMESPACED and access.can(Delete.verb, kind.gvr):
+    return all(_somewhere(one, kind, access) for one in action.needs)
+
+
+def _somewhere(permission: Permission, kind: ResourceKind, access: Access) -> bool:
+    """Whether the viewer has the right to any object."""
+    if kind.scope is not Scope.NAMESPACED and permission.granted(access, kind.gvr):
         return True
-    namespaces = access.namespaces_where(Delete.verb, kind.gvr)
-    return namespaces is None or bool(namespaces or access.names_where(Delete.verb, kind.gvr))
+    asked = (permission.verb, permission.gvr or kind.gvr, permission.subresource)
+    namespaces = access.namespaces_where(*asked)
+    return namespaces is None or bool(namespaces or access.names_where(*asked))
 
 
 def denied_table(spec: ViewSpec, denied: Denied) -> Table:

@@ -141,7 +141,7 @@ def _ask(
 ) -> HttpResponse:
     kind = spec.kind
     delete = kind.shown_actions[ACTION]
-    goes = [entry for entry in entries if delete.allowed(access, kind.gvr, entry)]
+    goes = [entry for entry in entries if delete.may(access, kind.gvr, entry.key)]
     if len(goes) > MOST:
         text = _("At most %(most)s objects can be deleted at a time.") % {"most": f"{MOST:,}"}
         return error_page(request, 400, text)

@@ -88,7 +88,7 @@ async def _delete(
 ) -> Result:
     name = visible(str(target.key))
     # Decided anew for each: rights may end while the others are being deleted.
-    if not _may(kind, access, target.key):
+    if not kind.shown_actions[ACTION].may(access, kind.gvr, target.key):
         return Result(name, "refused", _("You may not delete it."))
     try:
         await delete_as_user(request, kind, target.key, access, target.uid)
@@ -97,14 +97,3 @@ async def _delete(
     except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
     return Result(name, "done")
-
-
-def _may(kind: ResourceKind, access: Access, key: Key) -> bool:
-    """As for what is shown; an object that is not in the cache may still be there."""
-    action, entry = (
-        kind.shown_actions[ACTION],
-        access.cluster.runtime.informer(kind.gvr).store.get(key),
-    )
-    if entry is not None:
-        return action.allowed(access, kind.gvr, entry)
-    return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)

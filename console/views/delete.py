@@ -23,7 +23,7 @@ from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access, Doubting
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, check_seen
+from console.ui.decisions import Denied, check_seen, lacking
 from console.ui.http import ConsoleRequest
 from console.ui.kind import Fact, ResourceKind
 from console.ui.links import action_url, list_url
@@ -74,9 +74,11 @@ async def delete_page(
     target = Target(kind, cluster.name, Key(namespace, name), _back(request, kind, cluster))
     try:
         check_seen(kind, access, target.key)
-        if not _may(target, access):
+        action = kind.shown_actions[ACTION]
+        if not action.may(access, kind.gvr, target.key):
             if not is_in_doubt(access):
-                raise Denied(ACTION, kind.gvr, namespace)
+                missing = action.missing(access, kind.gvr, target.key)
+                raise lacking(missing or action.needs[0], kind.gvr, namespace)
             # Rights that nobody can confirm now change nothing; that is not the same as having none.
             text = _("The cluster does not answer, so nothing can be deleted now.")
             return error_page(request, 503, text)
@@ -91,12 +93,6 @@ async def delete_page(
     except UnknownKind as error:
         raise Http404 from error
     return _gone(request, target) if entry is None else _confirm(request, target, entry)
-
-
-def _may(target: Target, access: Access) -> bool:
-    kind, key = target.kind, target.key
-    action = kind.shown_actions[ACTION]
-    return action.may(access, kind.gvr, namespace=key.namespace, name=key.name)
 
 
 def is_in_doubt(access: Access) -> bool:

@@ -26,7 +26,7 @@ ANY_PROJECT = "PROJECT"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """`resource` as RBAC names it; `namespace`: "" where it is not about one."""
+    """`resource` as RBAC names it, `deployments/scale`; `namespace`: "" where it is not about one."""
 
     verb: str
     resource: str
@@ -51,7 +51,7 @@ def denied_page(
     who = access.identity.name if access is not None else ""
     missing = Missing(
         denied.verb,
-        denied.gvr.resource,
+        "/".join(filter(None, (denied.gvr.resource, denied.subresource))),
         denied.gvr.group,
         denied.namespace,
         refused is not None and refused.scope is Scope.NAMESPACED,
@@ -72,7 +72,9 @@ def denied_page(
 def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
     if not isinstance(access, Explaining):
         return ()
-    found = access.granters(denied.verb, denied.gvr, namespace=denied.namespace)
+    found = access.granters(
+        denied.verb, denied.gvr, namespace=denied.namespace, subresource=denied.subresource
+    )
     return [who.partition(" ")[2] for who in found]
 
 

@@ -20,7 +20,7 @@ from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.actions import Reveal
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied
+from console.ui.decisions import lacking
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import detail_url, list_url
@@ -52,9 +52,10 @@ async def reveal(
     if kind is None or action is None:
         raise Http404
     access = access_of(request)
-    if not action.may(access, kind.gvr, namespace=namespace, name=name):
+    missing = action.missing(access, kind.gvr, Key(namespace, name))
+    if missing is not None:
         if not is_in_doubt(access):
-            return denied_page(request, Denied(action.verb, kind.gvr, namespace), kind)
+            return denied_page(request, lacking(missing, kind.gvr, namespace), kind)
         text = _("The cluster does not answer, so nothing can be revealed now.")
         return error_page(request, 503, text)
     return await _answer(request, kind, cluster, Key(namespace, name), access)

@@ -83,7 +83,7 @@ def may_delete(gvr: GVR, viewer: str, name: str) -> bool:
     kind = kinds.of(gvr)
     assert kind is not None
     action = kind.shown_actions["delete"]
-    return action.may(FakeAccess(viewer), gvr, namespace="", name=name)
+    return action.may(FakeAccess(viewer), gvr, Key("", name))
 
 
 def it_lets_nobody_delete_the_own_account() -> None:

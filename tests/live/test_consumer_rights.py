@@ -100,7 +100,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
     await browser.subscribe()
     await browser.frame()
 
-    def broken(verb: str, gvr: object) -> None:
+    def broken(verb: str, gvr: object, subresource: str = "") -> None:
         raise RuntimeError("secret detail")
 
     access.namespaces_where = broken  # type: ignore[method-assign]

@@ -237,6 +237,26 @@ def test_single_objects(world: World) -> None:
     assert access.names_where("list", WORKSPACES) == {Key("", "acme")}
 
 
+def test_a_subresource_has_rights_of_its_own(world: World) -> None:
+    world.role("scaler", rule("patch", "deployments/scale", "apps"))
+    world.bind("scaler", "scaler", "User bob", namespace="shop")
+    world.role("one", rule("patch", "*/scale", "apps", names="web"))
+    world.bind("one", "one", "User bob", namespace="team-a")
+    access = world.access(BOB)
+    assert access.can("patch", DEPLOYMENTS, namespace="shop", name="web", subresource="scale")
+    assert not access.can("patch", DEPLOYMENTS, namespace="shop", name="web")
+    assert access.namespaces_where("patch", DEPLOYMENTS, "scale") == frozenset({"shop"})
+    assert access.namespaces_where("patch", DEPLOYMENTS) == frozenset()
+    assert access.names_where("patch", DEPLOYMENTS, "scale") == {Key("team-a", "web")}
+    assert access.names_where("patch", DEPLOYMENTS) == frozenset()
+    # Whoever may all of a type may not therefore a part of it.
+    world.role("patcher", rule("patch", "deployments", "apps"))
+    world.bind("patcher", "patcher", "User alice", namespace="team-b")
+    assert not world.access(ALICE).can(
+        "patch", DEPLOYMENTS, namespace="team-b", name="web", subresource="scale"
+    )
+
+
 def test_projects_are_those_that_one_may_read(world: World) -> None:
     """The request for a namespace is one within it."""
     world.role("see", rule("get", "namespaces", names="team-a"))

@@ -29,9 +29,15 @@ TYPES = {
 SEEDS = range(SEED, SEED + number(6, 60))
 #: Verbs and types that the lists of namespaces and names are compared for.
 ASKED = [
-    (verb, group, resource)
+    Question(verb, group, resource, subresource)
     for verb in ("get", "list", "delete")
-    for group, resource in (("", "pods"), ("apps", "deployments"), ("", "namespaces"))
+    for group, resource, subresource in (
+        ("", "pods", ""),
+        ("", "pods", "log"),
+        ("apps", "deployments", ""),
+        ("apps", "deployments", "scale"),
+        ("", "namespaces", ""),
+    )
 ]
 
 
@@ -120,11 +126,11 @@ def test_lists_of_places_and_names_say_the_same_as_single_questions(seed: int) -
             world.put(item)
     for who in everybody():
         rights = world.index.rights_of(who)
-        for verb, group, resource in ASKED:
-            spaces = rights.namespaces_where(verb, group, resource)
-            names = rights.names_where(verb, group, resource)
+        for wanted in ASKED:
+            spaces = rights.namespaces_where(*wanted[:4])
+            names = rights.names_where(*wanted[:4])
             for place in (*PROJECTS, "elsewhere"):
-                asked = Question(verb, group, resource, namespace=place)
+                asked = wanted._replace(namespace=place)
                 assert rights.allows(asked) is (spaces is None or place in spaces), asked
                 for name in ("one", "two", "three"):
                     single = {Key(place, name), Key("", name)} & names

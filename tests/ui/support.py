@@ -18,8 +18,9 @@ _EMPTY = cluster_of(HOST, StaticRuntime({}))
 
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
-    `names` are single objects that may be listed. Who may delete may patch. `doubt`: nobody can confirm
-    any of it. `cluster`: the host, or an empty one where the test has none, unless one is given.
+    `names` are single objects that may be listed. Who may delete may patch. A right counts for every
+    subresource. `doubt`: nobody can confirm any of it. `cluster`: the host, or an empty one where the
+    test has none, unless one is given.
 
     The test may change them while a socket is open.
     """
@@ -57,7 +58,7 @@ class FakeAccess:
     def in_doubt(self) -> bool:
         return self.doubt
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         everything = None if self.list_in is None and self.delete_in is None else ()
         rights = {
             "list": self.list_in,
@@ -77,7 +78,7 @@ class FakeAccess:
             return True
         return not {Key(namespace, name), Key("", name)}.isdisjoint(self.names_where(verb, gvr))
 
-    def names_where(self, verb: str, gvr: GVR) -> frozenset[Key]:
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         return frozenset(self.names if verb == "list" else ())
 
 

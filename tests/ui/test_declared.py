@@ -48,7 +48,7 @@ def test_rights_differ_where_those_to_what_is_needed_do() -> None:
     assert place.rights(admin()) == place.rights(FakeAccess("eve"))
 
     class NoEvents(FakeAccess):
-        def names_where(self, verb: str, gvr: Any) -> frozenset[Key]:
+        def names_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[Key]:
             return frozenset({Key("shop", "one")}) if gvr == EVENTS else frozenset()
 
     assert place.rights(admin()) != place.rights(NoEvents("eve"))

@@ -89,8 +89,8 @@ async def test_events_need_a_right_of_their_own(
     with_events(event("own", "Pod/web-2", "uid-shop-web-2"))
     access = CAST["admin"]()
     real = access.namespaces_where
-    access.namespaces_where = lambda verb, gvr: (  # type: ignore[method-assign]
-        frozenset() if gvr == EVENTS else real(verb, gvr)
+    access.namespaces_where = lambda verb, gvr, subresource="": (  # type: ignore[method-assign]
+        frozenset() if gvr == EVENTS else real(verb, gvr, subresource)
     )
     monkeypatch.setitem(CAST, "admin", lambda: access)
     html = await page(client_as, f"{WEB_2}/events")

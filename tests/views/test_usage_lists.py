@@ -135,14 +135,14 @@ async def it_has_no_such_columns_where_nothing_is_measured_and_says_why(
 class _Unmetered(FakeAccess):
     """Lists everything but what is used."""
 
-    def namespaces_where(self, verb: str, gvr: Any) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[str] | None:
         return frozenset() if gvr.group == POD_METRICS.group else None
 
 
 class _Partly(FakeAccess):
     """Lists all pods, and what those of one project use."""
 
-    def namespaces_where(self, verb: str, gvr: Any) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[str] | None:
         return frozenset({"team-a"}) if gvr == POD_METRICS else None
 
 

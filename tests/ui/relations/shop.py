@@ -67,7 +67,7 @@ class PerType(FakeAccess):
         super().__init__("tenant", list_in=(), delete_in=())
         self._rights = rights
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         granted = self._rights.get(gvr, ()) if verb == "list" else ()
         return None if granted is None else frozenset(granted)
 

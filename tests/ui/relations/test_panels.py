@@ -305,7 +305,7 @@ class Asked(PerType):
         super().__init__({})
         self.types: set[GVR] = set()
 
-    def namespaces_where(self, verb: str, gvr: GVR) -> frozenset[str] | None:
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
         self.types.add(gvr)
         return None
 

@@ -1,0 +1,75 @@
+"""What an action needs, and who may do it to what."""
+
+import pytest
+from django.test import RequestFactory
+
+from console.kube.gvr import DEPLOYMENTS, PODS, USERS, Key
+from console.ui.actions import Permission
+from console.ui.decisions import Denied, lacking
+from console.ui.declared import DeclaredAccess
+from console.ui.registry import kinds
+from console.ui.rights import rights_key
+from console.ui.states import denied_text
+from console.views.denial import Missing, request_text
+from console.views.denial import denied_page as page_of
+from tests.ui.support import FakeAccess, admin, alice
+
+KEY = Key("team-a", "web")
+
+
+def test_a_right_is_to_an_object_a_part_of_it_or_another_type_in_its_project() -> None:
+    scale = Permission("patch", "scale")
+    assert scale.granted(alice(), DEPLOYMENTS, KEY)
+    assert not scale.granted(alice(), DEPLOYMENTS, Key("team-b", "web"))
+    assert not scale.granted(alice(), DEPLOYMENTS)
+    debug = Permission("delete", gvr=PODS)
+    assert debug.granted(alice(), DEPLOYMENTS, KEY)
+    denied = lacking(debug, DEPLOYMENTS, "team-b")
+    assert (denied.verb, denied.gvr, denied.namespace, denied.subresource) == (
+        "delete",
+        PODS,
+        "team-b",
+        "",
+    )
+
+
+def test_two_administrators_share_no_list_of_users() -> None:
+    """Neither may delete the own account, so that their menus differ though their rights do not."""
+    users, pods = kinds.find("users.iam.kubesphere.io"), kinds.find("pods")
+    assert users is not None and pods is not None
+    ann, bob = FakeAccess("ann"), FakeAccess("bob")
+    assert rights_key(pods, ann) == rights_key(pods, bob)
+    assert rights_key(users, ann) != rights_key(users, bob)
+    [delete] = [action for action in users.actions if action.name == "delete"]
+    assert delete.may(ann, USERS, Key("", "bob")) and not delete.may(ann, USERS, Key("", "ann"))
+
+
+def test_a_detail_may_ask_for_what_its_actions_need() -> None:
+    pods = kinds.find("pods")
+    assert pods is not None
+    access = DeclaredAccess(admin(), pods, frozenset())
+    assert access.can("delete", PODS, namespace="shop", name="web-1")
+    assert not access.can("create", PODS, namespace="shop", name="web-1", subresource="eviction")
+    assert access.namespaces_where("create", PODS, "eviction") == frozenset()
+    assert access.names_where("create", PODS, "eviction") == frozenset()
+
+
+def test_a_refusal_names_the_subresource() -> None:
+    denied = Denied("patch", DEPLOYMENTS, "shop", "scale")
+    assert denied_text(denied, "deployments") == (
+        "You may not patch scale of deployments in project shop."
+    )
+    anywhere = Denied("patch", DEPLOYMENTS, subresource="scale")
+    assert denied_text(anywhere, "deployments") == "You may not patch scale of deployments."
+    missing = Missing("patch", "deployments/scale", "apps", "shop", True)
+    text = request_text("bob", missing, "/clusters/host/deployments")
+    assert "resources:\n  - deployments/scale" in text
+
+
+@pytest.mark.usefixtures("host")
+def test_the_page_of_a_refusal_proposes_the_right_to_the_subresource() -> None:
+    request = RequestFactory().get("/clusters/host/deployments")
+    request.access = alice()  # type: ignore[attr-defined]
+    request.account, request.csp_nonce = "alice", "nonce"  # type: ignore[attr-defined]
+    html = page_of(request, Denied("patch", DEPLOYMENTS, "shop", "scale")).content.decode()
+    assert "deployments/scale" in html
