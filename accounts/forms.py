@@ -71,9 +71,12 @@ class Form:
     def wrong(self) -> list[Field]:
         return [field for field in self.fields if field.error]
 
-    def refuse(self, name: str, error: Text) -> None:
-        """The first error of a field stays."""
-        found = self.by_name[name]
+    def add_error(self, field: str | None, error: Text) -> None:
+        """The first error of a field stays; None is the whole form."""
+        if field is None:
+            self.error = error
+            return
+        found = self.by_name[field]
         found.error = found.error or error
 
     def read(self, request: HttpRequest) -> None:
@@ -90,7 +93,7 @@ class Form:
                 if given in {value for value, _label in found.choices}:
                     found.value = given
                 else:
-                    self.refuse(found.name, _("This is not one of the choices any more."))
+                    self.add_error(found.name, _("This is not one of the choices any more."))
             else:
                 text = "".join(c if c.isprintable() else " " for c in given)
                 found.value = text.strip()[:MAX_TEXT]

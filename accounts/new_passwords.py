@@ -9,7 +9,9 @@ from functools import lru_cache
 
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.passwords import MAX_BYTES, MAX_LENGTH, MIN_LENGTH, hash_password, password_problem
@@ -21,6 +23,17 @@ from accounts.writing import (
     time_text,
 )
 from console.kube.client import ObjectClient
+from console.ui.forms import SecretField
+
+
+class NewPasswordField(SecretField):
+    """One that somebody chooses here; `new_password_problem` says what is wrong with it."""
+
+    def __init__(self, *, label: Promise) -> None:
+        hint = gettext_lazy(
+            "8 to 64 characters, with a lower-case letter, an upper-case letter and a digit."
+        )
+        super().__init__(label=label, help_text=hint, autocomplete="new-password")
 
 
 def new_password_problem(password: str, *, name: str, email: str = "") -> str:
@@ -40,6 +53,11 @@ def new_password_problem(password: str, *, name: str, email: str = "") -> str:
     if _is_common(password):
         return _("This is one of the passwords that many people use.")
     return ""
+
+
+def busy_text() -> str:
+    """To whoever sees `TooBusy`."""
+    return _("Too many passwords are being checked at this moment. Try again soon.")
 
 
 async def set_password(

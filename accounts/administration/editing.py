@@ -7,13 +7,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts.administration import forms
+from accounts.administration.forms import NewUserForm, PasswordForm, ProfileForm
 from accounts.administration.show import given_uid, nobody, show_url
 from accounts.administration.target import find_target, require, write_target
 from accounts.controllers import FINALIZER
 from accounts.directory import trusted_users, wait_for_version
-from accounts.forms import Form
-from accounts.new_passwords import set_password
+from accounts.new_passwords import busy_text, set_password
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.passwords import TooBusy, hash_password
 from accounts.protection.endings import end_everything
@@ -27,6 +26,7 @@ from console.kube.projections.roles import CREATOR_ANNOTATION
 from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.clusters import HOST
+from console.ui.forms import ConsoleForm, posted
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.views import problems
@@ -38,16 +38,10 @@ from console.views.page import page
 async def new(request: ConsoleRequest) -> HttpResponse:
     access = require(request, "create")
     trusted_users()
-    fields = [forms.name_field(), *forms.profile_fields(), *forms.password_fields()]
-    form = Form(fields, causes={**forms.CAUSES, "metadata.name": "name"})
-    if request.method == "POST":
-        form.read(request)
-        forms.check_name(form)
-        forms.check_email(form, name=form["name"])
-        forms.check_password(form, name=form["name"], email=form["email"])
-        if form.is_right and await _made(request, access, form):
-            messages.success(request, _("Created user %(name)s.") % {"name": form["name"]})
-            return HttpResponseRedirect(show_url(form["name"]))
+    form = NewUserForm(posted(request))
+    if form.is_valid() and await _made(request, access, form):
+        messages.success(request, _("Created user %(name)s.") % {"name": form.user_name})
+        return HttpResponseRedirect(show_url(form.user_name))
     back = list_url(HOST, "users.iam.kubesphere.io")
     return _page(request, form, _("Create user"), _("Create user"), back)
 
@@ -57,24 +51,21 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
     target = find_target(request, "patch", name)
     if target.entry is None:
         return nobody(request, name)
-    form = Form(forms.profile_fields(target.entry.original().get("spec")), causes=forms.CAUSES)
-    uid = target.entry.projection.uid
-    if request.method == "POST":
-        uid = given_uid(request)
-        form.read(request)
-        forms.check_email(form, name=name, before=target.entry.projection.email)
+    user = target.entry.projection
+    spec = target.entry.original().get("spec") or {}
+    form = ProfileForm(posted(request), user=user, initial=spec)
 
-        async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
-            patch = {"spec": forms.spec_of(form)}
-            return await patch_user(client, user, patch, audit_id=recording.audit_id)
+    async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
+        return await patch_user(client, user, {"spec": form.spec()}, audit_id=recording.audit_id)
 
-        try:
-            if form.is_right:
-                await write_target(request, target, "patch", "profile", uid, write)
-                messages.success(request, _("Saved user %(name)s.") % {"name": name})
-                return HttpResponseRedirect(show_url(name))
-        except ApiError as error:
-            problems.apply(error, form)
+    uid = given_uid(request) if form.is_bound else user.uid
+    try:
+        if form.is_valid():
+            await write_target(request, target, "patch", "profile", uid, write)
+            messages.success(request, _("Saved user %(name)s.") % {"name": name})
+            return HttpResponseRedirect(show_url(name))
+    except ApiError as error:
+        problems.apply(error, form)
     title = _("Edit user %(name)s") % {"name": name}
     return _page(request, form, title, _("Save user"), show_url(name), uid=uid)
 
@@ -89,40 +80,37 @@ async def password(request: ConsoleRequest, name: str) -> HttpResponse:
         return nobody(request, name)
     if target.is_self:
         return HttpResponseRedirect(reverse("accounts:own:account"))
-    form = Form(forms.password_fields())
-    uid = target.entry.projection.uid
-    if request.method == "POST":
-        uid = given_uid(request)
-        form.read(request)
-        forms.check_password(form, name=name, email=target.entry.projection.email)
+    user = target.entry.projection
+    form = PasswordForm(posted(request), user=user)
 
-        async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
-            return await set_password(
-                client, user, form["password"], now(),
-                must_change=bool(form["change"]), audit_id=recording.audit_id,
-            )  # fmt: skip
+    async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
+        return await set_password(
+            client, user, form.cleaned_data["password"], now(),
+            must_change=form.cleaned_data["change"], audit_id=recording.audit_id,
+        )  # fmt: skip
 
-        try:
-            if form.is_right:
-                await write_target(request, target, "patch", "password", uid, write)
-                await end_everything(name, "PasswordReset", now())
-                text = _("Reset the password of user %(name)s. All sessions and tokens have ended.")
-                messages.success(request, text % {"name": name})
-                return HttpResponseRedirect(show_url(name))
-        except ApiError as error:
-            problems.apply(error, form)
-        except TooBusy:
-            form.error = busy_text()
+    uid = given_uid(request) if form.is_bound else user.uid
+    try:
+        if form.is_valid():
+            await write_target(request, target, "patch", "password", uid, write)
+            await end_everything(name, "PasswordReset", now())
+            text = _("Reset the password of user %(name)s. All sessions and tokens have ended.")
+            messages.success(request, text % {"name": name})
+            return HttpResponseRedirect(show_url(name))
+    except ApiError as error:
+        problems.apply(error, form)
+    except TooBusy:
+        form.add_error(None, busy_text())
     title = _("Reset the password of user %(name)s") % {"name": name}
     return _page(request, form, title, _("Reset password"), show_url(name), uid=uid)
 
 
-async def _made(request: ConsoleRequest, access: Access, form: Form) -> bool:
+async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
     """True if the user is there; else the form says why not. Raises `AuditUnavailable`."""
-    name = form["name"]
+    name = form.user_name
     client = get_runtime().as_user(access.identity)
     try:
-        hashed = await hash_password(form["password"])
+        hashed = await hash_password(form.cleaned_data["password"])
         async with record(request_action(request, "create", USERS, name=name)) as recording:
             body = _manifest(form, hashed, access.identity.name)
             made = await client.create(USERS, body, audit_id=recording.audit_id)
@@ -130,22 +118,22 @@ async def _made(request: ConsoleRequest, access: Access, form: Form) -> bool:
         problems.apply(error, form)
         return False
     except TooBusy:
-        form.error = busy_text()
+        form.add_error(None, busy_text())
         return False
     await wait_for_version(name, made["metadata"]["resourceVersion"])
     return True
 
 
-def _manifest(form: Form, hashed: str, creator: str) -> Manifest:
+def _manifest(form: NewUserForm, hashed: str, creator: str) -> Manifest:
     annotations = {CREATOR_ANNOTATION: creator, CHANGED_ANNOTATION: time_text(now())}
-    if form["change"]:
+    if form.cleaned_data["change"]:
         annotations[UNINITIALIZED] = "true"
-    spec = {name: text for name, text in forms.spec_of(form).items() if text is not None}
+    spec = {name: text for name, text in form.spec().items() if text is not None}
     return {
         "apiVersion": USERS.group_version,
         "kind": "User",
         "metadata": {
-            "name": form["name"],
+            "name": form.user_name,
             "annotations": annotations,
             "finalizers": [FINALIZER],
         },
@@ -153,13 +141,9 @@ def _manifest(form: Form, hashed: str, creator: str) -> Manifest:
     }
 
 
-def busy_text() -> str:
-    return _("Too many passwords are being checked at this moment. Try again soon.")
-
-
 def _page(
-    request: ConsoleRequest, form: Form, title: str, button: str, back: str, *, uid: str = ""
+    request: ConsoleRequest, form: ConsoleForm, title: str, button: str, back: str, *, uid: str = ""
 ) -> HttpResponse:
     context = {"form": form, "title": title, "button": button, "back": back, "uid": uid}
-    status = 200 if form.is_right else 400
+    status = form.page_status
     return render(request, "accounts/administration/form.html", context, status=status)

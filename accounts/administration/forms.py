@@ -3,79 +3,104 @@
 import re
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.directory import has_address, trusted_users
-from accounts.forms import Field, Form
-from accounts.new_passwords import new_password_problem
+from accounts.new_passwords import NewPasswordField, new_password_problem
 from accounts.own.profile import is_address
 from console.kube.gvr import Key
+from console.kube.projections import User
+from console.ui.forms import ConsoleForm, TextField
 
 #: Of names: they become labels, which are shorter than names may be.
 MAX_NAME = 63
-#: The fields of the profile, by their paths in a User.
-CAUSES = {
-    "spec.email": "email",
-    "spec.displayName": "displayName",
-    "spec.description": "description",
-}
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_PROFILE = ("email", "displayName", "description")
 
 
-def name_field() -> Field:
-    hint = _("Lower-case letters, digits, - and .; it cannot be changed later.")
-    return Field("name", _("Name"), hint=hint, required=True)
+def _name_rule() -> str:
+    text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
+    return text % {"max": MAX_NAME}
 
 
-def profile_fields(spec: dict[str, Any] | None = None) -> list[Field]:
-    found = spec or {}
-    return [
-        Field("email", _("Email"), "email", str(found.get("email") or "")),
-        Field("displayName", _("Display name"), value=str(found.get("displayName") or "")),
-        Field("description", _("Description"), value=str(found.get("description") or "")),
-    ]
+class UserForm(ConsoleForm):
+    """About `user`, or about one who is yet to be made."""
+
+    ids = "user-%s"
+
+    def __init__(
+        self, data: QueryDict | None = None, *, user: User | None = None, **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self._user = user
+
+    @property
+    def user_name(self) -> str:
+        return self._user.name if self._user else self.cleaned_data.get("name", "")
+
+    @property
+    def stored_email(self) -> str:
+        return self._user.email if self._user else ""
 
 
-def password_fields() -> list[Field]:
-    hint = _("8 to 64 characters, with a lower-case letter, an upper-case letter and a digit.")
-    return [
-        Field(
-            "password",
-            _("Password"),
-            "password",
-            hint=hint,
-            autocomplete="new-password",
-            required=True,
-        ),
-        Field("change", _("Must change at the next login"), "checkbox", "on"),
-    ]
+class ProfileForm(UserForm):
+    causes = {f"spec.{name}": name for name in _PROFILE}
+
+    email = TextField(label=gettext_lazy("Email"), required=False, widget=forms.EmailInput)
+    displayName = TextField(label=gettext_lazy("Display name"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+
+    def clean_email(self) -> str:
+        """An address that was there before may stay as it is."""
+        email: str = self.cleaned_data["email"]
+        if email and email != self.stored_email:
+            if not is_address(email):
+                raise ValidationError(_("This is not an email address."))
+            if has_address(trusted_users(), email, but=self.user_name):
+                raise ValidationError(_("Another user has this address."))
+        return email
+
+    def spec(self) -> dict[str, Any]:
+        """As a merge patch of `spec`: what is empty goes, but the address, which is required."""
+        found = self.cleaned_data
+        texts = {name: found[name] or None for name in ("displayName", "description")}
+        return {"email": found["email"], **texts}
 
 
-def check_name(form: Form) -> None:
-    name = form["name"]
-    if len(name) > MAX_NAME or not _NAME.fullmatch(name):
-        text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
-        form.refuse("name", text % {"max": MAX_NAME})
-    elif trusted_users().store.get(Key("", name)) is not None:
-        form.refuse("name", _("There is a user of this name already."))
+class PasswordForm(UserForm):
+    password = NewPasswordField(label=gettext_lazy("Password"))
+    change = forms.BooleanField(
+        label=gettext_lazy("Must change at the next login"), required=False, initial=True
+    )
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        email = self.stored_email or self.cleaned_data.get("email", "")
+        problem = new_password_problem(password, name=self.user_name, email=email)
+        if problem:
+            raise ValidationError(problem)
+        return password
 
 
-def check_email(form: Form, *, name: str, before: str = "") -> None:
-    """An address that was there before may stay as it is."""
-    email = form["email"]
-    if not email or email == before:
-        return
-    if not is_address(email):
-        form.refuse("email", _("This is not an email address."))
-    elif has_address(trusted_users(), email, but=name):
-        form.refuse("email", _("Another user has this address."))
+class NewUserForm(PasswordForm, ProfileForm):
+    causes = {**ProfileForm.causes, "metadata.name": "name"}
+    field_order = ("name", *_PROFILE, "password", "change")
 
+    name = TextField(
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Lower-case letters, digits, - and .; it cannot be changed later."),
+        error_messages={"required": lazy(_name_rule, str)()},
+    )
 
-def check_password(form: Form, *, name: str, email: str) -> None:
-    form.refuse("password", new_password_problem(form["password"], name=name, email=email))
-
-
-def spec_of(form: Form) -> dict[str, Any]:
-    """The profile as a merge patch of `spec`: what is empty goes, but the address, which is required."""
-    texts = {name: form[name] or None for name in ("displayName", "description")}
-    return {"email": form["email"], **texts}
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if len(name) > MAX_NAME or not _NAME.fullmatch(name):
+            raise ValidationError(_name_rule())
+        if trusted_users().store.get(Key("", name)) is not None:
+            raise ValidationError(_("There is a user of this name already."))
+        return name

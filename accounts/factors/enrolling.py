@@ -9,10 +9,10 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import sessions
 from accounts.factors import register, totp
-from accounts.forms import ONE_TIME, Field, Form
 from accounts.login_page import too_many
 from accounts.oauth import register as tokens
 from accounts.oauth.options import options
@@ -25,6 +25,7 @@ from console.audit.trail import Action, record, request_action
 from console.kube.gvr import USERS
 from console.kube.projections import User
 from console.kube.runtime import get_runtime
+from console.ui.forms import CodeField, ConsoleForm
 
 #: In the session.
 _WAITING = "factor_secret"
@@ -39,15 +40,23 @@ class Secret:
     text: str
 
 
-def code_field(label: str = "", hint: str = "") -> Field:
-    return Field(
-        "code", label or _("Code"), hint=hint, autocomplete=ONE_TIME, required=True,
-        keyboard="" if hint else "numeric",
-    )  # fmt: skip
+class CodeForm(ConsoleForm):
+    """For a code of a factor that is on."""
+
+    ids = "factor-%s"
+
+    code = CodeField(
+        label=gettext_lazy("Code"),
+        help_text=gettext_lazy("Of your authenticator app, or one of your recovery codes."),
+    )
 
 
-def enrolment_form() -> Form:
-    return Form([code_field(_("Code that the app shows"))])
+class EnrolmentForm(ConsoleForm):
+    """For the first code of a factor that is to be."""
+
+    ids = "factor-%s"
+
+    code = CodeField(label=gettext_lazy("Code that the app shows"), keyboard="numeric")
 
 
 async def secret_for(request: HttpRequest, user: User) -> Secret:
@@ -61,24 +70,23 @@ async def secret_for(request: HttpRequest, user: User) -> Secret:
     return Secret(secret, qr, totp.written(secret))
 
 
-async def turn_on(request: HttpRequest, user: User, form: Form) -> list[str]:
-    """The recovery codes, to be shown once; else the form says why not. All other sessions and all
-    tokens end. Raises `AuditUnavailable` and DatabaseError."""
-    form.read(request)
+async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
+    """The recovery codes, to be shown once; else the form, which is right and has a `code`, says why not.
+    All other sessions and all tokens end. Raises `AuditUnavailable` and DatabaseError."""
     secret, moment = await secret_for(request, user), now()
     ticket = await sync_to_async(attempts.begin)(
         user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE
     )
     if ticket.wait is not None:
-        form.error = too_many(ticket.wait)
+        form.add_error(None, too_many(ticket.wait))
         return []
     async with record(factor_action(request, "create", user)) as recording:
         codes = await sync_to_async(register.turn_on)(
-            user.name, user.uid, secret.value, form["code"], moment
+            user.name, user.uid, secret.value, form.cleaned_data["code"], moment
         )
         if codes is None:
             recording.answered(400, "WrongSecondFactor")
-            form.refuse("code", _("This is not the present code. Try the next one."))
+            form.add_error("code", _("This is not the present code. Try the next one."))
             return []
         await sync_to_async(attempts.succeeded)(ticket)
         await request.session.apop(_WAITING, "")

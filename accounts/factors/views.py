@@ -17,8 +17,7 @@ from accounts import sessions
 from accounts.authenticate import second_step
 from accounts.directory import UsersUnknown
 from accounts.factors import register
-from accounts.factors.enrolling import code_field, enrolment_form, secret_for, turn_on
-from accounts.forms import Form
+from accounts.factors.enrolling import CodeForm, EnrolmentForm, secret_for, turn_on
 from accounts.login_page import too_many
 from accounts.next_url import safe_next
 from accounts.own.person import own_user
@@ -28,6 +27,7 @@ from accounts.time import now
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.errors import ApiError
 from console.kube.projections import User
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
 
@@ -55,10 +55,9 @@ async def second_factor(request: ConsoleRequest) -> HttpResponse:
 
 
 async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
-    hint = _("Of your authenticator app, or one of your recovery codes.")
-    form, status = Form([code_field(hint=hint)]), 200
-    if request.method == "POST":
-        form.read(request)
+    form = CodeForm(posted(request))
+    status = form.page_status
+    if form.is_valid():
         status = await _show(request, user, form)
         if status == 302:
             return HttpResponseRedirect(await onward(request.session, next_url))
@@ -66,18 +65,18 @@ async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpRespon
     return render(request, "accounts/factors/ask.html", context, status=status)
 
 
-async def _show(request: ConsoleRequest, user: User, form: Form) -> int:
+async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
     """The status of the answer: 302 if the session is the user's now."""
     action = request_action(
         request, "login", SESSIONS, subresource="second-factor", actor=user.name
     )
     async with record(action) as recording:
-        attempt = await second_step(request, user, form["code"])
+        attempt = await second_step(request, user, form.cleaned_data["code"])
         if attempt.wait is not None:
-            form.error = too_many(attempt.wait)
+            form.add_error(None, too_many(attempt.wait))
             recording.answered(429, attempt.reason)
         elif attempt.user is None:
-            form.refuse("code", _("This code is wrong, or was used already."))
+            form.add_error("code", _("This code is wrong, or was used already."))
             recording.answered(401, attempt.reason)
         else:
             await sessions.complete(request.session, now())
@@ -87,12 +86,12 @@ async def _show(request: ConsoleRequest, user: User, form: Form) -> int:
 
 
 async def _set_up(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
-    form = enrolment_form()
-    codes = await turn_on(request, user, form) if request.method == "POST" else []
+    form = EnrolmentForm(posted(request))
+    codes = await turn_on(request, user, form) if form.is_valid() else []
     context = {"form": form, "next": next_url, "who": user.name, "codes": codes}
     if codes:
         rotate_token(request)
     else:
         context["secret"] = await secret_for(request, user)
-    status = 200 if form.is_right else 400
+    status = form.page_status
     return render(request, "accounts/factors/set_up.html", context, status=status)

@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.forms import Field, Form
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
 
 MAX_NAME = 64
 #: Days until it ends; there is none for ever.
@@ -13,25 +12,29 @@ DAYS = (7, 30, 90, 365)
 READ, FULL = "read", "full"
 
 
-def token_form() -> Form:
-    days = [(str(n), ngettext("%(n)s day", "%(n)s days", n) % {"n": n}) for n in DAYS]
-    scopes = ((READ, _("Read only")), (FULL, _("Full access")))
-    hint = _("What it is for.")
-    return Form(
-        [
-            Field("name", _("Name"), hint=hint, required=True),
-            Field("days", _("Expires in"), "select", "30", choices=days),
-            Field("scope", _("Scope"), "select", READ, choices=scopes),
-        ]
+def _days() -> list[tuple[str, str]]:
+    return [(str(n), ngettext("%(n)s day", "%(n)s days", n) % {"n": n}) for n in DAYS]
+
+
+class TokenForm(ConsoleForm):
+    ids = "token-%s"
+
+    name = TextField(
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("What it is for."),
+        max_length=MAX_NAME,
+        error_messages={"required": gettext_lazy("Give it a name.")},
+    )
+    days = ChoiceField(
+        label=gettext_lazy("Expires in"),
+        choices=_days,
+        initial="30",
+    )
+    scope = ChoiceField(
+        label=gettext_lazy("Scope"),
+        choices=((READ, gettext_lazy("Read only")), (FULL, gettext_lazy("Full access"))),
     )
 
-
-def check(form: Form) -> None:
-    if not form["name"]:
-        form.refuse("name", _("Give it a name."))
-    elif len(form["name"]) > MAX_NAME:
-        form.refuse("name", _("Use at most %(max)s characters.") % {"max": MAX_NAME})
-
-
-def lasts(form: Form) -> timedelta:
-    return timedelta(days=int(form["days"]))
+    @property
+    def lasts(self) -> timedelta:
+        return timedelta(days=int(self.cleaned_data["days"]))

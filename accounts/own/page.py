@@ -6,23 +6,23 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from accounts.factors.checking import has_factor
-from accounts.forms import Form
 from accounts.named import register as named
-from accounts.named.forms import token_form
+from accounts.named.forms import TokenForm
 from accounts.own.history import history_of
-from accounts.own.password import password_form
+from accounts.own.password import OwnPasswordForm
 from accounts.own.profile import profile_form
 from accounts.protection import signins
 from accounts.time import now
 from console.kube.projections import User
 from console.kube.store import Entry
+from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 
 OTHERS = "others"
 
 
 async def account_page(
-    request: ConsoleRequest, entry: Entry[User], *, fresh: str = "", **forms: Form
+    request: ConsoleRequest, entry: Entry[User], *, fresh: str = "", **forms: ConsoleForm
 ) -> HttpResponse:
     """`forms`: `profile`, `password` or `token`, where one was refused. `fresh`: a token that was just
     made, which is shown this once."""
@@ -31,8 +31,8 @@ async def account_page(
     context = {
         "name": user.name,
         "profile": profile_form(request, entry),
-        "password": password_form(entry),
-        "token": token_form(),
+        "password": OwnPasswordForm(user),
+        "token": TokenForm(),
         **forms,
         "fresh": fresh,
         "tokens": await sync_to_async(named.listed)(user.name, user.uid),

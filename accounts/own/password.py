@@ -7,19 +7,25 @@ other sessions and all tokens end with it.
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.authenticate import check
 from accounts.directory import UsersUnknown
-from accounts.forms import Field, Form
 from accounts.login_page import too_many
-from accounts.new_passwords import new_password_problem, set_password
+from accounts.new_passwords import (
+    NewPasswordField,
+    busy_text,
+    new_password_problem,
+    set_password,
+)
 from accounts.next_url import safe_next
 from accounts.own.person import own_user, start_anew, write_own
 from accounts.passwords import TooBusy
@@ -31,52 +37,73 @@ from console.audit.trail import AuditUnavailable, Recording
 from console.kube.client import ConsoleClient
 from console.kube.errors import ApiError
 from console.kube.projections import User
-from console.kube.store import Entry
+from console.ui.forms import ConsoleForm, SecretField, posted
 from console.ui.http import ConsoleRequest
 from console.views import problems
 from console.views.errors import error_page
 
 
-def password_form(entry: Entry[User]) -> Form:
-    secret: dict[str, Any] = {"type": "password", "required": True}
-    hint = _("8 to 64 characters, with a lower-case letter, an upper-case letter and a digit.")
-    fields = [
-        Field("password", _("New password"), hint=hint, autocomplete="new-password", **secret),
-        Field("again", _("New password again"), autocomplete="new-password", **secret),
-    ]
-    return Form([*present_password(entry), *fields])
+class PresentPasswordForm(ConsoleForm):
+    """Asks for the password before anything that keeps others out changes, where there is one."""
+
+    current = SecretField(label=gettext_lazy("Present password"), autocomplete="current-password")
+
+    def __init__(self, user: User, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.user = user
+        if not user.has_password:
+            del self.fields["current"]
+
+    async def knows_present(self, request: ConsoleRequest) -> bool:
+        """True if the form is right, the present password included. That counts as any other attempt, so
+        that a browser left open does not give it away."""
+        if not self.is_valid() or "current" not in self.fields:
+            return self.is_valid()
+        try:
+            attempt = await check(request, self.user.name, self.cleaned_data["current"])
+        except TooBusy:
+            self.add_error(None, busy_text())
+            return False
+        if attempt.wait is not None:
+            self.add_error(None, too_many(attempt.wait))
+        elif attempt.user is None:
+            self.add_error("current", _("This is not the present password."))
+        return self.is_valid()
 
 
-def present_password(entry: Entry[User]) -> list[Field]:
-    """Asked for before anything that keeps others out changes, where there is one."""
-    if not entry.projection.has_password:
-        return []
-    text = _("Present password")
-    return [Field("current", text, "password", autocomplete="current-password", required=True)]
+class OwnPasswordForm(PresentPasswordForm):
+    ids = "password-%s"
+
+    password = NewPasswordField(label=gettext_lazy("New password"))
+    again = SecretField(label=gettext_lazy("New password again"), autocomplete="new-password")
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        problem = new_password_problem(password, name=self.user.name, email=self.user.email)
+        if not problem and password == self.cleaned_data.get("current"):
+            problem = _("This is the present password.")
+        if problem:
+            raise ValidationError(problem)
+        return password
+
+    def clean_again(self) -> str:
+        again: str = self.cleaned_data["again"]
+        if again != self.cleaned_data.get("password", again):
+            raise ValidationError(_("This is not the same password."))
+        return again
 
 
-async def change_password(request: ConsoleRequest, entry: Entry[User], form: Form) -> bool:
+async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> bool:
     """True if it is done; else the form says why not. Raises `UsersUnknown` and DatabaseError."""
-    form.read(request)
-    user = entry.projection
-    problem = new_password_problem(form["password"], name=user.name, email=user.email)
-    if problem:
-        form.refuse("password", problem)
-    elif form["again"] != form["password"]:
-        form.refuse("again", _("This is not the same password."))
-    elif "current" in form.by_name and form["current"] == form["password"]:
-        form.refuse("password", _("This is the present password."))
     try:
-        if form.is_right and "current" in form.by_name:
-            await check_present(request, user, form)
-        if form.is_right:
-            await write_own(request, "password", _writing(form["password"]))
-            await start_anew(request, user)
+        if await form.knows_present(request):
+            await write_own(request, "password", _writing(form.cleaned_data["password"]))
+            await start_anew(request, form.user)
     except TooBusy:
-        form.error = _("Too many passwords are being checked at this moment. Try again soon.")
+        form.add_error(None, busy_text())
     except (ApiError, AuditUnavailable) as error:
         problems.apply(error, form)
-    return form.is_right
+    return form.is_valid()
 
 
 @sensitive_post_parameters("current", "password", "again")
@@ -88,9 +115,9 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     next_url = safe_next(given.get("next", ""))
     try:
-        entry = own_user(request)
-        form = password_form(entry)
-        if request.method == "POST" and await change_password(request, entry, form):
+        user = own_user(request).projection
+        form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
+        if await change_password(request, form):
             messages.success(request, _("The password is changed."))
             return HttpResponseRedirect(await onward(request.session, next_url))
     except (ApiError, UsersUnknown):
@@ -98,18 +125,8 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
     except DatabaseError:
         return error_page(request, 503, _("The database cannot be used."))
     context = {"form": form, "next": next_url, "who": request.pending}
-    status = 200 if form.is_right else 400
+    status = form.page_status
     return render(request, "accounts/own/choose_password.html", context, status=status)
-
-
-async def check_present(request: ConsoleRequest, user: User, form: Form) -> None:
-    """Of a form that has `present_password`. Counted as any other attempt, so that a browser left open
-    does not give the password away."""
-    attempt = await check(request, user.name, form["current"])
-    if attempt.wait is not None:
-        form.error = too_many(attempt.wait)
-    elif attempt.user is None:
-        form.refuse("current", _("This is not the present password."))
 
 
 def _writing(password: str) -> Any:

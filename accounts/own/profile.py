@@ -3,12 +3,14 @@
 import re
 from typing import Any
 
+from django import forms
 from django.conf import settings
-from django.utils.translation import get_language
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from accounts.directory import has_address, users
-from accounts.forms import Field, Form
 from accounts.language import LANGUAGES
 from accounts.own.person import spec_of, write_own
 from accounts.writing import Manifest, patch_user
@@ -17,6 +19,7 @@ from console.kube.client import ConsoleClient
 from console.kube.errors import ApiError
 from console.kube.projections import User
 from console.kube.store import Entry
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.http import ConsoleRequest
 from console.ui.shell import theme_of
 from console.views import problems
@@ -30,44 +33,61 @@ def is_address(text: str) -> bool:
     return len(text) <= MAX_EMAIL and _EMAIL.fullmatch(text) is not None
 
 
-def profile_form(request: ConsoleRequest, entry: Entry[User]) -> Form:
-    spec = spec_of(entry)
-    themes = (("light", _("Light")), ("dark", _("Dark")), ("auto", _("As the system")))
-    return Form(
-        [
-            Field("email", _("Email"), "email", str(spec.get("email") or ""), autocomplete="email"),
-            Field(
-                "displayName",
-                _("Display name"),
-                value=str(spec.get("displayName") or ""),
-                autocomplete="name",
-            ),
-            Field(
-                "language",
-                _("Language"),
-                "select",
-                get_language() or settings.LANGUAGE_CODE,
-                choices=(("en", "English"), ("zh-hans", "中文")),
-            ),
-            Field("theme", _("Theme"), "select", theme_of(request), choices=themes),
-        ],
-        causes={"spec.email": "email", "spec.displayName": "displayName", "spec.lang": "language"},
+class OwnProfileForm(ConsoleForm):
+    ids = "profile-%s"
+    causes = {
+        "spec.email": "email",
+        "spec.displayName": "displayName",
+        "spec.lang": "language",
+    }
+
+    email = TextField(
+        label=gettext_lazy("Email"),
+        required=False,
+        widget=forms.EmailInput,
+        autocomplete="email",
+    )
+    displayName = TextField(label=gettext_lazy("Display name"), required=False, autocomplete="name")
+    language = ChoiceField(
+        label=gettext_lazy("Language"), choices=(("en", "English"), ("zh-hans", "中文"))
+    )
+    theme = ChoiceField(
+        label=gettext_lazy("Theme"),
+        choices=(
+            ("light", gettext_lazy("Light")),
+            ("dark", gettext_lazy("Dark")),
+            ("auto", gettext_lazy("As the system")),
+        ),
     )
 
+    def __init__(self, entry: Entry[User], data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self._user = entry.projection
 
-async def change_profile(request: ConsoleRequest, entry: Entry[User], form: Form) -> bool:
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        # One sentence for both, so that nobody learns here which addresses others have.
+        if email not in ("", self._user.email) and not _may_have(email, self._user.name):
+            raise ValidationError(_("This address cannot be used."))
+        return email
+
+
+def profile_form(
+    request: ConsoleRequest, entry: Entry[User], data: QueryDict | None = None
+) -> OwnProfileForm:
+    found = {"language": get_language() or settings.LANGUAGE_CODE, "theme": theme_of(request)}
+    return OwnProfileForm(entry, data, initial={**spec_of(entry), **found})
+
+
+async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnProfileForm) -> bool:
     """True if it is done; else the form says why not. Raises `UsersUnknown`."""
-    form.read(request)
-    before, email = entry.projection.email, form["email"]
-    # One sentence for both, so that nobody learns here which addresses others have.
-    if email != before and email and not _may_have(email, entry.key.name):
-        form.refuse("email", _("This address cannot be used."))
-    if not form.is_right:
+    if not form.is_valid():
         return False
+    given = form.cleaned_data
     spec = {
-        "email": email,
-        "displayName": form["displayName"] or None,
-        "lang": LANGUAGES.get(form["language"]),
+        "email": given["email"],
+        "displayName": given["displayName"] or None,
+        "lang": LANGUAGES.get(given["language"]),
     }
     known = spec_of(entry)
     changes = {name: value for name, value in spec.items() if known.get(name) != value}
@@ -76,7 +96,7 @@ async def change_profile(request: ConsoleRequest, entry: Entry[User], form: Form
             await write_own(request, "profile", _writing(changes))
     except (ApiError, AuditUnavailable) as error:
         problems.apply(error, form)
-    return form.is_right
+    return form.is_valid()
 
 
 def _may_have(email: str, name: str) -> bool:

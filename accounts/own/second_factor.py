@@ -16,21 +16,19 @@ from django.views.decorators.debug import sensitive_post_parameters
 from accounts.factors import register
 from accounts.factors.checking import check_code, has_factor
 from accounts.factors.enrolling import (
-    code_field,
-    enrolment_form,
+    CodeForm,
+    EnrolmentForm,
     factor_action,
     secret_for,
     turn_on,
 )
-from accounts.forms import Form
 from accounts.login_page import too_many
 from accounts.oauth.options import options
-from accounts.own.password import check_present, present_password
+from accounts.own.password import PresentPasswordForm
 from accounts.own.person import own_user
-from accounts.passwords import TooBusy
 from console.audit.trail import record
 from console.kube.projections import User
-from console.kube.store import Entry
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.views.page import page
 
@@ -38,53 +36,52 @@ from console.views.page import page
 OFF, CODES = "off", "codes"
 
 
+class SetUpForm(EnrolmentForm, PresentPasswordForm):
+    """One's own first code, and the password."""
+
+
+class ChangeForm(CodeForm, PresentPasswordForm):
+    """A code of the factor that is on, and the password."""
+
+
 @sensitive_post_parameters("current", "code")
 @page("GET", "POST", bearer=False)
 async def second_factor(request: ConsoleRequest) -> HttpResponse:
-    entry = own_user(request)
-    if await has_factor(entry.projection):
-        return await _change(request, entry)
-    return await _set_up(request, entry)
+    user = own_user(request).projection
+    if await has_factor(user):
+        return await _change(request, user)
+    return await _set_up(request, user)
 
 
-async def _set_up(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
-    form, codes = Form([*present_password(entry), *enrolment_form().fields]), []
-    if request.method == "POST":
-        form.read(request)
-        if await _knows_password(request, entry, form):
-            codes = await turn_on(request, entry.projection, form)
+async def _set_up(request: ConsoleRequest, user: User) -> HttpResponse:
+    form, codes = SetUpForm(user, posted(request)), []
+    if await form.knows_present(request):
+        codes = await turn_on(request, user, form)
     if codes:
         rotate_token(request)
         return _codes_page(request, codes)
-    context = {"form": form, "secret": await secret_for(request, entry.projection)}
-    status = 200 if form.is_right else 400
-    return render(request, "accounts/own/set_up_factor.html", context, status=status)
+    context = {"form": form, "secret": await secret_for(request, user)}
+    return render(request, "accounts/own/set_up_factor.html", context, status=form.page_status)
 
 
-async def _change(request: ConsoleRequest, entry: Entry[User]) -> HttpResponse:
-    user = entry.projection
-    hint = _("Of your authenticator app, or one of your recovery codes.")
-    form = Form([*present_password(entry), code_field(hint=hint)])
+async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
+    form, act = ChangeForm(user, posted(request)), request.POST.get("act")
     required = options().requires_factor
-    if request.method == "POST":
-        form.read(request)
-        act = request.POST.get("act")
-        if act not in (OFF, CODES):
-            form.error = _("Choose what to do.")
-        elif act == OFF and required:
-            form.error = _("A second factor is required here.")
-        elif await _shows_both(request, entry, form):
-            if act == CODES:
-                return await _renew(request, user)
-            return await _turn_off(request, user)
+    if form.is_bound and act not in (OFF, CODES):
+        form.add_error(None, _("Choose what to do."))
+    elif act == OFF and required:
+        form.add_error(None, _("A second factor is required here."))
+    elif await _shows_both(request, form):
+        if act == CODES:
+            return await _renew(request, user)
+        return await _turn_off(request, user)
     context = {
         "form": form,
         "left": await sync_to_async(register.codes_left)(user.name, user.uid),
         "off": "" if required else OFF,
         "codes": CODES,
     }
-    status = 200 if form.is_right else 400
-    return render(request, "accounts/own/change_factor.html", context, status=status)
+    return render(request, "accounts/own/change_factor.html", context, status=form.page_status)
 
 
 async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
@@ -100,26 +97,16 @@ async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
     return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")
 
 
-async def _shows_both(request: ConsoleRequest, entry: Entry[User], form: Form) -> bool:
+async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
     """A code that was right is used up, so the password comes first."""
-    if not await _knows_password(request, entry, form):
+    if not await form.knows_present(request):
         return False
-    checked = await check_code(request, entry.projection, form["code"])
+    checked = await check_code(request, form.user, form.cleaned_data["code"])
     if checked.wait is not None:
-        form.error = too_many(checked.wait)
+        form.add_error(None, too_many(checked.wait))
     elif not checked.is_right:
-        form.refuse("code", _("This code is wrong, or was used already."))
-    return form.is_right
-
-
-async def _knows_password(request: ConsoleRequest, entry: Entry[User], form: Form) -> bool:
-    if "current" in form.by_name:
-        try:
-            await check_present(request, entry.projection, form)
-        except TooBusy:
-            text = _("Too many passwords are being checked at this moment. Try again soon.")
-            form.error = text
-    return form.is_right
+        form.add_error("code", _("This code is wrong, or was used already."))
+    return form.is_valid()
 
 
 def _codes_page(request: ConsoleRequest, codes: list[str]) -> HttpResponse:

@@ -6,8 +6,8 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.named import forms
 from accounts.named import register as named
+from accounts.named.forms import FULL, TokenForm
 from accounts.oauth.holders import holder_of
 from accounts.own.page import account_page
 from accounts.own.person import own_name, own_user
@@ -21,25 +21,23 @@ from console.views.page import page
 @page("POST", bearer=False)
 async def make_token(request: ConsoleRequest) -> HttpResponse:
     entry = own_user(request)
-    form, fresh = forms.token_form(), ""
-    form.read(request)
-    forms.check(form)
-    if form.is_right:
+    form, fresh = TokenForm(request.POST), ""
+    if form.is_valid():
         action = request_action(request, "create", SESSIONS, subresource="api-token")
         async with record(action) as recording:
             try:
                 fresh = await sync_to_async(named.make)(
                     holder_of(entry),
-                    form["name"],
-                    forms.lasts(form),
+                    form.cleaned_data["name"],
+                    form.lasts,
                     now(),
-                    read_only=form["scope"] != forms.FULL,
+                    read_only=form.cleaned_data["scope"] != FULL,
                 )
             except named.NameTaken:
-                form.refuse("name", _("You have a token of this name."))
+                form.add_error("name", _("You have a token of this name."))
                 recording.answered(409, "NameTaken")
             except named.TooMany:
-                form.error = _("These are too many tokens. Revoke one first.")
+                form.add_error(None, _("These are too many tokens. Revoke one first."))
                 recording.answered(403, "TooManyTokens")
     if not fresh:
         return await account_page(request, entry, token=form)

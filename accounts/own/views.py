@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts.language import set_language
 from accounts.own.page import OTHERS, account_page
-from accounts.own.password import change_password, password_form
+from accounts.own.password import OwnPasswordForm, change_password
 from accounts.own.person import own_name, own_user
 from accounts.own.profile import change_profile, profile_form
 from accounts.protection import signins
@@ -38,16 +38,17 @@ async def account(request: ConsoleRequest) -> HttpResponse:
 @page("POST", bearer=False)
 async def profile(request: ConsoleRequest) -> HttpResponse:
     entry = own_user(request)
-    form = profile_form(request, entry)
+    form = profile_form(request, entry, request.POST)
     if not await change_profile(request, entry, form):
         return await account_page(request, entry, profile=form)
-    with override(form["language"]):
+    language, theme = form.cleaned_data["language"], form.cleaned_data["theme"]
+    with override(language):
         messages.success(request, _("The profile is saved."))
     response = HttpResponseRedirect(reverse("accounts:own:account"))
-    set_language(response, form["language"])
+    set_language(response, language)
     secure = bool(settings.SESSION_COOKIE_SECURE)
     response.set_cookie(
-        THEME_COOKIE, form["theme"], max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
+        THEME_COOKIE, theme, max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
     )
     return response
 
@@ -56,8 +57,8 @@ async def profile(request: ConsoleRequest) -> HttpResponse:
 @page("POST", bearer=False)
 async def password(request: ConsoleRequest) -> HttpResponse:
     entry = own_user(request)
-    form = password_form(entry)
-    if not await change_password(request, entry, form):
+    form = OwnPasswordForm(entry.projection, request.POST)
+    if not await change_password(request, form):
         return await account_page(request, entry, password=form)
     messages.success(request, _("The password is changed. All other sessions have ended."))
     return HttpResponseRedirect(reverse("accounts:own:account"))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
@@ -20,11 +19,12 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 class Form(Protocol):
     """`causes`: its fields by the paths of the object that they become, `[*]` for any index or key."""
 
-    error: str | Promise
     status: int
-    causes: Mapping[str, str]
 
-    def refuse(self, name: str, error: str) -> None: ...
+    @property
+    def causes(self) -> Mapping[str, str]: ...
+
+    def add_error(self, field: str | None, error: str) -> None: ...
 
 
 def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
@@ -52,10 +52,10 @@ def apply(error: Problem, form: Form) -> None:
     form.status = error.page_code
     causes = list(_causes(error)) if isinstance(error, ApiError) else []
     at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
-    for name, text in at_fields:
-        form.refuse(name, text)
+    for name, text in dict.fromkeys(at_fields):
+        form.add_error(name, text)
     if not causes or len(at_fields) < len(causes):
-        form.error = words(error)
+        form.add_error(None, words(error))
 
 
 def _causes(error: ApiError) -> Iterator[tuple[str, str]]:

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from django.http import QueryDict
 
-from accounts.forms import Field, Form
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, Invalid, NotFound, Unavailable
+from console.ui.forms import ConsoleForm, TextField
 from console.views import problems
 
 CAUSES = {
@@ -17,11 +18,16 @@ CAUSES = {
 }
 
 
-def form() -> Form:
-    return Form([Field(name, name) for name in CAUSES.values()], causes=CAUSES)
+class AForm(ConsoleForm):
+    causes = CAUSES
+    name, rules, host, labels = (TextField(required=False) for _ in range(4))
 
 
-def refused(*causes: Any) -> Form:
+def form() -> AForm:
+    return AForm(QueryDict())
+
+
+def refused(*causes: Any) -> AForm:
     found = form()
     details = {"causes": list(causes)}
     problems.apply(Invalid(422, "no", status={"message": "no", "details": details}), found)
@@ -40,8 +46,8 @@ def refused(*causes: Any) -> Form:
 )
 def it_puts_a_cause_at_the_field_of_its_path(path: str, name: str) -> None:
     found = refused({"field": path, "message": "Too \u202elong"})
-    assert {field.name: field.error for field in found.wrong} == {name: "Too ⟨U+202E⟩long"}
-    assert (found.error, found.status) == ("", 422)
+    assert found.errors == {name: ["Too ⟨U+202E⟩long"]}
+    assert found.page_status == 422
 
 
 @pytest.mark.parametrize(
@@ -49,8 +55,7 @@ def it_puts_a_cause_at_the_field_of_its_path(path: str, name: str) -> None:
 )
 def it_tells_of_any_other_cause_above_the_form(path: str) -> None:
     found = refused({"field": "metadata.name", "message": "a"}, {"field": path, "message": "b"})
-    assert found.error == "The cluster refused. no"
-    assert [field.name for field in found.wrong] == ["name"]
+    assert found.errors == {"name": ["a"], "__all__": ["The cluster refused. no"]}
 
 
 @pytest.mark.parametrize(
@@ -60,12 +65,12 @@ def it_expects_anything_in_the_place_of_causes(causes: Any) -> None:
     for details in ({"causes": causes}, causes):
         found = form()
         problems.apply(ApiError(422, "no", status={"details": details}), found)
-        assert found.error and not found.is_right
+        assert list(found.errors) == ["__all__"]
 
 
 def it_says_a_cause_once() -> None:
     cause = {"field": "metadata.name", "message": "Taken"}
-    assert refused(cause, cause).by_name["name"].error == "Taken"
+    assert refused(cause, cause).errors == {"name": ["Taken"]}
 
 
 def it_has_its_own_words_where_the_caller_knows_more() -> None:
@@ -78,7 +83,5 @@ def it_has_its_own_words_where_the_caller_knows_more() -> None:
 def it_tells_of_a_trail_that_cannot_be_written() -> None:
     found = form()
     problems.apply(AuditUnavailable(), found)
-    assert (found.status, found.error) == (
-        503,
-        "Nothing was done, because the audit trail cannot be written.",
-    )
+    text = "Nothing was done, because the audit trail cannot be written."
+    assert found.page_status == 503 and found.errors == {"__all__": [text]}

@@ -77,5 +77,5 @@ def _read(request: ConsoleRequest, form: Form) -> dict[str, Amounts]:
     for resource in RESOURCES:
         limit = found[LIMITS].get(resource)
         if limit is not None and found[REQUESTS].get(resource, Decimal(0)) > limit:
-            form.refuse(f"{REQUESTS}.{resource}", _("This is more than the limit."))
+            form.add_error(f"{REQUESTS}.{resource}", _("This is more than the limit."))
     return found

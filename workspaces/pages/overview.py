@@ -262,7 +262,7 @@ def read_amounts(request: ConsoleRequest, form: Form) -> Amounts:
             continue
         amount = read_amount(field.value)
         if amount is None:
-            form.refuse(field.name, _("Use an amount such as 2, 500m or 4Gi."))
+            form.add_error(field.name, _("Use an amount such as 2, 500m or 4Gi."))
         else:
             found[field.name] = amount
     return found

@@ -103,7 +103,7 @@ async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if request.method == "POST":
         form.read(request)
         if form["typed"] != opened.name:
-            form.refuse("typed", _("This is not the name of the workspace."))
+            form.add_error("typed", _("This is not the name of the workspace."))
         if form.is_right:
             ending = settings.delete(
                 opened.doer, request.POST.get("version", ""), keep=bool(form["keep"])

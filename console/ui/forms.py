@@ -1,0 +1,125 @@
+"""Forms: one look (`ui/_form.html`), and fields that are ready for whatever is sent.
+
+What was typed comes back with an error, secrets excepted.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext_lazy
+
+from console.ui.text import visible
+
+MAX_TEXT = 256
+#: A bcrypt hash takes no more.
+MAX_SECRET = 1024
+
+
+class ConsoleForm(forms.Form):
+    """`ids`: what the ids of its fields are made of, so that a page can have two forms. `causes`: its
+    fields by the paths of the object that they become; see `console.views.problems`."""
+
+    ids: ClassVar[str] = "form-%s"
+    causes: Mapping[str, str] = {}
+
+    def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **{"auto_id": self.ids, **options})
+        #: Of the page, while something is wrong.
+        self.status = 400
+
+    @property
+    def page_status(self) -> int:
+        return self.status if self.errors else 200
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """What a form is bound to: None if nothing was sent yet."""
+    return request.POST if request.method == "POST" else None
+
+
+class TextField(forms.CharField):
+    """A line. What cannot be seen becomes spaces, before anything is checked or drawn."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
+    }
+
+    def __init__(
+        self, *, autocomplete: str = "off", max_length: int = MAX_TEXT, **options: Any
+    ) -> None:
+        self.autocomplete = autocomplete
+        super().__init__(max_length=max_length, **options)
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return {
+            **super().widget_attrs(widget),
+            "class": "input",
+            "autocomplete": self.autocomplete,
+            "autocapitalize": "none",
+            "spellcheck": "false",
+        }
+
+    def to_python(self, value: Any) -> str | None:
+        return super().to_python(_printable(value or ""))
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return _printable(super().bound_data(data, initial) or "")
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+class SecretField(TextField):
+    """A password, exactly as it was typed, never drawn. Whoever compares it says that it is wrong, also
+    where there is none: each is an attempt that counts."""
+
+    widget: Any = forms.PasswordInput
+
+    def __init__(self, *, max_length: int = MAX_SECRET, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
+
+    def clean(self, value: Any) -> str:
+        return str(value or "")[: self.max_length]
+
+
+class CodeField(SecretField):
+    """A code that is used once. `keyboard`: the one that a phone shows, HTML's `inputmode`."""
+
+    def __init__(self, *, keyboard: str = "", **options: Any) -> None:
+        widget = _CodeInput({"inputmode": keyboard} if keyboard else None)
+        super().__init__(
+            autocomplete="one-time-code", max_length=MAX_TEXT, widget=widget, **options
+        )
+
+
+class _CodeInput(forms.PasswordInput):
+    input_type = "text"
+
+
+class ChoiceField(forms.ChoiceField):
+    """Takes what it offers and nothing else: no default is chosen for what is not there any more."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "invalid_choice": gettext_lazy("This is not one of the choices any more.")
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=_Select, **options)
+
+    def validate(self, value: Any) -> None:
+        if not self.valid_value(value):
+            raise ValidationError(self.error_messages["invalid_choice"])
+
+
+class _Select(forms.Select):
+    def __init__(self) -> None:
+        super().__init__({"class": "input"})
+
+    def create_option(
+        self, name: str, value: Any, label: Any, *args: Any, **options: Any
+    ) -> dict[str, Any]:
+        return super().create_option(name, value, visible(str(label)), *args, **options)

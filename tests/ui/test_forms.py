@@ -1,0 +1,90 @@
+"""Forms: what they take, what they refuse, and what is drawn of it."""
+
+from django import forms
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy, override
+
+from console.ui.forms import ChoiceField, CodeField, ConsoleForm, SecretField, TextField
+
+CHOICES = [("viewer", "Viewer"), ("admin", "Admin\u202e")]
+
+
+class AForm(ConsoleForm):
+    ids = "some-%s"
+
+    name = TextField(label=gettext_lazy("Name"), help_text="A hint.", autocomplete="name")
+    alias = TextField(label="Alias", required=False, widget=forms.EmailInput)
+    role = ChoiceField(label="Role", choices=CHOICES, initial="viewer")
+    secret = SecretField(label="Secret")
+    code = CodeField(label="Code", keyboard="numeric")
+    agreed = forms.BooleanField(label="Agreed", required=False, initial=True)
+
+
+def sent(**given: str) -> AForm:
+    data = QueryDict(mutable=True)
+    data.update({"name": "zoe", "role": "admin", **given})
+    return AForm(data)
+
+
+def drawn(form: ConsoleForm) -> str:
+    return render_to_string("ui/_form.html", {"form": form})
+
+
+def it_takes_what_it_offers() -> None:
+    form = sent(name=" zoe ", agreed="on", secret=" as \0 typed ")
+    assert form.is_valid() and form.page_status == 200
+    assert form.cleaned_data == {
+        "name": "zoe",
+        "alias": "",
+        "role": "admin",
+        "secret": " as \0 typed ",
+        "code": "",
+        "agreed": True,
+    }
+
+
+def it_takes_nothing_else() -> None:
+    for given in ("junk", "", "Viewer", "viewer "):
+        form = sent(role=given)
+        assert (list(form.errors), form.page_status) == (["role"], 400), given
+    assert list(AForm(QueryDict("name=zoe")).errors) == ["role"]
+
+
+def it_needs_a_name_and_no_more_than_fits() -> None:
+    assert list(sent(name=" \u202e\0 ").errors) == ["name"]
+    assert sent(name="x" * 256).is_valid()
+    assert sent(name="x" * 257).errors == {"name": ["Use at most 256 characters."]}
+
+
+def it_sees_nothing_that_cannot_be_seen() -> None:
+    form = sent(name="a\0b\u202ec")
+    assert form.cleaned_data["name"] == "a b c" if form.is_valid() else False
+    assert 'value="a b c"' in drawn(form)
+
+
+def it_draws_no_secret_again() -> None:
+    html = drawn(sent(name="", secret="Canary-1", code="Canary-2"))
+    assert "Canary" not in html
+
+
+def it_has_one_look() -> None:
+    html = drawn(AForm())
+    assert '<label for="some-name">Name</label>' in html
+    assert 'aria-describedby="some-name_helptext"' in html and 'id="some-name_helptext"' in html
+    assert html.count('class="input"') == 5
+    assert 'type="email"' in html and 'inputmode="numeric"' in html
+    assert '<option value="viewer" selected>' in html and "Admin⟨U+202E⟩" in html
+    assert 'id="some-agreed" checked' in html
+    assert "problem-line" not in html
+
+
+def it_says_what_is_wrong_above_and_beside() -> None:
+    form = sent(name="")
+    form.add_error(None, "Not now.")
+    html = drawn(form)
+    assert '<a href="#some-name">Name: This field is required.</a>' in html
+    assert 'aria-invalid="true"' in html and 'id="some-name_error"' in html
+    assert "<span>Not now.</span>" in html
+    with override("zh-hans"):
+        assert "名称" in drawn(form)
