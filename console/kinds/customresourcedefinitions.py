@@ -144,6 +144,7 @@ class CustomResourceDefinitionKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+    precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         definition: Definition = entry.projection

@@ -67,6 +67,7 @@ class NamespaceKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+    precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Namespace = entry.projection

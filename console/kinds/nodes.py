@@ -137,6 +137,7 @@ class NodeKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+    precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Node = entry.projection

@@ -142,6 +142,7 @@ class PersistentVolumeKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+    precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         volume: PersistentVolume = entry.projection

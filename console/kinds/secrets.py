@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 from console.kube.gvr import SECRETS
 from console.kube.private import SecretMeta
 from console.kube.store import Entry
-from console.ui.actions import Delete, Reveal
+from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -23,6 +23,7 @@ from console.ui.columns import (
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.revealed import Reveal
 from console.ui.text import visible
 
 #: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types

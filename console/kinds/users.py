@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from console.kube.gvr import USERS
+from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Delete, Permission
+from console.ui.actions import Delete, Link, Permission
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -54,12 +55,15 @@ class StateFilter(StatusFilter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManageAccount(Action):
+class ManageAccount(Link):
     """Leads to the page of the account, where everything else is."""
 
     name: ClassVar[str] = "account"
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
     label: ClassVar[str | Promise] = gettext_lazy("Manage account")
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return reverse("accounts:administration:show", args=(key.name,))
 
 
 @dataclass(frozen=True, kw_only=True)

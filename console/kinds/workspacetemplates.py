@@ -72,6 +72,7 @@ class WorkspaceTemplateKind(ResourceKind):
         ),
     )
     actions = (Delete(),)
+    precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: Workspace = entry.projection

@@ -1,20 +1,37 @@
-"""What can be done to an object, as a kind declares it.
+"""What can be done to an object: one class for each, one entry in the `actions` of a kind.
 
-An action says what it needs and what it is called; carrying it out is a view's work, as the viewer, so
-that kube-apiserver decides a second time.
+An action says what it needs, where it is offered, and what it will do in words and as a line of kubectl.
+It is done as the viewer, so that kube-apiserver decides a second time. Everything around that, from the
+page that asks to the audit trail, is `console.views.actions`.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, final
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
 
+from console.kube.client import MERGE_PATCH, UserClient
+from console.kube.errors import Conflict
 from console.kube.gvr import GVR, Key
+from console.kube.sentences import Sentence
+from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.forms import ConsoleForm
+from console.ui.links import action_url
+from console.ui.text import visible
+
+if TYPE_CHECKING:
+    from console.ui.kind import Fact, ResourceKind
 
 #: Of no object in particular.
 NO_KEY = Key("", "")
+#: Where an action is offered: in the menu of a row, above an object's page, for many chosen rows at once.
+ROW, HEADER, BULK = "row", "header", "bulk"
+EVERYWHERE = frozenset({ROW, HEADER, BULK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +55,107 @@ class Permission:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One object that something is done to, as the viewer. `uid`: that of the object that was shown.
+    `data`: what was filled in, as the form's `cleaned_data`. What `client` sends carries `audit_id`."""
+
+    kind: "ResourceKind"
+    key: Key
+    uid: str
+    access: Access
+    client: UserClient
+    audit_id: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    async def get(self) -> dict[str, Any]:
+        """The object as it is now. Raises `Conflict` if another one has taken its name."""
+        found = await self.client.get(self.kind.gvr, **self._named(), audit_id=self.audit_id)
+        if found["metadata"]["uid"] != self.uid:
+            raise Conflict(409, Sentence(gettext_noop("another one has taken the name since")))
+        return found
+
+    async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
+        """A merge patch, refused if another object has taken the name."""
+        metadata = {**body.get("metadata", {}), "uid": self.uid}
+        return await self.client.patch(
+            self.kind.gvr,
+            {**body, "metadata": metadata},
+            **self._named(),
+            content_type=MERGE_PATCH,
+            subresource=subresource,
+            audit_id=self.audit_id,
+        )
+
+    async def delete(self) -> None:
+        await self.client.delete(
+            self.kind.gvr,
+            namespace=self.key.namespace,
+            name=self.key.name,
+            uid=self.uid,
+            audit_id=self.audit_id,
+        )
+
+    def _named(self) -> dict[str, str]:
+        return {"namespace": self.key.namespace, "name": self.key.name}
+
+    @property
+    def words(self) -> dict[str, object]:
+        """For sentences about it."""
+        return {"kind": self.kind.singular, "name": visible(self.key.name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It is done, and `text` says so. The reader goes back to where they came from, or to `url`."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is shown instead, once: nobody keeps it."""
+
+    template: str
+    values: Mapping[str, Any]
+
+
+Outcome = Done | Page
+
+
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """`name`: the last part of its URL and of its URL's name. `needs`: the rights that it takes, all of
-    them.
+    """`name`: the last part of its URL. `needs`: the rights that it takes, all of them; the first is what
+    the audit trail calls it, unless `trail` does (verb and subresource).
 
-    `danger`: shown apart and in the colour of what cannot be undone. `method`: "post" for what has no
-    page that asks first; its button sends the form `act` of the page that it stands on. `per_viewer`:
-    `exempt` depends on who the viewer is, so that nobody shares what shows it.
+    `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
+    first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
+    that page. `per_viewer`: `exempt` depends on who the viewer is, so that nobody shares what shows it.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[Permission, ...]]
     label: ClassVar[str | Promise]
+    needs: ClassVar[tuple[Permission, ...]]
+    icon: ClassVar[str] = ""
     danger: ClassVar[bool] = False
-    method: ClassVar[str] = "get"
+    places: ClassVar[frozenset[str]] = frozenset({ROW, HEADER})
+    asks: ClassVar[bool] = True
+    form: ClassVar[type[ConsoleForm] | None] = None
     per_viewer: ClassVar[bool] = False
+    trail: ClassVar[tuple[str, str] | None] = None
+    #: In a list of results, of an object that it was done to, and of another.
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
+    refused_word: ClassVar[str | Promise] = pgettext_lazy("result", "Not done")
 
     def exempt(self, access: Access, name: str) -> bool:
         """True for an object that nobody, or not this viewer, does it to, whatever their rights. There is
         no other exception: for lists rights are asked once, and not for each row."""
         return False
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        """False while it makes no sense for the object as the cache has it."""
+        return True
 
     @final
     def missing(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> Permission | None:
@@ -71,21 +168,85 @@ class Action:
         at all."""
         return not self.exempt(access, key.name) and self.missing(access, gvr, key) is None
 
+    @final
+    @property
+    def recorded(self) -> tuple[str, str]:
+        """Verb and subresource in the audit trail."""
+        return self.trail or (self.needs[0].verb, self.needs[0].subresource)
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        """Where it is offered to be done."""
+        return action_url(self.name, cluster, segment, key)
+
+    def title(self, kind: "ResourceKind", name: str) -> str:
+        words = {"action": self.label, "kind": kind.singular, "name": name}
+        return _("%(action)s %(kind)s %(name)s") % words
+
+    def titles(self, kind: "ResourceKind", total: str) -> str:
+        """The same for several objects."""
+        words = {"action": self.label, "total": total, "nouns": kind.nouns}
+        return _("%(action)s %(total)s %(nouns)s") % words
+
+    def effect(self, kind: "ResourceKind") -> str | Promise:
+        """What it will do, in a sentence or two."""
+        return ""
+
+    def command(self, kind: "ResourceKind", key: Key) -> str:
+        """The same as a line of kubectl; "" where there is none."""
+        return ""
+
+    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
+        """What somebody should know before."""
+        return kind.facts(entry)
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        """What the form begins with."""
+        return {}
+
+    def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
+        """What must be typed before it is done to all of these; "" for nothing."""
+        return ""
+
+    async def run(self, context: Context) -> Outcome:
+        """Does it. Raises `ApiError`."""
+        raise NotImplementedError
+
+
+def kubectl(words: str, key: Key) -> str:
+    """A line of kubectl about an object of a project, or of none."""
+    place = f" -n {shlex.quote(key.namespace)}" if key.namespace else ""
+    return f"kubectl {words}{place}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Delete(Action):
     name: ClassVar[str] = "delete"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("delete"),)
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Delete")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("delete"),)
+    icon: ClassVar[str] = "trash-2"
     danger: ClassVar[bool] = True
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Deleted")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not deleted")
+    #: More than these must be confirmed by typing their number.
+    untyped: ClassVar[int] = 10
+
+    def effect(self, kind: "ResourceKind") -> str | Promise:
+        return _("This cannot be undone.")
+
+    def command(self, kind: "ResourceKind", key: Key) -> str:
+        return kubectl(f"delete {kind.gvr.qualified} {shlex.quote(key.name)}", key)
+
+    def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
+        if len(keys) <= self.untyped and not kind.precious:
+            return ""
+        return keys[0].name if len(keys) == 1 else str(len(keys))
+
+    async def run(self, context: Context) -> Outcome:
+        await context.delete()
+        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reveal(Action):
-    """Shows the values of `data`, which no other page has. An address alone must not: neither a link
-    nor a history may lead there."""
-
-    name: ClassVar[str] = "reveal"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
-    label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
-    method: ClassVar[str] = "post"
+class Link(Action):
+    """Leads to a page elsewhere (`url`), for those who have the right to what is done there."""

@@ -79,7 +79,8 @@ class ResourceKind:
     ("Deployment"), the class's name without "Kind" unless it is given. `tabs` are those of a detail; with
     none it has those of `console.ui.panels.standard`. `masked` are paths in the object of what nobody is
     shown: of a mapping its values, of anything else the whole. `measured` are columns that lists have
-    only where usage is measured and the viewer may know of it.
+    only where usage is measured and the viewer may know of it. `precious`: what is deleted is not back
+    when it is made again, so that a name is typed first.
     """
 
     gvr: ClassVar[GVR]
@@ -95,6 +96,7 @@ class ResourceKind:
     actions: ClassVar[Sequence[Action]] = ()
     tabs: ClassVar[Sequence["Tab"]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
+    precious: ClassVar[bool] = False
     api_kind: ClassVar[str]
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
 

@@ -21,7 +21,12 @@ def list_url(cluster: str, segment: str, namespace: str = "") -> str:
 def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     """The page that does `action` to one object, for instance `delete`."""
     place = (cluster, key.namespace) if key.namespace else (cluster,)
-    return reverse(action, args=(*place, segment, key.name))
+    return reverse("action", args=(*place, segment, key.name, action))
+
+
+def bulk_url(action: str, cluster: str, segment: str) -> str:
+    """Where chosen objects go that it shall be done to."""
+    return reverse("bulk", args=(cluster, segment, action))
 
 
 @lru_cache(KEPT)

@@ -36,7 +36,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
 #: Query parameters that belong to every list.
 RESERVED_PARAMS = frozenset({"columns", "sort", "page", "limit", "format"})
 #: Last parts of an object's addresses that are no tab, whatever a kind declares.
-RESERVED_TABS = frozenset({"account", "delete", "edit", "new"})
+RESERVED_TABS = frozenset({"account", "actions", "delete", "edit", "new"})
 
 
 class WrongDeclaration(TypeError):

@@ -4,13 +4,26 @@ What is copied is the value itself: of one that has characters that cannot be se
 that is its base64.
 """
 
+import asyncio
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import msgspec
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.ui.actions import Action, Context, Outcome, Page, Permission
+from console.ui.kind import NAV_GROUPS, ResourceKind
+from console.ui.links import detail_url, list_url
 from console.ui.manifests import mapping
+from console.ui.panels.yaml import LARGEST
 from console.ui.text import visible_block
+from console.ui.yamltext import yaml_text
+
+#: Seconds after which the browser leaves the page by itself.
+SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,48 @@ class Value:
     size: int
     text: str | None
     encoded: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reveal(Action):
+    """Shows the values of `data`, which no other page has, read as the viewer at that moment. They are in
+    this one answer, which nobody keeps: an address alone must not lead to it, nor a history."""
+
+    name: ClassVar[str] = "reveal"
+    label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
+    asks: ClassVar[bool] = False
+    trail: ClassVar[tuple[str, str]] = ("reveal", "")
+
+    async def run(self, context: Context) -> Outcome:
+        kind, key = context.kind, context.key
+        manifest = await context.client.get(
+            kind.gvr, namespace=key.namespace, name=key.name, audit_id=context.audit_id
+        )
+        cluster = context.access.cluster.name
+        # One may be a million characters long.
+        shown = await asyncio.to_thread(_shown, kind, manifest)
+        return Page(
+            "console/reveal.html",
+            {
+                "kind": kind.view,
+                "group": NAV_GROUPS[kind.nav.group],
+                "name": key.name,
+                "namespace": key.namespace,
+                "up_url": list_url(cluster, kind.segment, key.namespace),
+                "url": detail_url(cluster, kind.segment, key),
+                "seconds": SHOWN,
+                **shown,
+            },
+        )
+
+
+def _shown(kind: ResourceKind, manifest: dict[str, Any]) -> dict[str, Any]:
+    metadata = manifest.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("managedFields", None)
+    fits = len(msgspec.json.encode(manifest)) <= LARGEST
+    return {"values": values(manifest), "yaml": yaml_text(kind, manifest) if fits else ""}
 
 
 def values(manifest: Mapping[str, Any]) -> list[Value]:

@@ -15,13 +15,13 @@ from console.kube.gvr import Key
 from console.kube.metricslist import Used
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Delete
+from console.ui.actions import BULK
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column, told
 from console.ui.columns.links import Linked
 from console.ui.kind import ResourceKind
 from console.ui.linked import Links, linked
-from console.ui.links import action_url, detail_url
+from console.ui.links import detail_url
 from console.ui.meters import Meter
 from console.ui.text import dom_id
 
@@ -47,13 +47,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """Something the viewer may do to this object. `name` is the action's."""
+    """Something the viewer may do to this object. `name` is the action's, `places` where it is offered.
+    `asks`: `url` is a page; else a button posts to it."""
 
     name: str
     label: str | Promise
     url: str
     danger: bool
-    method: str
+    icon: str
+    asks: bool
+    places: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ def make_row(
             if action.name in everywhere
             else action.may(access, kind.gvr, key)
         )
+        and action.applicable(entry)
     )
     used = (meter.used(entry),) if meter is not None and meter.works else ()
     columns = shown_columns(kind, chosen, bool(used))
@@ -158,7 +162,7 @@ def _row(
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
         menu=_menu(kind, cluster, entry, allowed),
         signature=short_hash(content),
-        ticks=Delete.name in allowed,
+        ticks=any(BULK in kind.shown_actions[name].places for name in allowed),
     )
 
 
@@ -184,11 +188,13 @@ def _menu(
 ) -> tuple[MenuItem, ...]:
     return tuple(
         MenuItem(
-            name=name,
-            label=kind.shown_actions[name].label,
-            url=action_url(name, cluster, kind.segment, entry.key),
-            danger=kind.shown_actions[name].danger,
-            method=kind.shown_actions[name].method,
+            name=action.name,
+            label=action.label,
+            url=action.url(cluster, kind.segment, entry.key),
+            danger=action.danger,
+            icon=action.icon,
+            asks=action.asks,
+            places=action.places,
         )
-        for name in allowed
+        for action in map(kind.shown_actions.__getitem__, allowed)
     )

@@ -1,11 +1,14 @@
-"""Refusals as Kubernetes' `Status` objects, for whoever asked for data.
+"""Answers as Kubernetes' `Status` objects, for whoever asked for data.
 
 https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 """
 
 from typing import Any
 
-from django.http import JsonResponse
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, JsonResponse
+
+from console.ui.export import FORMATS
 
 _REASONS = {
     400: "BadRequest",
@@ -45,3 +48,19 @@ def status_response(
     code: int, message: str, *, causes: tuple[tuple[str, str], ...] = ()
 ) -> JsonResponse:
     return JsonResponse(status_object(code, message, causes=causes), status=code)
+
+
+def success_response(message: str) -> JsonResponse:
+    """Of something that was done."""
+    found = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return JsonResponse({**found, "message": message, "code": 200})
+
+
+def wants_status(request: HttpRequest) -> bool:
+    """Whether the asker is a program: by `format`, or by an `Accept` that prefers JSON."""
+    try:
+        if request.GET.get("format") in FORMATS:
+            return True
+    except SuspiciousOperation:
+        return False
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"

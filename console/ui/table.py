@@ -16,13 +16,14 @@ from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.private import PRIVATE
 from console.ui.access import Access
-from console.ui.actions import Delete, Permission
+from console.ui.actions import BULK, Permission
 from console.ui.columns import Align
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
 from console.ui.linked import Links
+from console.ui.links import bulk_url
 from console.ui.meters import Meter, meter_of
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
@@ -57,12 +58,22 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
+class BulkItem:
+    """Something that can be done to many objects at once. `url` takes those that were chosen."""
+
+    label: str | Promise
+    url: str
+    danger: bool
+    icon: str
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """`cluster`: its name. `total`: after permissions and filters. `url`: this very view; "" for what
     cannot be followed. `all_url`: the same without its paging, which is what an export takes.
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
-    no rows; None where there are. `bulk`: rows can be chosen, to delete several at once. `cut`: how many
+    no rows; None where there are. `bulk`: what can be done to rows that are chosen. `cut`: how many
     objects were read where there may be more, None where all were.
     """
 
@@ -81,7 +92,7 @@ class Table:
     pager: Pager
     state: StateBlock | None
     freshness: LiveState
-    bulk: bool = False
+    bulk: tuple[BulkItem, ...] = ()
     cut: int | None = None
 
 
@@ -137,7 +148,7 @@ def rows(
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
-        bulk=_may_delete(spec.kind, access),
+        bulk=_bulk(spec, access),
         cut=cut_of(informer),
     )
 
@@ -159,12 +170,21 @@ def _choices(
     return frozenset(map(str, indexes_of(informer.store).by_namespace.values())) - {""}
 
 
-def _may_delete(kind: ResourceKind, access: Access) -> bool:
-    """True if the cache may have an object of the kind that the viewer may delete."""
-    action = kind.shown_actions.get(Delete.name)
-    if action is None or kind.gvr in PRIVATE:
-        return False
-    return all(_somewhere(one, kind, access) for one in action.needs)
+def _bulk(spec: ViewSpec, access: Access) -> tuple[BulkItem, ...]:
+    """What the viewer may do to some object of the kind that the cache may have."""
+    kind = spec.kind
+    if kind.gvr in PRIVATE:
+        return ()
+    return tuple(
+        BulkItem(
+            action.label,
+            bulk_url(action.name, spec.cluster, kind.segment),
+            action.danger,
+            action.icon,
+        )
+        for action in kind.actions
+        if BULK in action.places and all(_somewhere(one, kind, access) for one in action.needs)
+    )
 
 
 def _somewhere(permission: Permission, kind: ResourceKind, access: Access) -> bool:

@@ -1,7 +1,7 @@
-"""Deleting several objects: a page that says what goes, then each deletion as the viewer.
+"""Doing something to several objects: a page that says to which, then each deed as the viewer.
 
-What was shown is what is deleted: every object goes by its uid, and kube-apiserver refuses another one
-of the same name. The answer is written while the deletions are made, one line for each as it is done;
+It is done to what was shown: every object goes by its uid, and kube-apiserver refuses another one
+of the same name. The answer is written while it is done, one line for each as it is done;
 whoever leaves the page ends what has not begun.
 """
 
@@ -15,18 +15,12 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from console.kube.gvr import (
-    CUSTOM_RESOURCE_DEFINITIONS,
-    NAMESPACES,
-    NODES,
-    PERSISTENT_VOLUMES,
-    WORKSPACES,
-    Key,
-)
+from console.kube.gvr import Key
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.actions import BULK, Action
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.http import ConsoleRequest
@@ -37,7 +31,6 @@ from console.ui.selection import prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.views.bulkrun import Target, written
-from console.views.delete import ACTION
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_of, refuse_anonymous
@@ -45,18 +38,14 @@ from console.views.lists import FIRST_LIST_WAIT
 
 #: Objects at a time, and names that are shown before.
 MOST, SHOWN = 2000, 20
-#: More than these must be confirmed by typing their number.
-UNTYPED = 10
-#: What cannot be undone by creating it again: always confirmed by typing.
-PRECIOUS = frozenset(
-    {NAMESPACES, CUSTOM_RESOURCE_DEFINITIONS, PERSISTENT_VOLUMES, NODES, WORKSPACES}
-)
 #: Where the results go in the page around them. No name in it can be this.
 _GAP = f"results-{secrets.token_hex(16)}"
 
 
 @require_POST
-async def bulk_delete(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
+async def bulk_page(
+    request: ConsoleRequest, cluster: Cluster, resource: str, action: str
+) -> HttpResponseBase:
     """POST `key`… or `keys` (one per line), or `all` with the list's address in `list`, asks; POST
     `targets` (lines of uid and key) with `typed` where it was asked for deletes.
 
@@ -67,7 +56,8 @@ async def bulk_delete(request: ConsoleRequest, cluster: Cluster, resource: str) 
     if refusal is not None:
         return refusal
     kind = find_kind(cluster, resource)
-    if kind is None or ACTION not in kind.shown_actions:
+    found = kind.shown_actions.get(action) if kind is not None else None
+    if kind is None or found is None or BULK not in found.places:
         raise Http404
     access = access_of(request)
     spec = _list_of(request, kind, cluster)
@@ -76,7 +66,7 @@ async def bulk_delete(request: ConsoleRequest, cluster: Cluster, resource: str) 
     try:
         allowed = readable(kind, access)
         if "targets" in request.POST:
-            return _go(request, spec, access)
+            return _go(request, spec, found, access)
         entries = await _asked(request, spec, access, allowed)
     except UnknownKind as error:
         raise Http404 from error
@@ -84,7 +74,7 @@ async def bulk_delete(request: ConsoleRequest, cluster: Cluster, resource: str) 
         return error_page(request, 400, str(error))
     except Denied as denied:
         return denied_page(request, denied, kind)
-    return _ask(request, spec, access, entries)
+    return _ask(request, spec, found, access, entries)
 
 
 def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> ViewSpec | None:
@@ -134,69 +124,76 @@ def _key(kind: ResourceKind, text: str) -> Key:
 def _ask(
     request: ConsoleRequest,
     spec: ViewSpec,
+    action: Action,
     access: Access,
     entries: list[Entry[Any]],
     *,
     error: str = "",
 ) -> HttpResponse:
     kind = spec.kind
-    delete = kind.shown_actions[ACTION]
-    goes = [entry for entry in entries if delete.may(access, kind.gvr, entry.key)]
+    goes = [
+        entry
+        for entry in entries
+        if action.may(access, kind.gvr, entry.key) and action.applicable(entry)
+    ]
     if len(goes) > MOST:
-        text = _("At most %(most)s objects can be deleted at a time.") % {"most": f"{MOST:,}"}
+        text = _("At most %(most)s objects can be chosen at a time.") % {"most": f"{MOST:,}"}
         return error_page(request, 400, text)
     if not goes:
-        return error_page(request, 400, _("Nothing was chosen that you may delete."))
+        return error_page(request, 400, _("Nothing was chosen that you may do this to."))
     targets = [Target(entry.key, entry.projection.uid) for entry in goes]
-    return _asking(request, spec, targets, stays=len(entries) - len(goes), error=error)
+    return _asking(request, spec, action, targets, stays=len(entries) - len(goes), error=error)
 
 
 def _asking(
     request: ConsoleRequest,
     spec: ViewSpec,
+    action: Action,
     targets: list[Target],
     *,
     stays: int = 0,
     error: str = "",
 ) -> HttpResponse:
     context = {
-        "title": _title(spec.kind, targets),
+        "title": _title(action, spec.kind, targets),
+        "action": action,
+        "effect": action.effect(spec.kind),
         "names": [visible(str(target.key)) for target in targets[:SHOWN]],
         "more": max(0, len(targets) - SHOWN),
         "stays": stays,
-        "typed": _typed(spec.kind, targets),
+        "typed": _typed(action, spec.kind, targets),
         "targets": "\n".join(f"{target.uid} {quote(str(target.key))}" for target in targets),
         "list": spec.url,
         "action_url": request.path,
         "error": error,
     }
-    return render(request, "console/bulk_delete.html", context, status=400 if error else 200)
+    return render(request, "console/bulk.html", context, status=400 if error else 200)
 
 
-def _title(kind: ResourceKind, targets: list[Target]) -> str:
+def _title(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
     if len(targets) == 1:
-        words = {"kind": kind.singular, "name": visible(targets[0].key.name)}
-        return _("Delete %(kind)s %(name)s") % words
-    return _("Delete %(total)s %(nouns)s") % {"total": f"{len(targets):,}", "nouns": kind.nouns}
+        return action.title(kind, visible(targets[0].key.name))
+    return action.titles(kind, f"{len(targets):,}")
 
 
-def _typed(kind: ResourceKind, targets: list[Target]) -> str:
-    """What must be typed before they are deleted; "" for nothing."""
-    if len(targets) <= UNTYPED and kind.gvr not in PRECIOUS:
-        return ""
-    return targets[0].key.name if len(targets) == 1 else str(len(targets))
+def _typed(action: Action, kind: ResourceKind, targets: list[Target]) -> str:
+    return action.typed(kind, [target.key for target in targets])
 
 
-def _go(request: ConsoleRequest, spec: ViewSpec, access: Access) -> HttpResponseBase:
+def _go(
+    request: ConsoleRequest, spec: ViewSpec, action: Action, access: Access
+) -> HttpResponseBase:
     targets = _targets(spec.kind, request.POST["targets"])
     if not targets or len(targets) > MOST:
         return error_page(request, 400, _("The form is not complete. Load the page again."))
-    wanted = _typed(spec.kind, targets)
+    wanted = _typed(action, spec.kind, targets)
     if wanted and request.POST.get("typed", "").strip() != wanted:
-        return _asking(request, spec, targets, error=_("This is not what was to be typed."))
-    context = {"title": _title(spec.kind, targets), "list": spec.url, "gap": _GAP}
+        text = _("This is not what was to be typed.")
+        return _asking(request, spec, action, targets, error=text)
+    context = {"title": _title(action, spec.kind, targets), "list": spec.url, "gap": _GAP}
     page = render_to_string("console/bulk_done.html", context, request)
-    response = StreamingHttpResponse(written(request, spec.kind, access, targets, page, _GAP))
+    results = written(request, spec.kind, action, access, targets, page, _GAP)
+    response = StreamingHttpResponse(results)
     # What is between here and the browser must not wait for the end.
     response["X-Accel-Buffering"] = "no"
     return response

@@ -1,4 +1,4 @@
-"""The deletions of many objects: each as the viewer, told as it is done.
+"""Doing something to many objects: to each as the viewer, told as it is done.
 
 No more than a few are under way at once. Whoever reads no further ends what has not begun.
 """
@@ -15,12 +15,13 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
+from console.ui.actions import Action
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.text import visible
-from console.views.delete import ACTION, delete_as_user, refusal_text
+from console.views.actions import refusal_text, run_as_user
 
-#: Deletions that are under way at once.
+#: Objects that it is done to at once.
 AT_ONCE = 8
 
 
@@ -44,6 +45,7 @@ class Result:
 async def written(
     request: ConsoleRequest,
     kind: ResourceKind,
+    action: Action,
     access: Access,
     targets: list[Target],
     page: str,
@@ -55,24 +57,30 @@ async def written(
     counts = {"done": 0, "gone": 0, "refused": 0}
     # The request's language ended with its view.
     lang = get_language()
-    async for result in _deleted(request, kind, access, targets):
+    async for result in _results(request, kind, action, access, targets):
         counts[result.outcome] += 1
         with override(lang):
-            yield render_to_string("ui/_bulk_result.html", {"result": result}).encode()
+            yield render_to_string(
+                "ui/_bulk_result.html", {"result": result, "action": action}
+            ).encode()
     with override(lang):
         yield render_to_string("ui/_bulk_summary.html", counts).encode()
     yield after.encode()
 
 
-async def _deleted(
-    request: ConsoleRequest, kind: ResourceKind, access: Access, targets: Iterable[Target]
+async def _results(
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    access: Access,
+    targets: Iterable[Target],
 ) -> AsyncIterator[Result]:
     """Each as it is done."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(target: Target) -> Result:
         async with places:
-            return await _delete(request, kind, access, target)
+            return await _result(request, kind, action, access, target)
 
     tasks = [asyncio.create_task(one(target)) for target in targets]
     try:
@@ -83,15 +91,15 @@ async def _deleted(
             waiting.cancel()
 
 
-async def _delete(
-    request: ConsoleRequest, kind: ResourceKind, access: Access, target: Target
+async def _result(
+    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: Target
 ) -> Result:
     name = visible(str(target.key))
-    # Decided anew for each: rights may end while the others are being deleted.
-    if not kind.shown_actions[ACTION].may(access, kind.gvr, target.key):
-        return Result(name, "refused", _("You may not delete it."))
+    # Decided anew for each: rights may end while it is done to the others.
+    if not action.may(access, kind.gvr, target.key):
+        return Result(name, "refused", _("You may not do it."))
     try:
-        await delete_as_user(request, kind, target.key, access, target.uid)
+        await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
     except (ApiError, AuditUnavailable) as error:

@@ -17,6 +17,7 @@ from console.ui.access import Access, Explaining
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind, Scope
 from console.ui.states import denied_text
+from console.ui.statuses import status_response, wants_status
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = ("get", "list", "watch")
@@ -57,6 +58,8 @@ def denied_page(
         refused is not None and refused.scope is Scope.NAMESPACED,
     )
     nouns = refused.nouns if refused is not None else denied.gvr.qualified
+    if wants_status(request):
+        return status_response(403, denied_text(denied, nouns))
     context = {
         "text": denied_text(denied, nouns),
         "who": who,

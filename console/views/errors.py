@@ -7,7 +7,6 @@ Whoever asked for data gets a Kubernetes `Status` instead.
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -16,13 +15,12 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from console.ui.clusters import Cluster
-from console.ui.export import FORMATS
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.places import find_kind
 from console.ui.shell import theme_of
-from console.ui.statuses import status_response
+from console.ui.statuses import status_response, wants_status
 
 TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("This request cannot be read"),
@@ -48,7 +46,7 @@ class Up:
 
 def error_page(request: HttpRequest, code: int, text: str) -> HttpResponse:
     """`code`: one of `TITLES` says more than that it is the client's fault, or not."""
-    if _wants_data(request):
+    if wants_status(request):
         return status_response(code, text)
     title = TITLES.get(code) or TITLES[400 if code < 500 else 503]
     context = {"code": code, "title": title, "text": text, "request_id": _request_id(request)}
@@ -85,7 +83,7 @@ def page_not_found(request: HttpRequest, exception: Exception | None = None) -> 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Drawn without the shell, which may be what broke."""
     text = _("The console made a mistake. It is in the log under the number below.")
-    if _wants_data(request):
+    if wants_status(request):
         return status_response(500, text)
     context = {
         "code": 500,
@@ -106,13 +104,6 @@ def _up(request: HttpRequest) -> Up | None:
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
     return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))
-
-
-def _wants_data(request: HttpRequest) -> bool:
-    try:
-        return request.GET.get("format") in FORMATS
-    except SuspiciousOperation:
-        return False
 
 
 def _request_id(request: HttpRequest) -> str:

@@ -14,6 +14,7 @@ from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived
 from console.ui.http import ConsoleRequest
+from console.ui.statuses import wants_status
 from console.views import problems
 from console.views.asking import refused_page
 from console.views.denial import denied_page
@@ -32,7 +33,7 @@ def page(*methods: str, bearer: bool = True) -> Callable[[View], View]:
         @require_http_methods(allowed)
         @wraps(view)
         async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            refused = refuse_anonymous(request)
+            refused = refuse_anonymous(request, "json" if wants_status(request) else "html")
             if refused is not None:
                 return refused
             if not bearer and getattr(request, "bearer", None) is not None:

@@ -40,7 +40,7 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
         return _("The cluster did not allow it.")
     if isinstance(error, NotFound):
         return gone or _("It is already gone.")
-    if isinstance(error, Conflict):
+    if isinstance(error, Conflict) or _is_another(error):
         return changed or _("Somebody else changed it in the meantime.")
     if isinstance(error, Unavailable):
         return unsure or _("The cluster did not answer, so it may or may not be done.")
@@ -65,6 +65,12 @@ def _causes(error: ApiError) -> Iterator[tuple[str, str]]:
     for cause in causes if isinstance(causes, list) else ():
         if isinstance(cause, Mapping) and cause.get("message"):
             yield str(cause.get("field")), visible(str(cause["message"]))
+
+
+def _is_another(error: ApiError) -> bool:
+    """A patch names the uid of the object that it is for. Of another one kube-apiserver says that the
+    field cannot be changed (422), and changes nothing."""
+    return any(path == "metadata.uid" for path, _text in _causes(error))
 
 
 def _field(fields: Mapping[str, str], path: str) -> str:

@@ -47,7 +47,7 @@ async def test_one_sees_what_the_other_sees(runtime: StaticRuntime) -> None:
 
 async def test_no_secret_is_revealed_until_changes_are_allowed(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
-    answer = await admin.post("/clusters/host/projects/shop/secrets/db/reveal", {})
+    answer = await admin.post("/clusters/host/projects/shop/secrets/db/actions/reveal", {})
     assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
     assert not await AuditRecord.objects.filter(verb="reveal").aexists()
 
@@ -70,7 +70,7 @@ async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) 
 async def test_every_form_of_the_console_is_read_only(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     for path in (
-        "/clusters/host/projects/web/pods/x/delete",
+        "/clusters/host/projects/web/pods/x/actions/delete",
         "/bulk/host/pods/delete",
         "/views",
         "/access/accounts/users/bob/disable",

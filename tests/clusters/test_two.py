@@ -24,7 +24,7 @@ PAGES = (
     "", "pods", "pods?sort=-name&limit=1", "pods?q=web", "projects/shop", "projects/shop/pods/web-1",
     "projects/shop/pods/web-1/yaml", "projects/shop/configmaps/settings", "widgets.x.org",
     "projects/shop/widgets.x.org/gear", "customresourcedefinitions", "namespaces", "nodes", "events",
-    "clusterrolebindings", "cache", "projects/shop/pods/web-1/delete",
+    "clusterrolebindings", "cache", "projects/shop/pods/web-1/actions/delete",
 )  # fmt: skip
 #: The same as data.
 EXPORTS = ("pods?format=json", "pods?format=csv", "projects/shop/pods/web-1?format=json",
@@ -148,7 +148,7 @@ async def test_rights_in_one_say_nothing_in_the_other(two: Two, who: str, where:
     for name in ("web-1", "web-9"):
         text = await person.text(part.url(f"projects/shop/pods/{name}"), status=403)
         same.append(re.sub(r"\b\w{64}\b", "", text.replace(name, "NAME")))
-        await person.text(part.url(f"projects/shop/pods/{name}/delete"), status=403)
+        await person.text(part.url(f"projects/shop/pods/{name}/actions/delete"), status=403)
     assert same[0] == same[1]
     assert part.token not in same[0]
     await person.text(part.url("pods?format=json"), status=403)
@@ -226,7 +226,7 @@ async def test_two_definitions_of_one_name_stay_apart(two: Two, sockets: list[So
 async def test_what_is_deleted_is_deleted_there(two: Two, part: Part) -> None:
     doomed = part.add_pod()
     await listed(part.url("pods"), doomed)
-    url = part.url(f"projects/shop/pods/{doomed}/delete")
+    url = part.url(f"projects/shop/pods/{doomed}/actions/delete")
     page = await Person("bea").text(url)
     uid = re.search(r'name="uid" value="([^"]+)"', page)
     assert uid is not None

@@ -277,7 +277,7 @@ async def test_an_object_is_deleted_as_the_viewer(
     scrap.create(f"{RBAC}/clusterrolebindings", binding)
     made = admin.post(world.where, widget(world.crd, "flotsam", size=1)).ok()
     resource = world.crd["metadata"]["name"]
-    url = f"/clusters/host/projects/{namespace}/{resource}/flotsam/delete"
+    url = f"/clusters/host/projects/{namespace}/{resource}/flotsam/actions/delete"
     assert "flotsam" in await _until(world.crd, "flotsam", there=True)
     page = await ClientAs()("admin").get(url)
     assert "Widget" in await text_of(page)

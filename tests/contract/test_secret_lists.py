@@ -161,7 +161,7 @@ async def test_a_value_is_revealed_to_whom_kube_apiserver_lets_read_it(
     url = f"/clusters/host/projects/{namespace}/secrets/apple"
     viewer.get_in = {namespace}
     client = ClientAs()(viewer.identity.name)
-    response = await client.post(f"{url}/reveal")
+    response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)
     assert response.status_code == 403
     assert "The cluster did not allow it." in html and CANARY not in html
@@ -171,15 +171,15 @@ async def test_a_value_is_revealed_to_whom_kube_apiserver_lets_read_it(
     grants = Grants(scrap, namespace)
     grants.bind_here(user(viewer.identity.name), role_ref("Role", name))
     grants.wait(viewer.identity.name, verb="get", resource="secrets", namespace=namespace)
-    response = await client.post(f"{url}/reveal")
+    response = await client.post(f"{url}/actions/reveal")
     html = await text_of(response)
     assert response.status_code == 200, html
     assert f">{CANARY}</code>" in html and "managedFields" not in html
     assert CANARY not in await text_of(await client.get(url))
     codes = [row.code async for row in AuditOutcome.objects.order_by("record__time")]
     assert codes == [403, 200]
-    assert (await client.post(f"{url[:-5]}nothing/reveal")).status_code == 404
-    assert (await client.post(f"{url[:-5]}%2e%2e/reveal")).status_code == 404
+    assert (await client.post(f"{url[:-5]}nothing/actions/reveal")).status_code == 404
+    assert (await client.post(f"{url[:-5]}%2e%2e/actions/reveal")).status_code == 404
 
 
 async def still_alive() -> bool:
@@ -232,7 +232,7 @@ async def test_a_secret_is_deleted_as_the_viewer(
     viewer: FakeAccess, binding: str, admin: Client, namespace: str
 ) -> None:
     made = admin.post(path(namespace, "secrets"), secret("melon")).ok()
-    url = f"/clusters/host/projects/{namespace}/secrets/melon/delete"
+    url = f"/clusters/host/projects/{namespace}/secrets/melon/actions/delete"
     status, html = await get(viewer, url)
     assert (status, HIDDEN in html, CANARY in html) == (200, False, False)
     assert made["metadata"]["uid"] in html

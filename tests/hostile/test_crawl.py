@@ -174,7 +174,8 @@ def of_customs(site: Site) -> Job:
 
 async def of_pages(visitor: Visitor) -> None:
     """What is about more than one kind, and what a link from elsewhere may bring along."""
-    for url in ("/dashboard", "/clusters/host", "/clusters/host/projects/shop"):
+    pages = ("/dashboard", "/clusters/host", "/clusters/host/projects/shop", "/access/rights/admin")
+    for url in pages:
         assert await visitor.open(url) == 200
     for number, text in enumerate(("zqx", *TEXTS)):
         given = quote(text, safe="")[:1500]

@@ -254,7 +254,7 @@ async def test_several_at_once_tell_no_more(
     """What is asked before a deletion names what is there."""
     keys = [str(key_of(obj)) for obj in (visible(kind), secret(kind))]
     keys.append(keys[-1] + "-that-is-not-there")
-    url = reverse("bulk_delete", args=("host", kind.segment))
+    url = reverse("bulk", args=("host", kind.segment, "delete"))
     for who in some(kind.segment, (CHARLIE, BOB, named(kind), got(kind)), 2):
         found = []
         for secrets in (False, True):

@@ -30,7 +30,7 @@ MALFORMED = [
     '{"subscribe": "/clusters/host/planets"}',
     '{"subscribe": "/clusters/other/pods"}',
     '{"subscribe": "/login"}',
-    '{"subscribe": "/clusters/host/projects/shop/pods/web-1/delete"}',
+    '{"subscribe": "/clusters/host/projects/shop/pods/web-1/actions/delete"}',
     '{"subscribe": "https://evil.example/clusters/host/pods"}',
     '{"subscribe": "//evil.example/clusters/host/pods"}',
     '{"subscribe": "/clusters/host/pods?limit=abc"}',

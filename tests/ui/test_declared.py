@@ -58,7 +58,7 @@ def test_rights_differ_where_those_to_what_is_needed_do() -> None:
     "url",
     [
         "/clusters/host/projects/shop/pods/web-1/nope",
-        "/clusters/host/projects/shop/pods/web-1/delete",
+        "/clusters/host/projects/shop/pods/web-1/actions/delete",
         "/clusters/host/projects/shop/nodes/n-1",
         "/clusters/host/pods/web-1",
         "/clusters/other/nodes/n-1",

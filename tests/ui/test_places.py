@@ -35,7 +35,7 @@ def test_errors_are_the_pages_own() -> None:
         "/clusters/host/../host/pods",
         "/clusters/host/planets",
         "/clusters/member/pods",
-        "/clusters/host/projects/shop/pods/web/delete",
+        "/clusters/host/projects/shop/pods/web/actions/delete",
         "/dashboard",
         "/login",
         "http://testserver/clusters/host/pods",

@@ -169,9 +169,9 @@ async def test_what_may_not_be_deleted_stays(client_as: ClientAs, cluster: FakeC
     # Alice sees and deletes in team-a alone; what she may not see is as if it were not there.
     html = await text_of(await ask(client_as, "alice", keys=TWO + "\nteam-a/api-1\nteam-a/none"))
     assert targets_in(html) == "uid-team-a-api-1 team-a/api-1"
-    assert "you may not delete" not in html
+    assert "you may not do this to" not in html
     found = await outcomes(await ask(client_as, "alice", targets="u shop/web-1\nu team-a/api-1"))
-    assert found["shop/web-1"] == "refused You may not delete it."
+    assert found["shop/web-1"] == "refused You may not do it."
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
@@ -181,14 +181,14 @@ async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: Fake
     assert (await ask(client_as, "charlie", targets="u shop/web-1")).status_code == 403
     assert (await ask(client_as, "", keys=TWO)).status_code == 302
     found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
-    assert found == {"shop/web-1": "refused You may not delete it."}
+    assert found == {"shop/web-1": "refused You may not do it."}
     assert cluster.calls == []
 
 
 async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: FakeClient) -> None:
     """The right is asked for each, not once for all."""
     found = await outcomes(await ask(client_as, "alice", targets="u team-a/a\nu team-b/b"))
-    assert found == {"team-a/a": "done", "team-b/b": "refused You may not delete it."}
+    assert found == {"team-a/a": "done", "team-b/b": "refused You may not do it."}
 
 
 @pytest.mark.parametrize(

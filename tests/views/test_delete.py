@@ -21,7 +21,7 @@ from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import steady, text_of
 
 LIST = "/clusters/host/pods"
-WEB = "/clusters/host/projects/shop/pods/web-1/delete"
+WEB = "/clusters/host/projects/shop/pods/web-1/actions/delete"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -150,7 +150,7 @@ async def test_it_never_leads_elsewhere(client_as: ClientAs, url: str) -> None:
         (Forbidden(403, 'pods "web-1" is forbidden: no'), 403, "did not allow"),
         (NotFound(404, 'pods "web-1" not found'), 404, "already gone"),
         (Conflict(409, "Precondition failed: UID"), 409, "another one has taken its name"),
-        (Unavailable("No answer from the Kubernetes API"), 503, "may or may not be deleted"),
+        (Unavailable("No answer from the Kubernetes API"), 503, "may or may not be done"),
         (ApiError(429, "too many <b>requests</b>\u202e"), 429, "The cluster refused."),
     ],
 )
@@ -245,12 +245,12 @@ async def test_a_form_from_elsewhere_deletes_nothing(
 
 @pytest.mark.parametrize("resource", ["planets", "pods.apps"])
 async def test_unknown_kinds_are_404(client_as: ClientAs, resource: str) -> None:
-    url = f"/clusters/host/projects/shop/{resource}/web-1/delete"
+    url = f"/clusters/host/projects/shop/{resource}/web-1/actions/delete"
     assert (await client_as("admin").get(url)).status_code == 404
 
 
 async def test_from_a_detail_the_way_back_is_the_list_above(client_as: ClientAs) -> None:
-    detail = WEB.removesuffix("/delete")
+    detail = WEB.removesuffix("/actions/delete")
     client = client_as("admin", Referer=f"http://testserver{detail}/yaml")
     html = await text_of(await client.get(WEB))
     assert 'href="/clusters/host/pods?namespace=shop"' in html

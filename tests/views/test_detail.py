@@ -136,8 +136,8 @@ async def test_a_refusal_looks_nothing_up(
 
 
 async def test_what_may_not_be_done_is_not_offered(client_as: ClientAs) -> None:
-    assert f'href="{WEB_2}/delete"' in await page(client_as, WEB_2)
-    assert f'href="{WEB_2}/delete"' not in await page(client_as, WEB_2, "bob")
+    assert f'href="{WEB_2}/actions/delete"' in await page(client_as, WEB_2)
+    assert f'href="{WEB_2}/actions/delete"' not in await page(client_as, WEB_2, "bob")
 
 
 async def test_before_the_first_list_it_says_so(

@@ -101,7 +101,7 @@ async def test_the_menu_and_the_list_lead_there(admin: Browser) -> None:
     assert (await admin.get(USERS_PAGE))["Location"] == where
     text = (await admin.get(where)).content.decode()
     assert 'href="/access/accounts/new"' in text
-    assert f'href="{where}/alice/account"' in text
+    assert f'href="{USERS_PAGE}/users/alice"' in text
     assert (await admin.get(where + "/alice/account"))["Location"] == USERS_PAGE + "/users/alice"
     assert (await admin.get("/clusters/host/pods/alice/account")).status_code == 404
 

@@ -43,11 +43,11 @@ def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> Non
     page.get_by_role("link", name="Previous page").click()
     expect(box(page, "bulk-0")).to_be_checked()
     expect(box(page, "bulk-1")).not_to_be_checked()
-    page.get_by_role("button", name="Delete what is chosen…").click()
+    page.get_by_role("button", name="Delete…").click()
     expect(page.get_by_role("heading", name="Delete 2 pods")).to_be_visible()
     expect(page.get_by_text("default/bulk-3")).to_be_visible()
     page.get_by_role("button", name="Delete 2 pods").click()
-    expect(page.locator(".summary")).to_contain_text("2 deleted, 0 already gone, 0 not deleted.")
+    expect(page.locator(".summary")).to_contain_text("2 done, 0 already gone, 0 refused.")
     eventually(
         lambda: not console.has_pod("bulk-0") and not console.has_pod("bulk-3"), "both are gone"
     )
@@ -72,7 +72,7 @@ def it_chooses_all_that_match_and_ranges(console: Console, page: Page) -> None:
     expect(bar).to_contain_text("3 chosen")
     page.get_by_role("button", name="Choose all 5 that match").click()
     expect(bar).to_contain_text("All 5 that match are chosen")
-    page.get_by_role("button", name="Delete what is chosen…").click()
+    page.get_by_role("button", name="Delete…").click()
     expect(page.get_by_role("heading", name="Delete 5 pods")).to_be_visible()
     page.get_by_role("link", name="Cancel").click()
     expect(page.locator("table[data-total]")).to_have_attribute("data-total", "5")
@@ -85,9 +85,9 @@ def it_deletes_without_scripts(console: Console, browser: Chromium) -> None:
     sign_in(page, console)
     page.goto(console.url + "/clusters/host/pods?label=plain%3Dyes")
     box(page, "plain-bulk").check()
-    page.get_by_role("button", name="Delete what is chosen…").click()
+    page.get_by_role("button", name="Delete…").click()
     page.get_by_role("button", name="Delete pod plain-bulk").click()
-    expect(page.locator(".summary")).to_contain_text("1 deleted")
+    expect(page.locator(".summary")).to_contain_text("1 done")
     context.close()
 
 

@@ -116,7 +116,7 @@ def it_works_without_javascript(console: Console, browser: Chromium) -> None:
     expect(row(page, "other")).to_have_count(0)
     page.goto(console.url + "/clusters/host/pods?label=tier%3Dweb")
     expect(row(page, "plain")).to_be_visible()
-    page.goto(console.url + "/clusters/host/projects/default/pods/plain/delete")
+    page.goto(console.url + "/clusters/host/projects/default/pods/plain/actions/delete")
     page.get_by_role("button", name=re.compile("Delete")).click()
     eventually(lambda: not console.has_pod("plain"), "the pod is gone", timeout=40)
     context.close()

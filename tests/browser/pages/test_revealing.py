@@ -32,7 +32,7 @@ def it_shows_the_values_for_a_minute(console: Console, page: Page) -> None:
     assert CANARY not in page.content()
     page.clock.install()
     page.get_by_role("button", name="Reveal values").click()
-    page.wait_for_url(f"{console.url}{PATH}/reveal")
+    page.wait_for_url(f"{console.url}{PATH}/actions/reveal")
     expect(page.locator("#value-1")).to_have_text(CANARY)
     expect(page.locator("#yaml-text")).to_contain_text("password: ")
     page.clock.fast_forward(61_000)

@@ -51,7 +51,16 @@ def a_row(text: str = "cart-6b7d9f-l8vnz") -> Thing:
             a_cell("node", "link", Thing(text=text, url="/nodes/n1")),
             a_cell("age", "age", SINCE, align="end"),
         ),
-        menu=(Thing(label="Delete", url="/delete", danger=True, method="get"),),
+        menu=(
+            Thing(
+                label="Delete",
+                url="/delete",
+                danger=True,
+                icon="trash-2",
+                asks=True,
+                places={"row", "header"},
+            ),
+        ),
     )
 
 

@@ -1,0 +1,270 @@
+"""Doing something to one object: a page that asks, then the deed as the viewer.
+
+The right is decided before anything is looked up, so a forbidden object that exists and one that does
+not give the same answer. It is done to the object that was shown: its uid goes with the request, and
+kube-apiserver refuses if another one has taken the name meanwhile.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import Key
+from console.kube.runtime import UnknownKind
+from console.kube.store import Entry
+from console.ui.access import Access, Doubting
+from console.ui.actions import Action, Context, Done, Link, Outcome
+from console.ui.clusters import Cluster
+from console.ui.decisions import Denied, check_seen, lacking
+from console.ui.forms import ConsoleForm, posted
+from console.ui.http import ConsoleRequest
+from console.ui.kind import ResourceKind
+from console.ui.links import action_url, list_url
+from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
+from console.ui.reading import find_entry
+from console.ui.statuses import status_response, success_response, wants_status
+from console.ui.text import visible
+from console.views import problems
+from console.views.errors import error_page
+from console.views.guard import SAFE_METHODS, access_of
+from console.views.page import page
+
+#: Characters of a uid; Kubernetes' own have 36.
+MAX_UID = 128
+#: Seconds that an object is waited for whose kind nobody has looked at yet.
+FIND_WAIT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address names: an action on an object, whether or not there is one. `back`: where the
+    reader goes afterwards."""
+
+    request: ConsoleRequest
+    kind: ResourceKind
+    action: Action
+    key: Key
+    access: Access
+    back: str
+
+    @property
+    def url(self) -> str:
+        return self.action.url(self.access.cluster.name, self.kind.segment, self.key)
+
+    async def entry(self) -> Entry[Any] | None:
+        """The object, None if there is none. Raises `Denied` and `UnknownKind`."""
+        return await find_entry(self.kind, self.access, self.key, seconds=FIND_WAIT)
+
+
+@page("GET", "POST")
+async def action_page(
+    request: ConsoleRequest,
+    cluster: Cluster,
+    namespace: str,
+    resource: str,
+    name: str,
+    action: str,
+) -> HttpResponse:
+    """GET asks, POST (`uid`, and the fields of the action's form) does it; `next` is the page to return
+    to. With `Accept: application/json` the answer is a `Status`."""
+    kind = find_kind(cluster, resource)
+    found = kind.shown_actions.get(action) if kind is not None else None
+    if kind is None or found is None or kind.view.namespaced is not bool(namespace):
+        raise Http404
+    access, key = access_of(request), Key(namespace, name)
+    check_seen(kind, access, key)
+    if not found.may(access, kind.gvr, key):
+        if not is_in_doubt(access):
+            raise lacking(
+                found.missing(access, kind.gvr, key) or found.needs[0], kind.gvr, namespace
+            )
+        # Rights that nobody can confirm now change nothing; that is not the same as having none.
+        return error_page(
+            request, 503, _("The cluster does not answer, so nothing can be done now.")
+        )
+    if isinstance(found, Link):
+        return HttpResponseRedirect(found.url(cluster.name, kind.segment, key))
+    asked = Asked(request, kind, found, key, access, _back(request, kind, cluster))
+    if request.method == "POST":
+        return await _do(asked)
+    if not found.asks:
+        return error_page(request, 405, _("This is done with a button of the object's page."))
+    entry = await asked.entry()
+    if entry is None:
+        return _gone(asked)
+    if not found.applicable(entry):
+        return error_page(request, 409, _not_applicable())
+    return _confirm(asked, entry, _form(asked, entry))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+async def old_address(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str, action: str
+) -> HttpResponse:
+    """Where an action was before all of them had one address."""
+    url = action_url(action, cluster.name, resource, Key(namespace, name))
+    query = request.META.get("QUERY_STRING", "")
+    changes = request.method not in SAFE_METHODS
+    return HttpResponseRedirect(f"{url}?{query}" if query else url, preserve_request=changes)
+
+
+def is_in_doubt(access: Access) -> bool:
+    """True if a missing right may be one that nobody can confirm now. Types that say nothing about
+    rights may be away or refused to the console for ever."""
+    return isinstance(access, Doubting) and access.in_doubt()
+
+
+async def run_as_user(
+    request: ConsoleRequest,
+    kind: ResourceKind,
+    action: Action,
+    key: Key,
+    access: Access,
+    uid: str,
+    data: Mapping[str, Any] | None = None,
+) -> Outcome:
+    """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
+    verb, subresource = action.recorded
+    recorded = request_action(
+        request,
+        verb,
+        kind.gvr,
+        namespace=key.namespace,
+        name=key.name,
+        subresource=subresource,
+    )
+    client = access.cluster.runtime.as_user(access.identity)
+    async with record(recorded) as recording:
+        context = Context(kind, key, uid, access, client, recording.audit_id, data or {})
+        return await action.run(context)
+
+
+def refusal_text(error: problems.Problem) -> str:
+    changed = _("It is not the one you saw: another one has taken its name since.")
+    return problems.words(error, changed=changed)
+
+
+async def _do(asked: Asked) -> HttpResponse:
+    request, action = asked.request, asked.action
+    uid = request.POST.get("uid", "")
+    if action.asks and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
+        return error_page(request, 400, _("The form is not complete. Load the page again."))
+    entry = await _entry_or_none(asked)
+    form = _form(asked, entry)
+    if form is not None and not form.is_valid():
+        return _confirm(asked, entry, form, uid=uid, status=400)
+    if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
+        return _confirm(asked, entry, form, uid=uid, error=_not_applicable(), status=409)
+    data = form.cleaned_data if form is not None else {}
+    try:
+        outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
+    except (ApiError, AuditUnavailable) as error:
+        return await _refused(asked, form, uid, error)
+    if isinstance(outcome, Done):
+        return _done(asked, outcome)
+    response = render(request, outcome.template, dict(outcome.values))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _done(asked: Asked, outcome: Done) -> HttpResponse:
+    if wants_status(asked.request):
+        return success_response(outcome.text)
+    messages.success(asked.request, outcome.text)
+    return HttpResponseRedirect(outcome.url or asked.back)
+
+
+async def _refused(
+    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem
+) -> HttpResponse:
+    """The form again, with the reason and with the `uid` that was sent: a second try must not take
+    another object than the one that was shown."""
+    if isinstance(error, NotFound) and not asked.action.asks:
+        return _gone(asked)
+    if not asked.action.asks or wants_status(asked.request):
+        return error_page(asked.request, error.page_code, refusal_text(error))
+    entry = await _entry_or_none(asked)
+    return _confirm(asked, entry, form, uid=uid, error=refusal_text(error), status=error.page_code)
+
+
+async def _entry_or_none(asked: Asked) -> Entry[Any] | None:
+    """Kube-apiserver decides what becomes of an object that the cache does not know."""
+    try:
+        return await asked.entry()
+    except (Denied, UnknownKind):
+        return None
+
+
+def _form(asked: Asked, entry: Entry[Any] | None) -> ConsoleForm | None:
+    if asked.action.form is None:
+        return None
+    initial = dict(asked.action.initial(entry)) if entry is not None else {}
+    return asked.action.form(posted(asked.request), initial=initial)
+
+
+def _confirm(
+    asked: Asked,
+    entry: Entry[Any] | None,
+    form: ConsoleForm | None,
+    *,
+    uid: str = "",
+    error: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    action, kind, key = asked.action, asked.kind, asked.key
+    if wants_status(asked.request):
+        causes = () if form is None else _causes(form)
+        return status_response(status, error or _("Some fields are wrong."), causes=causes)
+    context = {
+        "title": action.title(kind, visible(key.name)),
+        "object_name": visible(key.name),
+        "namespace": visible(key.namespace),
+        "kind": kind.view,
+        "action": action,
+        "effect": action.effect(kind),
+        "command": visible(action.command(kind, key)),
+        "facts": action.facts(kind, entry) if entry is not None else (),
+        "form": form,
+        "action_url": f"{asked.url}?{urlencode({'next': asked.back})}",
+        "cancel_url": asked.back,
+        "uid": uid or (entry.projection.uid if entry else ""),
+        "error": error,
+    }
+    return render(asked.request, "console/action.html", context, status=status)
+
+
+def _causes(form: ConsoleForm) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(text)) for name, texts in form.errors.items() for text in texts)
+
+
+def _gone(asked: Asked) -> HttpResponse:
+    words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
+    return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
+
+
+def _not_applicable() -> str:
+    return _("This cannot be done to it as it is now.")
+
+
+def _back(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> str:
+    """The list that the viewer came from, by `next` or else by the referring page; only lists of ours.
+    From a detail it is the one above."""
+    own = f"{request.scheme}://{request.get_host()}/"
+    referrer = request.headers.get("Referer", "")
+    came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
+    for url in (request.GET.get("next", ""), came_from):
+        place = find_place(url)
+        if isinstance(place, ListPlace) and not place.spec.errors:
+            return place.url
+        if isinstance(place, DetailPlace):
+            return list_url(place.cluster.name, place.kind.segment, place.key.namespace)
+    return list_url(cluster.name, kind.segment)

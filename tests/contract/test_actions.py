@@ -1,0 +1,242 @@
+"""An action is one class and one entry of a tuple: here "Restart", which the test adds, on both."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import DEPLOYMENTS, NAMESPACES
+from console.kube.runtime import Runtime
+from console.ui.actions import (
+    EVERYWHERE,
+    Action,
+    Context,
+    Done,
+    Outcome,
+    Permission,
+    kubectl,
+)
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+from rbac.current import no_host, use_host
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.objects import path, unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+JSON = {"Accept": "application/json"}
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restart(Action):
+    name: ClassVar[str] = "restart"
+    label: ClassVar[str] = "Restart"
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    trail: ClassVar[tuple[str, str]] = ("patch", "restart")
+
+    def effect(self, kind: ResourceKind) -> str:
+        return "Its pods are replaced, some at a time."
+
+    def command(self, kind: ResourceKind, key: Any) -> str:
+        return kubectl(f"rollout restart {kind.gvr.qualified} {key.name}", key)
+
+    async def run(self, context: Context) -> Outcome:
+        note = {RESTARTED: datetime.now(UTC).isoformat()}
+        await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
+        return Done(f"Restarted deployment {context.key.name}.")
+
+
+@pytest.fixture(autouse=True)
+def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
+    """Deployments, which can be restarted for as long as a test takes."""
+    found = kinds.of(DEPLOYMENTS)
+    assert found is not None
+    worked_out = ("shown_actions", "asked")
+    for name in worked_out:
+        found.__dict__.pop(name, None)
+    monkeypatch.setattr(type(found), "actions", (*found.actions, Restart()))
+    yield found
+    for name in worked_out:
+        found.__dict__.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require([NAMESPACES, DEPLOYMENTS])
+    eventually(lambda: live(runtime.informer(DEPLOYMENTS)), "deployments are known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    use_host(_runtime)
+    yield _runtime
+    no_host()
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A project, and whoever may change deployments in it, as far as the console and the cluster know."""
+
+    admin: Client
+    runtime: Runtime
+    namespace: str
+    viewer: FakeAccess
+
+    def deployment(self) -> Obj:
+        name = unique("web")
+        labels = {"app": name}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "app", "image": "registry.example/app:1"}]},
+        }
+        spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+        made: Obj = self.admin.post(self._path(), {"metadata": {"name": name}, "spec": spec}).ok()
+        store = self.runtime.informer(DEPLOYMENTS).store
+        eventually(lambda: any(key.name == name for key in store.snapshot().entries), "it is known")
+        return made
+
+    def restarted(self, made: Obj) -> str:
+        found = self.admin.get(self._path(made["metadata"]["name"])).ok()
+        return str(found["spec"]["template"]["metadata"].get("annotations", {}).get(RESTARTED, ""))
+
+    def url(self, made: Obj) -> str:
+        name = made["metadata"]["name"]
+        return f"/clusters/host/projects/{self.namespace}/deployments/{name}"
+
+    def client(self, **headers: str) -> SignedIn:
+        return ClientAs()(self.viewer.identity.name, **headers)
+
+    def _path(self, *name: str) -> str:
+        return path(self.namespace, "deployments", *name, group="apps/v1")
+
+
+@pytest.fixture
+def shop(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap, runtime: Runtime
+) -> Shop:
+    viewer = FakeAccess(unique("olga"), list_in={namespace}, delete_in={namespace})
+    name = viewer.identity.name
+    monkeypatch.setitem(CAST, name, lambda: viewer)
+    rules = [rule("get list patch", "deployments", "apps")]
+    role = path(namespace, "roles", group=VERSION)
+    admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(name), role_ref("Role", name))
+    grants.wait(name, verb="patch", resource="deployments", group="apps", namespace=namespace)
+    return Shop(admin, runtime, namespace, viewer)
+
+
+async def test_a_page_asks_and_then_it_is_done(shop: Shop) -> None:
+    made = shop.deployment()
+    name, uid = made["metadata"]["name"], made["metadata"]["uid"]
+    url = f"{shop.url(made)}/actions/restart"
+    assert f'href="{url}"' in await text_of(await shop.client().get(shop.url(made)))
+    listed = await text_of(await shop.client().get("/clusters/host/deployments"))
+    assert f'href="{url}"' in listed and 'formaction="/bulk/host/deployments/restart"' in listed
+    asked = await text_of(await shop.client().get(url))
+    assert '<h1 id="confirm-title">Restart deployment' in asked
+    assert "Its pods are replaced, some at a time." in asked
+    assert f"kubectl rollout restart deployments.apps {name} -n {shop.namespace}" in asked
+    assert uid in asked
+    done = await shop.client().post(url, {"uid": uid})
+    assert done.status_code == 302, await text_of(done)
+    assert shop.restarted(made)
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert (record.verb, record.subresource, record.name) == ("patch", "restart", name)
+    assert (record.actor, record.outcome.code) == (shop.viewer.identity.name, 200)
+
+
+async def test_a_program_is_answered_with_a_status(shop: Shop) -> None:
+    made = shop.deployment()
+    url = f"{shop.url(made)}/actions/restart"
+    answer = await shop.client(**JSON).post(url, {"uid": made["metadata"]["uid"]})
+    status = json.loads(await text_of(answer))
+    assert (answer.status_code, status["kind"], status["status"]) == (200, "Status", "Success")
+    assert status["message"] == f"Restarted deployment {made['metadata']['name']}."
+    assert shop.restarted(made)
+    for data, code in (({}, 400), ({"uid": "x" * 200}, 400)):
+        answer = await shop.client(**JSON).post(url, data)
+        assert json.loads(await text_of(answer))["code"] == answer.status_code == code
+
+
+async def test_another_object_of_the_same_name_is_left_alone(shop: Shop) -> None:
+    made = shop.deployment()
+    url = f"{shop.url(made)}/actions/restart"
+    page = await shop.client().post(url, {"uid": "another"})
+    assert page.status_code in (409, 422)
+    assert "another one has taken its name since" in await text_of(page)
+    answer = await shop.client(**JSON).post(url, {"uid": "another"})
+    assert json.loads(await text_of(answer))["status"] == "Failure"
+    assert not shop.restarted(made)
+
+
+async def test_many_are_done_at_once(shop: Shop) -> None:
+    several = [shop.deployment() for _ in range(3)]
+    keys = [f"{shop.namespace}/{made['metadata']['name']}" for made in several]
+    url = "/bulk/host/deployments/restart"
+    asked = await text_of(await shop.client().post(url, {"keys": "\n".join(keys)}))
+    assert "Restart 3 deployments" in asked
+    lines = "\n".join(
+        f"{made['metadata']['uid']} {key.replace('/', '%2F')}"
+        for made, key in zip(several, keys, strict=True)
+    )
+    done = await text_of(await shop.client().post(url, {"targets": lines}))
+    assert 'data-done="3"' in done
+    assert all(shop.restarted(made) for made in several)
+    assert await AuditRecord.objects.filter(subresource="restart").acount() == 3
+
+
+async def test_whoever_may_not_is_told_what_is_missing(shop: Shop) -> None:
+    made = shop.deployment()
+    url = f"{shop.url(made)}/actions/restart"
+    for who in ("charlie", "bob"):
+        page = await ClientAs()(who).post(url, {"uid": made["metadata"]["uid"]})
+        assert page.status_code == 403
+        verb = "list" if who == "charlie" else "patch"
+        assert f"You may not {verb} deployments" in await text_of(page)
+        answer = await ClientAs()(who, **JSON).post(url, {"uid": made["metadata"]["uid"]})
+        status = json.loads(await text_of(answer))
+        assert (status["code"], status["reason"]) == (403, "Forbidden")
+    assert "restart" not in await text_of(await ClientAs()("bob").get(shop.url(made)))
+    assert not shop.restarted(made)
+
+
+async def test_the_cluster_decides_a_second_time(shop: Shop) -> None:
+    """The console believes in a right that the cluster does not know of."""
+    made = shop.deployment()
+    found = FakeAccess(unique("eve"), list_in={shop.namespace}, delete_in={shop.namespace})
+    CAST[found.identity.name] = lambda: found
+    try:
+        client = ClientAs()(found.identity.name)
+        page = await client.post(
+            f"{shop.url(made)}/actions/restart", {"uid": made["metadata"]["uid"]}
+        )
+    finally:
+        del CAST[found.identity.name]
+    assert page.status_code == 403
+    text = await text_of(page)
+    assert "The cluster did not allow it." in text and made["metadata"]["uid"] in text
+    assert not shop.restarted(made)
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert record.outcome.code == 403
