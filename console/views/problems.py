@@ -2,29 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.ui.forms import ConsoleForm
 from console.ui.text import visible
 from console.ui.words import spoken
 
 Problem = ApiError | AuditUnavailable
 
 _INDEX = re.compile(r"\[[^\]]*\]")
-
-
-class Form(Protocol):
-    """`causes`: its fields by the paths of the object that they become, `[*]` for any index or key."""
-
-    status: int
-
-    @property
-    def causes(self) -> Mapping[str, str]: ...
-
-    def add_error(self, field: str | None, error: str) -> None: ...
 
 
 def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = "") -> str:
@@ -47,7 +36,7 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
     return _("The cluster refused.")
 
 
-def apply(error: Problem, form: Form) -> None:
+def apply(error: Problem, form: ConsoleForm) -> None:
     """Puts each cause at its field. If there is none, or one has no field, the whole form says it."""
     form.status = error.page_code
     causes = list(_causes(error)) if isinstance(error, ApiError) else []

@@ -9,11 +9,9 @@ from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDic
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.directory import UsersUnknown
-from accounts.forms import Form
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
@@ -45,6 +43,7 @@ from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
 from console.views.page import View
+from workspaces.pages.forms import WorkspaceForm
 from workspaces.rights import WorkspaceRights, may_see, rights_in
 from workspaces.services.acting import Doer, Overtaken, Refused
 
@@ -192,7 +191,7 @@ def head(opened: Open, current: str) -> dict[str, Any]:
 async def form_page(
     opened: Open,
     current: str,
-    form: Form,
+    form: WorkspaceForm,
     *,
     title: str,
     button: str,
@@ -204,9 +203,9 @@ async def form_page(
     """`version`: the latest of what is changed, which comes back with the form. `about`: what to know
     before. Where somebody else was first, what was typed stays, and saving again is meant to replace
     what they saved."""
-    if version and opened.request.method == "POST":
+    if version and form.is_bound:
         if form.status == 409 and not danger:
-            _tell_apart(form)
+            form.tell_apart()
         else:
             version = opened.request.POST.get("version", "")
     context = {
@@ -219,34 +218,18 @@ async def form_page(
         "version": version,
         "danger": danger,
     }
-    status = 200 if form.is_right else form.status
-    return render(opened.request, "workspaces/form.html", context, status=status)
+    return render(opened.request, "workspaces/form.html", context, status=form.page_status)
 
 
-def _tell_apart(form: Form) -> None:
-    form.error = _(
-        "Somebody else changed this in the meantime. Saving again replaces what is there now."
-    )
-    for field in form.fields:
-        if field.stored != field.value:
-            labels = dict(field.choices)
-            field.hint = _("Now: %(value)s") % {
-                "value": labels.get(field.stored, field.stored) or "—"
-            }
-
-
-async def done(form: Form, doing: Coroutine[Any, Any, Any]) -> bool:
-    """True if it was done; else the form says why not. Nothing is done for a form that is wrong. Raises
-    `Denied` and `AuditUnavailable`."""
-    if not form.is_right:
-        doing.close()
-        return False
+async def done(form: WorkspaceForm, doing: Coroutine[Any, Any, Any]) -> bool:
+    """True if it was done; else the form says why not. Raises `Denied` and `AuditUnavailable`."""
     try:
         await doing
     except Overtaken as overtaken:
-        form.error, form.status = str(overtaken), 409
+        form.add_error(None, str(overtaken))
+        form.status = 409
     except Refused as refused:
-        form.error = str(refused)
+        form.add_error(None, str(refused))
     except ApiError as error:
         problems.apply(error, form)
-    return form.is_right
+    return form.is_valid()

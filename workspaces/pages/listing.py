@@ -8,17 +8,18 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.forms import Field, Form
 from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
 from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.decisions import Denied
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
 from console.views.guard import access_of
 from console.views.page import page
+from workspaces.pages.forms import NewWorkspaceForm
 from workspaces.pages.frame import done, follow
 from workspaces.quotas import Use, projects_of, workspace_use
 from workspaces.rights import MEMBERS, may_see, may_see_quota, rights_in
@@ -83,23 +84,15 @@ async def new(request: ConsoleRequest) -> HttpResponse:
     access = access_of(request)
     if not access.can("create", WORKSPACE_TEMPLATES):
         raise Denied("create", WORKSPACE_TEMPLATES)
-    hint = _("Lower-case letters, digits and -; it cannot be changed later.")
-    form = Form(
-        [
-            Field("name", _("Name"), hint=hint, required=True),
-            Field("alias", _("Alias")),
-            Field("manager", _("Manager"), value=access.identity.name, required=True),
-            Field("description", _("Description")),
-        ]
-    )
-    if request.method == "POST":
-        form.read(request)
-        doer = Doer(request, access, form["name"])
+    form = NewWorkspaceForm(posted(request), initial={"manager": access.identity.name})
+    if form.is_valid():
+        given = form.cleaned_data
+        doer = Doer(request, access, given["name"])
         making = settings.create(
-            doer, manager=form["manager"], alias=form["alias"], description=form["description"]
+            doer, manager=given["manager"], alias=given["alias"], description=given["description"]
         )
         if await done(form, making):
-            messages.success(request, _("Created workspace %(name)s.") % {"name": form["name"]})
+            messages.success(request, _("Created workspace %(name)s.") % {"name": given["name"]})
             return HttpResponseRedirect(reverse("workspace_list"))
     context = {
         "form": form,
@@ -107,5 +100,4 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         "button": _("Create workspace"),
         "back": reverse("workspace_list"),
     }
-    status = 200 if form.is_right else form.status
-    return render(request, "workspaces/form.html", context, status=status)
+    return render(request, "workspaces/form.html", context, status=form.page_status)

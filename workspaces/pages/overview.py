@@ -9,31 +9,27 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.forms import Field, Form
 from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
-from console.ui.clusters import HOST, clusters
+from console.ui.clusters import HOST
 from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
-from console.ui.quotawords import resource_label
 from console.ui.registry import kinds
 from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate
 from console.views.page import page
-from workspaces.amounts import Amounts
 from workspaces.names import SHARE
+from workspaces.pages.forms import QuotaForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.quotas import (
-    RESOURCES,
     Use,
-    ordered,
     project_use,
     projects_of,
-    read_amount,
     workspace_quota,
     workspace_use,
 )
@@ -217,12 +213,11 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     settings.may_set_quota(opened.doer)
     entry = workspace_quota(opened.name)
     hard = entry.projection.hard if entry is not None else {}
-    form = quota_form(hard)
+    form = QuotaForm(hard, posted(request))
     version = entry.resource_version if entry is not None else ""
-    if request.method == "POST":
+    if form.is_valid():
         seen = request.POST.get("version", "")
-        amounts = read_amounts(request, form)
-        if form.is_right and await done(form, settings.set_quota(opened.doer, amounts, seen)):
+        if await done(form, settings.set_quota(opened.doer, form.amounts, seen)):
             messages.success(request, _("Saved the quota."))
             return HttpResponseRedirect(opened.url("workspace_quota"))
     return await form_page(
@@ -235,34 +230,3 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
         about=_("All projects together use no more than this. Empty means no limit."),
         version=version,
     )
-
-
-def quota_form(hard: dict[str, str]) -> Form:
-    """One field for each resource of the forms, and for those that the quota has besides."""
-    names, known = ordered({**dict.fromkeys(RESOURCES, ""), **hard}), clusters.host.kinds
-    return Form(
-        [
-            Field(
-                name,
-                resource_label(known, name),
-                value=str(hard.get(name, "")),
-                hint=name,
-            )
-            for name in names
-        ]
-    )
-
-
-def read_amounts(request: ConsoleRequest, form: Form) -> Amounts:
-    """What is filled in, by field; what is no amount is refused."""
-    form.read(request)
-    found: Amounts = {}
-    for field in form.fields:
-        if not field.value:
-            continue
-        amount = read_amount(field.value)
-        if amount is None:
-            form.add_error(field.name, _("Use an amount such as 2, 500m or 4Gi."))
-        else:
-            found[field.name] = amount
-    return found

@@ -7,11 +7,18 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
-from accounts.forms import Field, Form
 from console.kube.gvr import GROUP_BINDINGS, GROUPS
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
 from console.views.page import page
+from workspaces.pages.forms import (
+    DepartmentForm,
+    MemberForm,
+    NewDepartmentForm,
+    RoleForm,
+    WorkspaceForm,
+)
 from workspaces.pages.frame import (
     Open,
     Seen,
@@ -56,11 +63,11 @@ async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
 async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
-    form = Form([Field("user", _("User"), required=True), _role_field(opened)])
-    if request.method == "POST":
-        form.read(request)
-        if await done(form, people.invite(opened.doer, form["user"], form["role"])):
-            messages.success(request, _("Invited %(name)s.") % {"name": form["user"]})
+    form = MemberForm(posted(request), **_roles(opened))
+    if form.is_valid():
+        user, role = form.cleaned_data["user"], form.cleaned_data["role"]
+        if await done(form, people.invite(opened.doer, user, role)):
+            messages.success(request, _("Invited %(name)s.") % {"name": user})
             return HttpResponseRedirect(opened.url("workspace_members"))
     return await form_page(
         opened,
@@ -78,12 +85,11 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     opened = await open_workspace(request, workspace)
     opened.rights.require("update", MEMBERS)
     found = _member(opened, user)
-    form = Form([_role_field(opened, found.roles[0])])
+    form = RoleForm(posted(request), **_roles(opened, found.roles[0]))
     version = people.member_version(opened.name, user)
-    if request.method == "POST":
-        form.read(request)
-        seen = request.POST.get("version", "")
-        if await done(form, people.change_role(opened.doer, user, form["role"], seen)):
+    if form.is_valid():
+        role, seen = form.cleaned_data["role"], request.POST.get("version", "")
+        if await done(form, people.change_role(opened.doer, user, role, seen)):
             messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
             return HttpResponseRedirect(opened.url("workspace_members"))
     return await form_page(
@@ -102,8 +108,8 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     opened = await open_workspace(request, workspace)
     opened.rights.require("delete", MEMBERS)
     _member(opened, user)
-    form = Form([])
-    if request.method == "POST" and await done(form, people.remove(opened.doer, user)):
+    form = WorkspaceForm(posted(request))
+    if form.is_valid() and await done(form, people.remove(opened.doer, user)):
         messages.success(request, _("Removed %(name)s from the workspace.") % {"name": user})
         return HttpResponseRedirect(opened.url("workspace_members"))
     return await form_page(
@@ -153,16 +159,11 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened.rights.require("create", DEPARTMENTS)
     found = groups.tree(opened.name)
     choices = [("", _("none")), *((one.name, one.title) for one in found)]
-    form = Form(
-        [
-            Field("title", _("Name"), required=True),
-            Field("parent", _("Under"), "select", choices=choices),
-        ]
-    )
-    if request.method == "POST":
-        form.read(request)
-        if await done(form, groups.create(opened.doer, form["title"], form["parent"])):
-            text = _("Created department %(name)s.") % {"name": form["title"]}
+    form = NewDepartmentForm(posted(request), choices={"parent": choices})
+    if form.is_valid():
+        title, parent = form.cleaned_data["title"], form.cleaned_data["parent"]
+        if await done(form, groups.create(opened.doer, title, parent)):
+            text = _("Created department %(name)s.") % {"name": title}
             messages.success(request, text)
             return HttpResponseRedirect(opened.url("workspace_departments"))
     return await form_page(
@@ -183,26 +184,18 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
-    roles = [("", _("none")), *((name, name) for name in people.grantable(opened.doer))]
     names = [member.name for member in people.members(opened.name, "")]
     joining = [name for name in names if name not in found.members]
-    form = Form(
-        [
-            Field("role", _("Role"), "select", found.role, choices=roles),
-            Field("add", _("Add member"), "select", choices=[("", ""), *((n, n) for n in joining)]),
-            Field(
-                "leave",
-                _("Remove member"),
-                "select",
-                choices=[("", ""), *((n, n) for n in found.members)],
-            ),
-        ]
-    )
-    if request.method == "POST":
-        form.read(request)
-        if await done(form, _change(opened, found, form, request.POST.get("version", ""))):
-            messages.success(request, _("Saved department %(name)s.") % {"name": found.title})
-            return HttpResponseRedirect(opened.url("workspace_departments"))
+    choices = {
+        "role": [("", _("none")), *((name, name) for name in people.grantable(opened.doer))],
+        "add": [("", ""), *((name, name) for name in joining)],
+        "leave": [("", ""), *((name, name) for name in found.members)],
+    }
+    form = DepartmentForm(posted(request), choices=choices, initial={"role": found.role})
+    version = request.POST.get("version", "")
+    if form.is_valid() and await done(form, _change(opened, found, form, version)):
+        messages.success(request, _("Saved department %(name)s.") % {"name": found.title})
+        return HttpResponseRedirect(opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
@@ -222,8 +215,8 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
     found = next((one for one in groups.tree(opened.name) if one.name == group), None)
     if found is None:
         raise Http404
-    form = Form([])
-    if request.method == "POST" and await done(form, groups.delete(opened.doer, group)):
+    form = WorkspaceForm(posted(request))
+    if form.is_valid() and await done(form, groups.delete(opened.doer, group)):
         messages.success(request, _("Deleted department %(name)s.") % {"name": found.title})
         return HttpResponseRedirect(opened.url("workspace_departments"))
     return await form_page(
@@ -238,13 +231,16 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
     )
 
 
-async def _change(opened: Open, found: groups.Department, form: Form, version: str) -> None:
-    if form["role"] != found.role:
-        await groups.set_role(opened.doer, found.name, form["role"], version)
-    if form["add"]:
-        await groups.add(opened.doer, found.name, form["add"])
-    if form["leave"]:
-        await groups.leave(opened.doer, found.name, form["leave"])
+async def _change(
+    opened: Open, found: groups.Department, form: DepartmentForm, version: str
+) -> None:
+    given = form.cleaned_data
+    if given["role"] != found.role:
+        await groups.set_role(opened.doer, found.name, given["role"], version)
+    if given["add"]:
+        await groups.add(opened.doer, found.name, given["add"])
+    if given["leave"]:
+        await groups.leave(opened.doer, found.name, given["leave"])
 
 
 def _acts(opened: Seen, rights: WorkspaceRights, member: people.Member) -> dict[str, str]:
@@ -266,9 +262,10 @@ def _member(opened: Open, user: str) -> people.Member:
     return member
 
 
-def _role_field(opened: Open, value: str = "") -> Field:
+def _roles(opened: Open, value: str = "") -> dict[str, Any]:
+    """The choices of a form's `role`, and `value` or the usual one."""
     roles = people.grantable(opened.doer)
     usual = f"{opened.name}-viewer"
     value = value or (usual if usual in roles else roles[0] if roles else "")
     choices = [(name, name.removeprefix(f"{opened.name}-")) for name in roles]
-    return Field("role", _("Role"), "select", value, choices=choices)
+    return {"choices": {"role": choices}, "initial": {"role": value}}

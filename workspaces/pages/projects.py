@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.forms import Field, Form
 from console.kube.gvr import (
     LIMIT_RANGES,
     NAMESPACES,
@@ -21,14 +20,15 @@ from console.kube.projections.namespace import Namespace
 from console.kube.runtime import get_runtime
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.links import action_url
 from console.ui.text import visible
 from console.views.page import page
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
+from workspaces.pages.forms import MemberForm, NewProjectForm, QuotaForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
-from workspaces.pages.overview import quota_form, read_amounts
 from workspaces.quotas import project_use, quota_entry
 from workspaces.rights import PROJECTS
 from workspaces.services import project_members, projects
@@ -38,29 +38,19 @@ from workspaces.services import project_members, projects
 async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", PROJECTS)
-    hint = _("Lower-case letters, digits and -; it cannot be changed later.")
-    about = [
-        Field("name", _("Name"), hint=hint, required=True),
-        Field("alias", _("Alias")),
-        Field("description", _("Description")),
-    ]
-    form = Form([*about, *quota_form({}).fields])
-    if request.method == "POST":
-        hard = read_amounts(request, Form(form.fields[len(about) :]))
-        for field in about:
-            Form([field]).read(request)
-        if form.is_right:
-            making = projects.create(
-                opened.doer,
-                form["name"],
-                alias=form["alias"],
-                description=form["description"],
-                hard=hard,
-            )
-            if await done(form, making):
-                text = _("Created project %(name)s.") % {"name": form["name"]}
-                messages.success(request, text)
-                return HttpResponseRedirect(opened.url("workspace_projects"))
+    form = NewProjectForm({}, posted(request))
+    if form.is_valid():
+        given = form.cleaned_data
+        making = projects.create(
+            opened.doer,
+            given["name"],
+            alias=given["alias"],
+            description=given["description"],
+            hard=form.amounts,
+        )
+        if await done(form, making):
+            messages.success(request, _("Created project %(name)s.") % {"name": given["name"]})
+            return HttpResponseRedirect(opened.url("workspace_projects"))
     return await form_page(
         opened,
         "workspace_projects",
@@ -116,15 +106,10 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
         raise Denied("update", RESOURCE_QUOTAS, name)
     entry = quota_entry(name, name)
     hard = (entry.original().get("spec") or {}).get("hard") or {} if entry is not None else {}
-    form = quota_form({resource: str(text) for resource, text in hard.items()})
-    version = entry.resource_version if entry is not None else ""
-    if request.method == "POST":
-        amounts = read_amounts(request, form)
+    form = QuotaForm({resource: str(text) for resource, text in hard.items()}, posted(request))
+    if form.is_valid():
         seen = request.POST.get("version", "")
-        setting = projects.set_quota(opened.doer, name, amounts, seen)
-        if not form.is_right:
-            setting.close()
-        elif await done(form, setting):
+        if await done(form, projects.set_quota(opened.doer, name, form.amounts, seen)):
             messages.success(request, _("Saved the quota."))
             return HttpResponseRedirect(opened.url("workspace_project", name))
     return await form_page(
@@ -135,7 +120,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
         button=_("Save quota"),
         back=opened.url("workspace_project", name),
         about=_("What is left of the workspace's quota can be kept for this project."),
-        version=version,
+        version=entry.resource_version if entry is not None else "",
     )
 
 
@@ -147,18 +132,12 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     if not opened.access.can("create", ROLE_BINDINGS, namespace=name):
         raise Denied("create", ROLE_BINDINGS, name)
     roles = [("", _("none")), *((role, role) for role in PROJECT_RULES)]
-    user = request.GET.get("user", "")
-    form = Form(
-        [
-            Field("user", _("User"), value=visible(user), required=True),
-            Field("role", _("Role"), "select", choices=roles),
-        ]
-    )
-    if request.method == "POST":
-        form.read(request)
-        doing = project_members.set_role(opened.doer, name, form["user"], form["role"])
-        if await done(form, doing):
-            messages.success(request, _("Changed the role of %(name)s.") % {"name": form["user"]})
+    initial = {"user": visible(request.GET.get("user", ""))}
+    form = MemberForm(posted(request), choices={"role": roles}, initial=initial)
+    if form.is_valid():
+        user, role = form.cleaned_data["user"], form.cleaned_data["role"]
+        if await done(form, project_members.set_role(opened.doer, name, user, role)):
+            messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
             return HttpResponseRedirect(opened.url("workspace_project", name))
     return await form_page(
         opened,

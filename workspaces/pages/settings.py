@@ -8,12 +8,13 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.forms import Field, Form
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.ui.decisions import Denied
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
 from console.views.page import page
+from workspaces.pages.forms import EndForm, SettingsForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.quotas import projects_of
 from workspaces.rights import ITSELF
@@ -48,31 +49,16 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if entry is None:
         raise Http404
     found = entry.projection
-    form = Form(
-        [
-            Field("alias", _("Alias"), value=found.alias),
-            Field("description", _("Description"), value=found.description),
-            Field("manager", _("Manager"), value=found.manager, required=True),
-            Field(
-                "isolated",
-                _("Take traffic from this workspace alone"),
-                "checkbox",
-                "on" if found.isolated else "",
-            ),
-        ]
-    )
-    version = entry.resource_version
-    if request.method == "POST":
-        form.read(request)
-        editing = settings.edit(
-            opened.doer,
-            request.POST.get("version", ""),
-            alias=form["alias"],
-            description=form["description"],
-            manager=form["manager"],
-            isolated=bool(form["isolated"]),
-        )
-        if await done(form, editing):
+    initial = {
+        "alias": found.alias,
+        "description": found.description,
+        "manager": found.manager,
+        "isolated": found.isolated,
+    }
+    form = SettingsForm(posted(request), initial=initial)
+    if form.is_valid():
+        version = request.POST.get("version", "")
+        if await done(form, settings.edit(opened.doer, version, **form.cleaned_data)):
             messages.success(request, _("Saved the settings."))
             return HttpResponseRedirect(here)
     return await form_page(
@@ -82,7 +68,7 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
         title=_("Settings of workspace %(name)s") % {"name": visible(opened.name)},
         button=_("Save settings"),
         back=here,
-        version=version,
+        version=entry.resource_version,
     )
 
 
@@ -94,24 +80,13 @@ async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
     entry = settings.template_of(opened.name)
     if entry is None:
         raise Http404
-    form = Form(
-        [
-            Field("keep", _("Keep its projects"), "checkbox"),
-            Field("typed", _("Type the name of the workspace to delete it"), required=True),
-        ]
-    )
-    if request.method == "POST":
-        form.read(request)
-        if form["typed"] != opened.name:
-            form.add_error("typed", _("This is not the name of the workspace."))
-        if form.is_right:
-            ending = settings.delete(
-                opened.doer, request.POST.get("version", ""), keep=bool(form["keep"])
-            )
-            if await done(form, ending):
-                text = _("Workspace %(name)s is being deleted.") % {"name": opened.name}
-                messages.success(request, text)
-                return HttpResponseRedirect(reverse("workspace_list"))
+    form = EndForm(opened.name, posted(request))
+    if form.is_valid():
+        version, keep = request.POST.get("version", ""), form.cleaned_data["keep"]
+        if await done(form, settings.delete(opened.doer, version, keep=keep)):
+            text = _("Workspace %(name)s is being deleted.") % {"name": opened.name}
+            messages.success(request, text)
+            return HttpResponseRedirect(reverse("workspace_list"))
     names = ", ".join(visible(project.name) for project in projects_of(opened.name))
     return await form_page(
         opened,

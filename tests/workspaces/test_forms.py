@@ -1,0 +1,90 @@
+"""The forms of workspaces, as they are filled in."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from console.kube.runtime import StaticRuntime
+from rbac.current import no_host, use_host
+from workspaces.pages.forms import (
+    EndForm,
+    LimitsForm,
+    MemberForm,
+    NewProjectForm,
+    QuotaForm,
+    SettingsForm,
+)
+
+NOTHING: dict[str, dict[str, str]] = {"defaultRequest": {}, "default": {}}
+
+
+@pytest.fixture(autouse=True)
+def host() -> Iterator[None]:
+    use_host(StaticRuntime({}))
+    yield
+    no_host()
+
+
+def sent(**given: str) -> QueryDict:
+    data = QueryDict(mutable=True)
+    data.update(given)
+    return data
+
+
+def it_reads_what_is_filled_in() -> None:
+    form = QuotaForm({"count/widgets": "3"}, sent(pods=" 10 ", **{"limits.memory": "4Gi"}))
+    assert form.is_valid()
+    assert form.amounts == {"pods": Decimal(10), "limits.memory": Decimal(4 * 1024**3)}
+    assert "count/widgets" in form.fields
+    assert form.causes["spec.hard[limits.memory]"] == "limits.memory"
+
+
+def it_refuses_what_is_no_amount() -> None:
+    form = QuotaForm({}, sent(pods="many"))
+    assert form.errors == {"pods": ["Use an amount such as 2, 500m or 4Gi."]}
+
+
+def it_asks_for_a_project_before_its_quota() -> None:
+    form = NewProjectForm({}, sent(name="shop", pods="5"))
+    assert form.is_valid() and form.amounts == {"pods": Decimal(5)}
+    assert list(form.fields)[:3] == ["name", "alias", "description"]
+    assert list(NewProjectForm({}, sent(pods="5")).errors) == ["name"]
+
+
+def it_compares_requests_with_limits() -> None:
+    data = {"defaultRequest.cpu": "2", "default.cpu": "1", "defaultRequest.memory": "1Gi"}
+    form = LimitsForm(NOTHING, sent(**data))
+    assert form.errors == {"defaultRequest.cpu": ["This is more than the limit."]}
+    form = LimitsForm(NOTHING, sent(**{**data, "defaultRequest.cpu": "1"}))
+    assert form.is_valid()
+    assert form.amounts == {
+        "defaultRequest": {"cpu": Decimal(1), "memory": Decimal(1024**3)},
+        "default": {"cpu": Decimal(1)},
+    }
+    assert not LimitsForm(NOTHING, sent(**{**data, "default.cpu": "x"})).is_valid()
+
+
+def it_ends_a_workspace_by_its_name_alone() -> None:
+    assert EndForm("shop", sent(typed="shop")).is_valid()
+    for typed in ("", "Shop", "shops"):
+        assert list(EndForm("shop", sent(typed=typed)).errors) == ["typed"]
+
+
+def it_offers_the_roles_that_there_are() -> None:
+    roles = {"role": [("", "none"), ("viewer", "viewer")]}
+    assert MemberForm(sent(user="zoe", role=""), choices=roles).is_valid()
+    assert list(MemberForm(sent(user="zoe", role="admin"), choices=roles).errors) == ["role"]
+
+
+def it_tells_what_somebody_else_has_made_of_it() -> None:
+    stored = {"alias": "Theirs", "description": "", "manager": "zoe", "isolated": True}
+    form = SettingsForm(sent(alias="Mine", description="New", manager="zoe"), initial=stored)
+    assert form.is_valid()
+    form.tell_apart()
+    html = render_to_string("ui/_form.html", {"form": form})
+    assert "Saving again replaces what is there now." in html
+    assert "Now: Theirs" in html and "Now: —" in html and "Now: zoe" not in html
+    assert 'value="Mine"' in html and 'id="workspace-alias_helptext"' in html

@@ -1,0 +1,182 @@
+"""The forms of workspaces. Whether names and roles can be had is decided by the services."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.ui.clusters import clusters
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.quotawords import resource_label
+from workspaces.amounts import Amounts
+from workspaces.quotas import RESOURCES, ordered, read_amount
+from workspaces.services.limits import LIMITS, REQUESTS
+
+Choices = Iterable[tuple[str, str]]
+
+
+class WorkspaceForm(ConsoleForm):
+    """`choices`: of its fields, where they depend on what there is."""
+
+    ids = "workspace-%s"
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        *,
+        choices: Mapping[str, Choices] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(data, **options)
+        for name, found in (choices or {}).items():
+            self.fields[name].choices = list(found)  # type: ignore[attr-defined]
+
+    def tell_apart(self) -> None:
+        """Somebody else was first: says so, and what is there now where something else was typed."""
+        text = _(
+            "Somebody else changed this in the meantime. Saving again replaces what is there now."
+        )
+        self.errors[NON_FIELD_ERRORS] = self.error_class([text])
+        for name in self.changed_data:
+            bound = self[name]
+            labels = dict(getattr(bound.field, "choices", ()))
+            value = labels.get(bound.initial, bound.initial) or "—"
+            bound.help_text = _("Now: %(value)s") % {"value": value}
+
+
+class _Name(TextField):
+    def __init__(self) -> None:
+        hint = gettext_lazy("Lower-case letters, digits and -; it cannot be changed later.")
+        super().__init__(label=gettext_lazy("Name"), help_text=hint)
+
+
+class SettingsForm(WorkspaceForm):
+    alias = TextField(label=gettext_lazy("Alias"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+    manager = TextField(label=gettext_lazy("Manager"))
+    isolated = forms.BooleanField(
+        label=gettext_lazy("Take traffic from this workspace alone"), required=False
+    )
+
+
+class NewWorkspaceForm(WorkspaceForm):
+    causes = {"metadata.name": "name"}
+
+    name = _Name()
+    alias = TextField(label=gettext_lazy("Alias"), required=False)
+    manager = TextField(label=gettext_lazy("Manager"))
+    description = TextField(label=gettext_lazy("Description"), required=False)
+
+
+class EndForm(WorkspaceForm):
+    """Before the workspace `name` ends."""
+
+    keep = forms.BooleanField(label=gettext_lazy("Keep its projects"), required=False)
+    typed = TextField(label=gettext_lazy("Type the name of the workspace to delete it"))
+
+    def __init__(self, name: str, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self._name = name
+
+    def clean_typed(self) -> None:
+        if self.cleaned_data["typed"] != self._name:
+            raise ValidationError(_("This is not the name of the workspace."))
+
+
+class RoleForm(WorkspaceForm):
+    role = ChoiceField(label=gettext_lazy("Role"))
+
+
+class MemberForm(RoleForm):
+    field_order = ("user", "role")
+
+    user = TextField(label=gettext_lazy("User"))
+
+
+class NewDepartmentForm(WorkspaceForm):
+    title = TextField(label=gettext_lazy("Name"))
+    parent = ChoiceField(label=gettext_lazy("Under"))
+
+
+class DepartmentForm(RoleForm):
+    add = ChoiceField(label=gettext_lazy("Add member"))
+    leave = ChoiceField(label=gettext_lazy("Remove member"))
+
+
+class AmountField(TextField):
+    """A quantity, None where nothing is filled in."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, **options)
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        amount = read_amount(text) if text else None
+        if text and amount is None:
+            raise ValidationError(_("Use an amount such as 2, 500m or 4Gi."))
+        return amount
+
+
+class QuotaForm(WorkspaceForm):
+    """One field for each resource of the forms, and for those that the quota has besides."""
+
+    def __init__(self, hard: Mapping[str, str], data: QueryDict | None = None) -> None:
+        super().__init__(data, initial=dict(hard))
+        names, known = ordered({**dict.fromkeys(RESOURCES, ""), **hard}), clusters.host.kinds
+        for name in names:
+            self.fields[name] = AmountField(label=resource_label(known, name), help_text=name)
+        self.causes = {**self.causes, **{f"spec.hard[{name}]": name for name in names}}
+
+    @property
+    def amounts(self) -> Amounts:
+        """What is filled in, by resource."""
+        return {
+            name: self.cleaned_data[name]
+            for name, field in self.fields.items()
+            if isinstance(field, AmountField) and self.cleaned_data[name] is not None
+        }
+
+
+class NewProjectForm(QuotaForm):
+    causes = {"metadata.name": "name"}
+
+    name = _Name()
+    alias = TextField(label=gettext_lazy("Alias"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+
+
+class LimitsForm(WorkspaceForm):
+    """`stored`: requests and limits by resource."""
+
+    def __init__(
+        self, stored: Mapping[str, Mapping[str, str]], data: QueryDict | None = None
+    ) -> None:
+        super().__init__(data)
+        labels = {
+            (REQUESTS, "cpu"): _("CPU request"),
+            (LIMITS, "cpu"): _("CPU limit"),
+            (REQUESTS, "memory"): _("Memory request"),
+            (LIMITS, "memory"): _("Memory limit"),
+        }
+        for (key, resource), label in labels.items():
+            initial = stored[key].get(resource, "")
+            self.fields[f"{key}.{resource}"] = AmountField(label=label, initial=initial)
+
+    def clean(self) -> None:
+        amounts = self.amounts
+        for resource, limit in amounts[LIMITS].items():
+            if amounts[REQUESTS].get(resource, limit) > limit:
+                self.add_error(f"{REQUESTS}.{resource}", _("This is more than the limit."))
+
+    @property
+    def amounts(self) -> dict[str, Amounts]:
+        found: dict[str, Amounts] = {REQUESTS: {}, LIMITS: {}}
+        for name, amount in self.cleaned_data.items():
+            key, _dot, resource = name.partition(".")
+            if amount is not None:
+                found[key][resource] = amount
+        return found
