@@ -9,7 +9,7 @@ is registered is covered, and so is a page without parameters.
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 from os.path import commonprefix
 from typing import Any
@@ -48,11 +48,13 @@ from tests.depth import DEEP, some
 from tests.kinds.world import change
 from tests.leaks.world import (
     ADMIN,
+    BESIDE,
     BOB,
     CANARY,
     CHARLIE,
     KINDS,
     SECRET_PROJECT,
+    SURVEYOR,
     Clusters,
     got,
     key_of,
@@ -187,6 +189,8 @@ async def test_a_kind_tells_no_more_than_one_may_know(
     for who in (BOB, *some(kind.segment, (CHARLIE, got(kind), named(kind)), 2)):
         wide = some(who, overviews(), 2) if who == named(kind) else []
         await compare(clusters, client_as, who, [*pages_of(kind, who), *wide])
+    if kind.gvr in BESIDE:
+        await compare(clusters, client_as, SURVEYOR, pages_of(kind, BOB), but=BESIDE)
 
 
 @pytest.mark.alike
@@ -196,7 +200,7 @@ async def test_who_may_see_a_kind_learns_nothing_of_others(
     """Not by its relations either."""
     who = only(kind)
     urls = [*pages_of(kind, who), *some(who, overviews(), 2)]
-    await compare(clusters, client_as, who, urls, but=kind.gvr)
+    await compare(clusters, client_as, who, urls, but=[kind.gvr])
 
 
 @pytest.mark.django_db
@@ -207,7 +211,8 @@ async def test_pages_about_more_than_one_kind_tell_no_more(
         await compare(clusters, client_as, who, few_of_each_view(who))
     for kind in filter(None, map(kinds.of, TENANCY)):
         who = only(kind)
-        await compare(clusters, client_as, who, few_of_each_view(who), but=kind.gvr)
+        await compare(clusters, client_as, who, few_of_each_view(who), but=[kind.gvr])
+    await compare(clusters, client_as, SURVEYOR, few_of_each_view(SURVEYOR), but=BESIDE)
 
 
 @pytest.mark.alike
@@ -268,8 +273,9 @@ async def test_several_at_once_tell_no_more(
 @pytest.mark.alike
 async def test_sockets_are_told_no_more(clusters: Clusters, kind: ResourceKind) -> None:
     """While what is secret changes, and what is not."""
-    narrow = ((named(kind), None), (got(kind), None), (only(kind), kind.gvr))
-    for who, but in ((BOB, None), *some(kind.segment, narrow, 1)):
+    narrow: tuple[tuple[str, Collection[GVR]], ...]
+    narrow = ((named(kind), ()), (got(kind), ()), (only(kind), [kind.gvr]))
+    for who, but in ((BOB, ()), *some(kind.segment, narrow, 1)):
         shown = visible(kind)
         if who == BOB and key_of(shown).namespace != "shop":
             continue

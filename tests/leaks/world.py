@@ -5,7 +5,7 @@ owned by and naming what can be seen, so that whatever follows a relation or cou
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from typing import Any
@@ -18,6 +18,7 @@ from console.kube.gvr import (
     CLUSTER_ROLES,
     CUSTOM_RESOURCE_DEFINITIONS,
     EVENTS,
+    GLOBAL_ROLE_BINDINGS,
     GVR,
     NAMESPACES,
     NODES,
@@ -25,6 +26,7 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     USERS,
     WORKSPACE_QUOTAS,
+    WORKSPACE_ROLE_BINDINGS,
     WORKSPACES,
     Key,
 )
@@ -43,9 +45,13 @@ from tests.pages.overview.world import Measuring, node_usage, pod_usage
 from tests.rbac.objects import admin_role, admins, native_binding, native_role, project, rule, user
 
 ADMIN, BOB, CHARLIE = "leak-admin", "leak-viewer-bob", "leak-outsider-charlie"
+#: Who may list whatever is in no project, and what is in one of these.
+SURVEYOR = "leak-surveyor"
 #: In every name, place and text of what is secret.
 CANARY = "canary-7f3"
 SECRET_PROJECT = f"{CANARY}-project"
+#: What the project that can be seen and the one that is secret are in.
+WORKSPACE = "acme"
 #: Types that nobody declared, one in projects and one beside them.
 CUSTOMS = (
     definition("widgets.leaks.org", column("Size"), kind="Widget"),
@@ -56,6 +62,8 @@ CUSTOM_KINDS = tuple(
     for custom in Types(Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, CUSTOMS))
 )
 KINDS = (*kinds, *CUSTOM_KINDS)
+#: The types that are in no project.
+BESIDE = tuple(kind.gvr for kind in KINDS if kind.scope is Scope.CLUSTER)
 Informers = Mapping[GVR, Informer[Any]]
 
 
@@ -100,7 +108,7 @@ def visible(kind: ResourceKind) -> Obj:
 
 
 def secret(kind: ResourceKind) -> Obj:
-    """The visible one's twin. It uses what that uses, and is said to be owned by it."""
+    """The visible one's twin. It uses what that uses, is said to be owned by it, and does not go well."""
     found = deepcopy(visible(kind))
     like = visible(kind)["metadata"]
     meta = found["metadata"] | {
@@ -112,7 +120,12 @@ def secret(kind: ResourceKind) -> Obj:
     if kind.scope is Scope.NAMESPACED:
         meta["namespace"] = SECRET_PROJECT
     if kind.gvr == NAMESPACES:
-        meta |= {"name": SECRET_PROJECT}
+        meta |= {"name": SECRET_PROJECT, "labels": {WORKSPACE_LABEL: WORKSPACE}}
+    if kind.gvr in (GLOBAL_ROLE_BINDINGS, WORKSPACE_ROLE_BINDINGS):
+        found["subjects"] = [*found["subjects"], {"kind": "User", "name": CANARY}]
+    if kind.gvr == PODS:
+        waiting = {"reason": "CrashLoopBackOff"}
+        found["status"]["containerStatuses"] = [{"name": "app", "state": {"waiting": waiting}}]
     meta["ownerReferences"] = [
         {"kind": kind.api_kind, "name": like["name"], "uid": like["uid"], "controller": True}
     ]
@@ -147,13 +160,23 @@ def report(kind: ResourceKind) -> Obj:
 
 
 def _rights() -> dict[GVR, list[Obj]]:
-    people = [ADMIN, BOB, CHARLIE, *(who(kind) for kind in KINDS for who in (only, named, got))]
+    people = [
+        ADMIN,
+        BOB,
+        CHARLIE,
+        SURVEYOR,
+        *(who(kind) for kind in KINDS for who in (only, named, got)),
+    ]
     read = "get list watch"
     roles = [admin_role(), native_role("leak-shop-viewer", rule(read, "*", "*"))]
+    viewers = (f"User {BOB}", f"User {SURVEYOR}")
     bindings, within = (
         admins(ADMIN),
-        [native_binding("leak-bob", "leak-shop-viewer", f"User {BOB}", namespace="shop")],
+        [native_binding("leak-viewers", "leak-shop-viewer", *viewers, namespace="shop")],
     )
+    surveyed = (rule(read, gvr.resource, gvr.group or "core") for gvr in BESIDE)
+    roles.append(native_role(SURVEYOR, *surveyed))
+    bindings.append(native_binding(SURVEYOR, SURVEYOR, f"User {SURVEYOR}"))
     for kind in KINDS:
         type_ = (kind.gvr.resource, kind.gvr.group or "core")
         one = visible(kind)["metadata"]
@@ -174,7 +197,7 @@ def _rights() -> dict[GVR, list[Obj]]:
         CLUSTER_ROLES: roles,
         CLUSTER_ROLE_BINDINGS: bindings,
         ROLE_BINDINGS: within,
-        NAMESPACES: [project("shop"), project("team-a"), project("team-b")],
+        NAMESPACES: [project("shop", WORKSPACE), project("team-a"), project("team-b")],
     }
 
 
@@ -223,7 +246,7 @@ class Clusters:
     def _informers(self, secrets: bool) -> dict[GVR, Informer[Any]]:
         found = {kind.gvr: self._informer(kind, secrets) for kind in KINDS}
         # The one type without a kind that pages read.
-        quotas = [quota("acme"), *([quota(_secret_workspace())] if secrets else [])]
+        quotas = [quota(WORKSPACE), *([quota(_secret_workspace())] if secrets else [])]
         return {**found, WORKSPACE_QUOTAS: Informer.preloaded(WORKSPACE_QUOTAS, quotas)}
 
     def _informer(self, kind: ResourceKind, secrets: bool) -> Informer[Any]:
@@ -245,15 +268,14 @@ class Clusters:
         )
 
     def runtime(
-        self, secrets: bool, but: GVR | None = None, anew: ResourceKind | None = None
+        self, secrets: bool, but: Collection[GVR] = (), anew: ResourceKind | None = None
     ) -> StaticRuntime:
-        """`but`: the type of whose secrets there are those that a viewer may see, in both clusters.
+        """`but`: the types of whose secrets there are those that a viewer may see, in both clusters.
         `anew`: the kind whose objects the caller changes."""
         held = dict(self.within if secrets else self.without)
-        if but is not None:
-            held[but] = self.within[but]
+        held |= {gvr: self.within[gvr] for gvr in but}
         if anew is not None:
-            held[anew.gvr] = self._informer(anew, secrets or anew.gvr == but)
+            held[anew.gvr] = self._informer(anew, secrets or anew.gvr in but)
         [private] = [held.pop(gvr) for gvr in list(held) if _is_private(gvr)]
         runtime = StaticRuntime(held, live_lists=LiveLists(private))
         runtime.usage = self._usage[secrets]
