@@ -1,0 +1,59 @@
+"""Pages that are drawn whole say of which types they are made, or no socket would tell of a change."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.http import Http404
+from django.urls import resolve
+from django.utils.translation import override
+
+from console.kube.gvr import GVR
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from console.live.attendance import RIGHTS
+from console.ui.clusters import clusters
+from console.ui.places import PagePlace, find_place
+from rbac.current import no_host, use_host
+from tests.addresses import addresses
+from tests.leaks.test_noninterference import NAMES
+from tests.leaks.world import ADMIN, Clusters
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    """With objects of every kind."""
+    found = Clusters().runtime(True)
+    use_host(found)
+    yield found
+    no_host()
+
+
+def test_each_is_made_of_what_it_says(
+    runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[GVR] = set()
+    informer, access = runtime.informer, clusters.host.access_for(Identity(ADMIN))
+
+    def noted(gvr: GVR) -> Informer[object]:
+        asked.add(gvr)
+        return informer(gvr)
+
+    monkeypatch.setattr(runtime, "informer", noted)
+    pages, seen = set(), set()
+    for url in addresses(NAMES):
+        place = find_place(url)
+        if not isinstance(place, PagePlace):
+            continue
+        view = resolve(url).view_name
+        pages.add(view)
+        asked.clear()
+        try:
+            with override("en"):
+                place.etag(access)
+        except Http404:
+            continue
+        seen.add(view)
+        # Whenever something changes that says who may do what, sockets look at every page.
+        assert asked <= {*place.types, *RIGHTS}, url
+    assert seen == pages
