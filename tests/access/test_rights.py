@@ -76,6 +76,23 @@ async def test_a_no_says_what_is_missing_and_who_could_give_it() -> None:
     assert "alice" not in text and "A platform administrator can give it." in text
 
 
+async def test_of_others_one_learns_no_more_than_their_bindings_tell(
+    runtime: StaticRuntime,
+) -> None:
+    """Carol may read users, and no bindings of projects or of the cluster."""
+    operates = native_binding("operates", "operator", "User alice", namespace="web", kind="Role")
+    runtime.console.put(ROLE_BINDINGS, operates)
+    admin, carol = await signed_in("admin"), await signed_in("carol")
+    for browser, knows in ((admin, True), (carol, False)):
+        text = text_of(await browser.get(f"/access/rights/alice?{ASK}"))
+        assert 'data-answer="yes"' in text
+        assert ("operates" in text) is knows
+        assert ("bindings that are not for everybody to see" in text) is not knows
+        text = text_of(await browser.get("/access/rights/charlie?verb=list&resource=nodes"))
+        assert 'data-answer="no"' in text
+        assert ("These people can give this right" in text) is knows
+
+
 async def test_a_type_of_the_cluster_is_asked_without_a_project() -> None:
     carol = await signed_in("carol")
     asked = "/access/rights?verb=list&resource=nodes&namespace=web"

@@ -20,7 +20,7 @@ from console.ui.clusters import clusters
 from tests.access.conftest import IAM, Browser
 from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import ORIGIN
-from tests.rbac.fakes import MovableClock
+from tests.rbac.fakes import MovableClock, merged
 from tests.rbac.objects import native_binding, native_role, rule
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -152,6 +152,18 @@ async def test_it_ends_when_the_right_to_it_does(runtime: StaticRuntime) -> None
     assert "has ended" in text and "Viewing as" not in text
     runtime.informer(USERS).apply({**gone, "metadata": {**gone["metadata"], "uid": "another"}})
     assert "Viewing as" not in text_of(await admin.get("/dashboard"))
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": {"state": "Disabled"}}, {"metadata": {"uid": "new"}}]
+)
+async def test_it_ends_with_whom_one_views_as(
+    runtime: StaticRuntime, change: dict[str, Any]
+) -> None:
+    admin = await viewing("bob")
+    runtime.informer(USERS).apply(merged(runtime.console.of(USERS)["bob"], change))
+    text = text_of(await admin.get("/dashboard"))
+    assert "has ended" in text and "Viewing as" not in text
 
 
 async def test_never_more_than_one_level(runtime: StaticRuntime) -> None:
