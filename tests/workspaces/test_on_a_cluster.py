@@ -2,12 +2,16 @@
 
 import re
 from functools import partial
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils.translation import override
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
+    GROUP_BINDINGS,
+    GROUPS,
     NAMESPACES,
     RESOURCE_QUOTAS,
     SERVICE_ACCOUNTS,
@@ -16,15 +20,18 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
+    Key,
 )
 from console.kube.identity import Identity
+from console.kube.indexes import indexes_of
 from console.ui.places import PagePlace, find_place
 from rbac.current import get_authorizer
-from tests.rbac.objects import user
+from tests.rbac.objects import rule, user
 from tests.workspaces.cast import (
     Person,
     apply,
     bound_to,
+    change,
     delete,
     is_gone,
     listed,
@@ -210,3 +217,147 @@ async def test_a_member_who_comes_to_manage_has_one_role(tenancy: Tenancy) -> No
     assert answer.status_code == 302, answer.content.decode()
     await until(lambda: bound_to(tenancy, "solo", "nia") == ["solo-admin"], "the manager's role")
     await until(lambda: bound_to(tenancy, "solo", "mel") == [], "end of the first manager's")
+
+
+def words() -> str:
+    """Another name for each try."""
+    return uuid4().hex[:6]
+
+
+async def opened(tenancy: Tenancy, workspace: str, manager: str) -> Person:
+    """The manager of a new workspace."""
+    found = Person(tenancy, manager)
+    access = get_authorizer().access_for(Identity(manager))
+    await until(lambda: access.can("get", WORKSPACES, name=workspace), "sight of the workspace")
+    return found
+
+
+def fields_of(page: Any) -> dict[str, str]:
+    """What a browser would send back."""
+    text = page.content.decode().partition("<main")[2]
+    fields = re.findall(r'<input (?=[^>]*name="([^"]+)")(?=[^>]*value="([^"]*)")', text)
+    return {name: value for name, value in fields if name != "csrfmiddlewaretoken"}
+
+
+async def test_nobody_hands_on_or_takes_away_more_than_they_hold(tenancy: Tenancy) -> None:
+    """Ivo looks after members and departments, and may do little else."""
+    home = f"rank-{words()}"
+    boss, ivo, zoe, max_ = (f"{home}-{name}" for name in ("boss", "ivo", "zoe", "max"))
+    keeper = {
+        "apiVersion": "iam.kubesphere.io/v1alpha2",
+        "kind": "WorkspaceRole",
+        "metadata": {"name": f"{home}-keeper", "labels": {"kubesphere.io/workspace": home}},
+        "rules": [
+            rule("*", "workspacemembers groups", "iam.kubesphere.io"),
+            rule("get list watch", "*", "*"),
+        ],
+    }
+    apply(tenancy, *map(user, (boss, ivo, zoe, max_)), template(home, boss), keeper)
+    manager = await opened(tenancy, home, boss)
+    roles = tenancy.runtime.informer(WORKSPACE_ROLES).store
+    await until(lambda: roles.get(Key("", f"{home}-keeper")), "the role")
+    members, departments = f"/workspaces/{home}/members", f"/workspaces/{home}/departments"
+    for who, role in ((ivo, "keeper"), (zoe, "viewer"), (max_, "viewer")):
+        answer = await manager.post(f"{members}/invite", user=who, role=f"{home}-{role}")
+        assert answer.status_code == 302, answer.content.decode()
+    assert (await manager.post(f"{departments}?new", title="Heads")).status_code == 302
+    groups = tenancy.runtime.informer(GROUPS).store
+    named = indexes_of(groups).by_label
+    heads = (await until(lambda: named.get(f"kubesphere.io/workspace={home}"), "the department"))[0]
+    page = f"{departments}/{heads.key.name}"
+    answer = await manager.post(page, role=f"{home}-admin", add=zoe)
+    assert answer.status_code == 302, answer.content.decode()
+
+    keeps = await opened(tenancy, home, ivo)
+    bindings = tenancy.runtime.informer(GROUP_BINDINGS).store
+    await until(lambda: indexes_of(bindings).by_label.get(f"kubesphere.io/workspace={home}"), "zoe")
+    seen = fields_of(await keeps.get(f"{members}/{max_}/role"))
+    answer = await keeps.post(f"{members}/{max_}/role", **seen, role=f"{home}-admin")
+    assert answer.status_code == 400, "a role above their own"
+    for url, fields in ((page, {"add": ivo}), (page, {"leave": zoe}), (f"{page}/delete", {})):
+        answer = await keeps.post(url, **fields_of(await keeps.get(page)), **fields)
+        assert answer.status_code == 400, url
+        assert "This department may do more than you" in answer.content.decode()
+    answer = await keeps.post(f"{members}/{zoe}/remove")
+    assert answer.status_code == 400 and "may do more than you" in answer.content.decode()
+    assert bound_to(tenancy, home, max_) == [f"{home}-viewer"]
+    found = listed(tenancy, GROUP_BINDINGS, workspace=home)
+    assert [one["users"] for one in found] == [[zoe]]
+    assert (await keeps.post(f"{members}/{max_}/remove")).status_code == 302
+
+
+async def test_a_saved_quota_keeps_what_its_form_does_not_show(tenancy: Tenancy) -> None:
+    home = f"kept-{words()}"
+    boss, project = f"{home}-boss", f"{home}-shop"
+    notes = {"labels": {"team": "crew"}, "annotations": {"example.org/why": "agreed"}}
+    hard = {"pods": "9", "count/jobs.batch": "5"}
+    whole = {
+        "apiVersion": "quota.kubesphere.io/v1alpha2",
+        "kind": "ResourceQuota",
+        "metadata": {"name": home, **notes},
+        "spec": {"selector": {"kubesphere.io/workspace": home}, "quota": {"hard": hard}},
+    }
+    apply(tenancy, user(boss), template(home, boss), whole)
+    manager, admin = await opened(tenancy, home, boss), Person(tenancy, "admin")
+    assert (await manager.post(f"/workspaces/{home}/projects/new", name=project)).status_code == 302
+    await until(lambda: manager.may("create", project), "rights in the project")
+    part = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": project, "namespace": project, **notes},
+        "spec": {"hard": hard, "scopes": ["NotTerminating"]},
+    }
+    del part["spec"]["hard"]["count/jobs.batch"]
+    apply(tenancy, part)
+    quotas = tenancy.runtime.informer(RESOURCE_QUOTAS).store
+    await until(lambda: quotas.get(Key(project, project)), "the project's quota")
+
+    for person, page, gvr, name, namespace in (
+        (admin, f"/workspaces/{home}/quota?edit", WORKSPACE_QUOTAS, home, ""),
+        (
+            manager,
+            f"/workspaces/{home}/projects/{project}/quota",
+            RESOURCE_QUOTAS,
+            project,
+            project,
+        ),
+    ):
+        before = read(tenancy, gvr, name, namespace)
+        answer = await person.get(page)
+        assert answer.status_code == 200, answer.content.decode()
+        answer = await person.post(page, **{**fields_of(answer), "pods": "7"})
+        assert answer.status_code == 302, answer.content.decode()
+        after = read(tenancy, gvr, name, namespace)
+        assert after["metadata"]["annotations"] == before["metadata"]["annotations"]
+        assert before["metadata"]["labels"].items() <= after["metadata"]["labels"].items()
+        quota = before["spec"].get("quota", before["spec"])
+        quota["hard"]["pods"] = "7"
+        assert after["spec"] == before["spec"]
+
+
+async def test_settings_are_of_what_was_seen_and_the_end_waits_for_others(tenancy: Tenancy) -> None:
+    home = f"last-{words()}"
+    boss = f"{home}-boss"
+    held = template(home, boss)
+    held["metadata"]["finalizers"] = ["example.org/hold"]
+    apply(tenancy, user(boss), held)
+    manager = await opened(tenancy, home, boss)
+    page = f"/workspaces/{home}/settings"
+    shown = fields_of(await manager.get(f"{page}?edit"))
+    assert shown["manager"] == boss
+    assert (await manager.post(page, **{**shown, "alias": "First"})).status_code == 302
+    answer = await manager.post(page, **{**shown, "alias": "Second"})
+    assert answer.status_code == 409
+    found = read(tenancy, WORKSPACE_TEMPLATES, home)
+    assert found["metadata"]["annotations"]["kubesphere.io/alias-name"] == "First"
+
+    admin = Person(tenancy, "admin")
+    shown = fields_of(await admin.get(f"/workspaces/{home}/delete"))
+    answer = await admin.post(
+        f"/workspaces/{home}/delete", **{**shown, "typed": home, "keep": "on"}
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    left = read(tenancy, WORKSPACE_TEMPLATES, home)["metadata"]
+    assert left["deletionTimestamp"] and "example.org/hold" in left["finalizers"]
+    change(tenancy, WORKSPACE_TEMPLATES, home, {"metadata": {"finalizers": None}})
+    await until(partial(is_gone, tenancy, WORKSPACE_TEMPLATES, home), "the end")

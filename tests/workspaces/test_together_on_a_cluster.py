@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from uuid import uuid4
 
 import pytest
 import yaml
@@ -36,46 +37,50 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
-    apply(tenancy, *map(user, ("ann", "ben", "cleo")), template("duo", "ann"))
+    home = f"duo-{uuid4().hex[:6]}"
+    apply(tenancy, *map(user, ("ann", "ben", "cleo")), template(home, "ann"))
     ann, ben = Person(tenancy, "ann"), Person(tenancy, "ben")
     access = get_authorizer().access_for(Identity("ann"))
-    await until(lambda: access.can("get", WORKSPACES, name="duo"), "sight of the workspace")
+    await until(lambda: access.can("get", WORKSPACES, name=home), "sight of the workspace")
 
     # One of ten invites; the others are told, and there is one role.
-    roles = ("duo-viewer", "duo-regular")
+    roles = (f"{home}-viewer", f"{home}-regular")
     answers = await asyncio.gather(
         *(
-            ann.post("/workspaces/duo/members/invite", user="ben", role=roles[at % 2])
+            ann.post(f"/workspaces/{home}/members/invite", user="ben", role=roles[at % 2])
             for at in range(10)
         )
     )
     codes = sorted(answer.status_code for answer in answers)
     assert codes[0] == 302
     assert all(code in (400, 409) for code in codes[1:])
-    assert len(bound_to(tenancy, "duo", "ben")) == 1
+    assert len(bound_to(tenancy, home, "ben")) == 1
 
     # One of ten changes the role; what the others chose stays in their forms.
-    page = await ann.get("/workspaces/duo/members/ben/role")
+    page = await ann.get(f"/workspaces/{home}/members/ben/role")
     version = re.search(r'name="version" value="([^"]+)"', page.content.decode())
     assert version
     answers = await asyncio.gather(
         *(
-            ann.post("/workspaces/duo/members/ben/role", role="duo-admin", version=version[1])
+            ann.post(
+                f"/workspaces/{home}/members/ben/role", role=f"{home}-admin", version=version[1]
+            )
             for _at in range(10)
         )
     )
     assert sorted(answer.status_code for answer in answers) == [302] + [409] * 9
     lost = next(answer for answer in answers if answer.status_code == 409)
-    assert '<option value="duo-admin" selected>' in lost.content.decode()
-    assert bound_to(tenancy, "duo", "ben") == ["duo-admin"]
+    assert f'<option value="{home}-admin" selected>' in lost.content.decode()
+    assert bound_to(tenancy, home, "ben") == [f"{home}-admin"]
 
     # Whoever leaves does so from what names others too, who stay.
-    answer = await ann.post("/workspaces/duo/projects/new", name="duo-shop")
+    shop = f"{home}-shop"
+    answer = await ann.post(f"/workspaces/{home}/projects/new", name=shop)
     assert answer.status_code == 302, answer.content.decode()
     shared = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
-        "metadata": {"name": "shared", "namespace": "duo-shop"},
+        "metadata": {"name": "shared", "namespace": shop},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
         "subjects": [
             {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
@@ -83,15 +88,15 @@ async def test_several_who_change_the_same_at_once(tenancy: Tenancy) -> None:
         ],
     }
     apply(tenancy, shared)
-    await until(lambda: ben.may("list", "duo-shop"), "rights of the member")
+    await until(lambda: ben.may("list", shop), "rights of the member")
     cleo = Person(tenancy, "cleo")
-    await until(lambda: cleo.may("list", "duo-shop"), "rights of the other")
-    answer = await ann.post("/workspaces/duo/members/ben/remove")
+    await until(lambda: cleo.may("list", shop), "rights of the other")
+    answer = await ann.post(f"/workspaces/{home}/members/ben/remove")
     assert answer.status_code == 302, answer.content.decode()
-    left = read(tenancy, ROLE_BINDINGS, "shared", "duo-shop")["subjects"]
+    left = read(tenancy, ROLE_BINDINGS, "shared", shop)["subjects"]
     assert [subject["name"] for subject in left] == ["cleo"]
-    await until(lambda: not ben.may("list", "duo-shop"), "end of the rights")
-    assert cleo.may("list", "duo-shop")
+    await until(lambda: not ben.may("list", shop), "end of the rights")
+    assert cleo.may("list", shop)
 
 
 async def test_ten_editors_of_one_role_lose_nothing(tenancy: Tenancy) -> None:

@@ -21,7 +21,7 @@ from console.ui.quotawords import amount_text
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text
 from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
-from workspaces.quotas import own_quotas, workspace_hard
+from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
 from workspaces.services.acting import Doer, Refused
 
@@ -87,8 +87,8 @@ async def create(
 
 
 async def set_quota(doer: Doer, project: str, hard: Amounts, version: str) -> None:
-    """Makes the project's own quota what is given, none if that is nothing, as the user. `version`: the
-    resourceVersion of what was seen, "" for none."""
+    """Makes the project's own quota what is given, none if that is nothing, as the user. Whatever else it
+    says stays. `version`: the resourceVersion of what was seen, "" for none."""
     check_room(doer.workspace, project, hard)
     client = get_runtime().as_user(doer.access.identity)
     verb = ("update" if hard else "delete") if version else "create"
@@ -104,7 +104,8 @@ async def set_quota(doer: Doer, project: str, hard: Amounts, version: str) -> No
                 audit_id=audit_id,
             )
         elif version:
-            body = quota_manifest(project, hard)
+            entry = quota_entry(project, project)
+            body = quota_manifest(project, hard, entry.original() if entry is not None else None)
             body["metadata"]["resourceVersion"] = version
             await client.replace(
                 RESOURCE_QUOTAS, body, namespace=project, name=project, audit_id=audit_id
@@ -130,13 +131,16 @@ def check_room(workspace: str, project: str, hard: Amounts) -> None:
             raise Refused(text % {"left": amount_text(resource, left), "resource": resource})
 
 
-def quota_manifest(project: str, hard: Amounts) -> Manifest:
-    """KubeSphere's console calls the quota like its project."""
+def quota_manifest(project: str, hard: Amounts, before: Manifest | None = None) -> Manifest:
+    """KubeSphere's console calls the quota like its project. `before`: the one that there is."""
+    kept = before or {}
+    amounts = {resource: quantity_text(amount) for resource, amount in hard.items()}
     return {
+        **kept,
         "apiVersion": "v1",
         "kind": "ResourceQuota",
-        "metadata": {"name": project, "namespace": project},
-        "spec": {"hard": {resource: quantity_text(amount) for resource, amount in hard.items()}},
+        "metadata": {**(kept.get("metadata") or {}), "name": project, "namespace": project},
+        "spec": {**(kept.get("spec") or {}), "hard": amounts},
     }
 
 

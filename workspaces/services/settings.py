@@ -21,6 +21,7 @@ from workspaces.amounts import Amounts
 from workspaces.builtins import ADMIN, workspace_role_name
 from workspaces.ladder import quantity_text
 from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE, Manifest
+from workspaces.quotas import workspace_quota
 from workspaces.rights import ITSELF, rules_of_role
 from workspaces.services.acting import Doer, Refused, check_person
 from workspaces.services.members import leave_roles
@@ -96,16 +97,28 @@ async def edit(
 
 
 async def set_quota(doer: Doer, hard: Amounts, version: str) -> None:
-    """The quota of the workspace, as the user: how much a workspace may have is not its own to say."""
+    """The quota of the workspace, as the user: how much a workspace may have is not its own to say.
+    Whatever else the object says stays. `version`: the resourceVersion of what was seen, "" for none."""
     may_set_quota(doer)
     client = get_runtime().as_user(doer.access.identity)
+    entry = workspace_quota(doer.workspace) if version else None
+    kept: Manifest = entry.original() if entry is not None else {}
+    meta, spec = kept.get("metadata") or {}, kept.get("spec") or {}
+    of_workspace = {WORKSPACE_LABEL: doer.workspace}
+    amounts = {name: quantity_text(amount) for name, amount in hard.items()}
     body: Manifest = {
+        **kept,
         "apiVersion": WORKSPACE_QUOTAS.group_version,
         "kind": "ResourceQuota",
-        "metadata": {"name": doer.workspace, "labels": {WORKSPACE_LABEL: doer.workspace}},
+        "metadata": {
+            **meta,
+            "name": doer.workspace,
+            "labels": {**(meta.get("labels") or {}), **of_workspace},
+        },
         "spec": {
-            "selector": {WORKSPACE_LABEL: doer.workspace},
-            "quota": {"hard": {name: quantity_text(amount) for name, amount in hard.items()}},
+            **spec,
+            "selector": of_workspace,
+            "quota": {**(spec.get("quota") or {}), "hard": amounts},
         },
     }
     verb = "update" if version else "create"
