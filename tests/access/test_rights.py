@@ -5,13 +5,21 @@ from typing import Any
 import pytest
 
 from console.kube.errors import Forbidden
-from console.kube.gvr import GROUP_BINDINGS, GROUPS, PODS, ROLE_BINDINGS, USERS
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
+    PODS,
+    ROLE_BINDINGS,
+    USERS,
+)
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from rbac.memberships import groups_of
 from tests.access.test_roles import signed_in, text_of
-from tests.rbac.objects import native_binding, user
+from tests.rbac.objects import native_binding, native_role, rule, user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -91,6 +99,19 @@ async def test_of_others_one_learns_no_more_than_their_bindings_tell(
         text = text_of(await browser.get("/access/rights/charlie?verb=list&resource=nodes"))
         assert 'data-answer="no"' in text
         assert ("These people can give this right" in text) is knows
+
+
+async def test_logins_are_for_those_who_may_list_them(runtime: StaticRuntime) -> None:
+    """To change a user is not enough."""
+    may = native_role("keeps-users", rule("get list patch", "users", "iam.kubesphere.io"))
+    runtime.console.put(CLUSTER_ROLES, may)
+    bound = native_binding("keeps-users", "keeps-users", "User charlie")
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, bound)
+    await signed_in("bob")
+    for who, knows in (("admin", True), ("charlie", False)):
+        text = text_of(await (await signed_in(who)).get("/access/accounts/users/bob"))
+        assert "Reset password" in text
+        assert ("Login history" in text) is knows
 
 
 async def test_a_type_of_the_cluster_is_asked_without_a_project() -> None:

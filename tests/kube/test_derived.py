@@ -180,6 +180,42 @@ def it_lets_go_of_a_store_that_nobody_else_holds() -> None:
         index.values()
 
 
+class _Slow(_Versions):
+    """`meanwhile` happens once, when half of the work is done."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
+        super()._rebuild(entries)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+
+
+def it_misses_nothing_that_comes_while_all_is_worked_out_anew(store: Store[Any]) -> None:
+    versions = _Slow(store)
+    store.apply("ADDED", raw(obj("a", 1)))
+    versions.meanwhile = lambda: store.apply("ADDED", raw(obj("b", 2)))
+    assert versions.read() == {"a": "1", "b": "2"}
+
+
+def it_is_entered_by_one_reader_at_a_time(store: Store[Any]) -> None:
+    versions = _Slow(store)
+    store.apply("ADDED", raw(obj("a", 1)))
+    found: list[dict[str, str]] = []
+    second = Thread(target=lambda: found.append(versions.read()))
+
+    def enter() -> None:
+        second.start()
+        second.join(0.2)
+        assert second.is_alive(), "it did not wait"
+
+    versions.meanwhile = enter
+    assert versions.read() == {"a": "1"}
+    second.join()
+    assert (found, versions.rebuilds) == ([{"a": "1"}], 1)
+
+
 def it_is_one_version_for_readers_while_another_thread_writes(store: Store[Any]) -> None:
     versions = _Versions(store)
     index = Index(store, lambda entry: (entry.key.name,))

@@ -135,6 +135,24 @@ async def it_knows_no_kind_that_the_planner_does_not(world: World) -> None:
         world.factory.get(GVR("", "v1", "strangers"))
 
 
+async def it_starts_once_for_two_who_use_it_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = world.planner.make
+    other: list[Informer[Any]] = []
+
+    def slow(gvr: GVR) -> Informer[Any]:
+        """While one makes an informer, another does so too, and is done first."""
+        if not other:
+            monkeypatch.setattr(world.planner, "make", make)
+            other.append(world.factory.get(gvr))
+        return make(gvr)
+
+    monkeypatch.setattr(world.planner, "make", slow)
+    assert world.factory.get(THINGS) is other[0]
+    assert len(world.tasks) == 1
+
+
 async def it_never_hands_out_what_is_being_stopped() -> None:
     """Many threads use a kind while another stops whatever is idle, which here is everything."""
     clock = FakeClock()

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import UserClient
+from console.kube.client import ConsoleClient, UserClient
 from console.kube.errors import Conflict
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.identity import Identity
+from console.kube.leader import NotLeading
 
 
 class Silent:
@@ -26,3 +27,22 @@ async def test_a_version_that_no_server_gave_out_is_a_conflict(version: str) -> 
         await client.patch(CONFIG_MAPS, body, namespace="shop", name="a")
     with pytest.raises(Conflict):
         await client.replace(CONFIG_MAPS, body, namespace="shop", name="a")
+
+
+async def test_without_the_lease_nothing_is_written() -> None:
+    def check() -> None:
+        raise NotLeading("another one leads")
+
+    client = ConsoleClient(Silent()).guarded(check)  # type: ignore[arg-type]
+    body = {"metadata": {"name": "a", "resourceVersion": "1"}}
+    for writing in (
+        client.create(CONFIG_MAPS, body, namespace="shop"),
+        client.replace(CONFIG_MAPS, body, namespace="shop", name="a"),
+        client.patch(CONFIG_MAPS, body, namespace="shop", name="a"),
+        client.apply(CONFIG_MAPS, body),
+        client.delete(CONFIG_MAPS, namespace="shop", name="a"),
+    ):
+        with pytest.raises(NotLeading):
+            await writing
+    with pytest.raises(AssertionError, match="this was sent"):
+        await client.get(CONFIG_MAPS, namespace="shop", name="a")

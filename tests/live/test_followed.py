@@ -1,6 +1,7 @@
 """Pages that are drawn whole say of which types they are made, or no socket would tell of a change."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.http import Http404
@@ -35,7 +36,7 @@ def test_each_is_made_of_what_it_says(
     asked: set[GVR] = set()
     informer, access = runtime.informer, clusters.host.access_for(Identity(ADMIN))
 
-    def noted(gvr: GVR) -> Informer[object]:
+    def noted(gvr: GVR) -> Informer[Any]:
         asked.add(gvr)
         return informer(gvr)
 

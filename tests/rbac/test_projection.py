@@ -141,8 +141,9 @@ async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
     await sync(runtime)
     wanted = projected(runtime)[NAME]
     from_hand = {**wanted, **change}
-    if "metadata" in change:
-        from_hand["metadata"] = {**wanted["metadata"], **change["metadata"]}
+    meta = {**wanted["metadata"], **change.get("metadata", {})}
+    others = {"labels": {**(meta["labels"] or {}), "team": "crew"}, "annotations": {"keep": "me"}}
+    from_hand["metadata"] = meta | others
     if "roleRef" in change:
         from_hand["roleRef"] = {**wanted["roleRef"], **change["roleRef"]}
     runtime.console.put(CLUSTER_ROLE_BINDINGS, from_hand)
@@ -150,8 +151,12 @@ async def test_changes_by_hand_are_repaired(change: Manifest) -> None:
     found = projected(runtime)[NAME]
     for field in ("subjects", "roleRef"):
         assert found[field] == wanted[field]
-    for field in ("labels", "ownerReferences"):
-        assert found["metadata"][field] == wanted["metadata"][field]
+    # What others noted stays, unless it had to be made anew.
+    stays = {} if "roleRef" in change else others
+    assert found["metadata"].get("annotations") == stays.get("annotations")
+    labels = {"team": "crew"} if stays else {}
+    assert found["metadata"]["labels"] == wanted["metadata"]["labels"] | labels
+    assert found["metadata"]["ownerReferences"] == wanted["metadata"]["ownerReferences"]
 
 
 async def test_a_projection_that_was_deleted_comes_back() -> None:

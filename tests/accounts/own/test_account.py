@@ -21,7 +21,7 @@ from console.live.routing import websocket_application
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
-from tests.rbac.fakes import START, MovableClock
+from tests.rbac.fakes import START, MovableClock, merged
 from tests.rbac.objects import user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,6 +63,8 @@ async def save(browser: Browser, **fields: str) -> Any:
 
 
 async def test_the_profile_is_saved(alice: Browser, runtime: StaticRuntime) -> None:
+    others = {"description": "Looks after the shop", "groups": ["crew"]}
+    runtime.console.put(USERS, merged(stored(runtime), {"spec": others}))
     answer = await save(
         alice, email="new@example.com", displayName="Alice A", language="zh-hans", theme="dark"
     )
@@ -73,6 +75,7 @@ async def test_the_profile_is_saved(alice: Browser, runtime: StaticRuntime) -> N
         "password": HASH,
         "displayName": "Alice A",
         "lang": "zh",
+        **others,
     }
     assert (await Browser().login("new@example.com")).status_code == 302
     row = await AuditRecord.objects.filter(verb="patch").select_related("outcome").aget()
