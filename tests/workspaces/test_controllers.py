@@ -1,6 +1,7 @@
 """Workspaces and projects become what their templates and labels say, whatever happens on the way."""
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
@@ -25,6 +26,7 @@ from console.kube.gvr import (
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.projections.namespace import SYSTEM_NAMESPACES
+from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import binding, global_role, rule, workspace_binding, workspace_role
 from tests.workspaces.fakes import (
@@ -36,7 +38,8 @@ from tests.workspaces.fakes import (
     template,
     workspace_quota,
 )
-from workspaces.names import owner_of
+from workspaces.controllers import Tenancy
+from workspaces.names import SHARE, owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
 
@@ -398,3 +401,19 @@ async def test_killed_after_any_write_it_ends_in_the_same_state(world: str) -> N
     for crash_after in range(1, writes + 1):
         runtime, _writes = await _lived(_worlds()[world], crash_after)
         assert meaning(runtime) == meaning(whole), f"killed after write {crash_after}"
+
+
+async def test_two_who_deal_a_quota_out_at_once_take_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runtime = await settle(acme(new_project("one", "acme"), quotas=[workspace_quota("acme")]))
+    runtime.console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="8"))
+    create, shares = runtime.console.create, Tenancy(cast(Runtime, runtime)).shares
+
+    async def slow(*given: Any, **named: Any) -> Manifest:
+        await asyncio.sleep(0)
+        return await create(*given, **named)
+
+    monkeypatch.setattr(runtime.console, "create", slow)
+    await asyncio.gather(*(shares.sync("acme") for _one in range(3)))
+    assert runtime.console.of(RESOURCE_QUOTAS)[f"one/{SHARE}"]["spec"]["hard"] == {"pods": "8"}
