@@ -1,5 +1,6 @@
 """The Chinese catalogue: complete, compiled, and in keeping with its own typography."""
 
+import ast
 import gettext
 import re
 import shutil
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.controlplane.plugin import left_out
-from tests.unit.templates.files import LOCALE, ROOT
+from tests.unit.templates.files import ALL, LOCALE, ROOT, source
 
 HAN = r"[\u4e00-\u9fff]"
 PLACEHOLDER = re.compile(r"%\(\w+\)s|{\w+}")
@@ -52,6 +53,28 @@ def _messages(catalogue: Path = LOCALE / "django.po") -> Iterator[Message]:
 
 
 MESSAGES = list(_messages())
+PACKAGES = ("console", "access", "accounts", "rbac", "workspaces")
+
+#: What templates say alike in every language: names, keys, and what is typed.
+SAME = {
+    *("CSV", "Ctrl", "Ctrl K", "Esc", "Quarterdeck", "UTC", "metrics-server", "pods/log"),
+    *("label:app, label:tier", "po checkout", "team in (a, b)"),
+}
+#: What is no text, the longest first.
+_MARKUP = (
+    r"{% comment %}.*?{% endcomment %}|{% blocktranslate.*?{% endblocktranslate %}",
+    r"{%.*?%}|{{.*?}}",
+    r"<script\b.*?</script>|&\w+;",
+)
+#: Attributes that are read out or shown.
+_SHOWN = re.compile(r'\s(?:alt|aria-label|label|placeholder|title)="([^"]*)"')
+#: What gives texts to the translation, and what only operators or programs read.
+_TRANSLATED = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Sentence|SelectorError|log\.\w+")
+_FOR_PROGRAMS = re.compile(
+    r"accounts/(oauth/|federation/backchannel\.py)|console/(metrics/|live/counters\.py)"
+    r"|.*/(management|migrations)/"
+)
+_SENTENCE = re.compile(r"[A-Z].*[a-z] .*[.!?…]", re.DOTALL)
 
 
 def test_the_catalogue_is_read() -> None:
@@ -63,7 +86,7 @@ def test_every_string_of_the_code_is_in_it(tmp_path: Path) -> None:
     if shutil.which("xgettext") is None:
         left_out("strings that were never translated", "xgettext is missing (Debian's gettext)")
         pytest.skip("xgettext is missing")
-    for package in ("console", "access", "accounts", "rbac", "workspaces", "templates"):
+    for package in (*PACKAGES, "templates"):
         shutil.copytree(ROOT / package, tmp_path / package)
     (tmp_path / "locale" / "zh_Hans" / "LC_MESSAGES").mkdir(parents=True)
     command = [sys.executable, "-m", "django", "makemessages", "--all", "--no-location"]
@@ -72,6 +95,44 @@ def test_every_string_of_the_code_is_in_it(tmp_path: Path) -> None:
     known = {(m.context, m.id) for m in MESSAGES}
     missing = [m.id for m in _messages(fresh) if (m.context, m.id) not in known]
     assert not missing, "\n".join(["run `make messages` and translate", *missing])
+
+
+def test_templates_say_nothing_that_is_not_translated() -> None:
+    wrong = []
+    for name in ALL:
+        text = source(name)
+        for markup in _MARKUP:
+            text = re.sub(markup, "\0", text, flags=re.DOTALL)
+        shown = "\0".join([*_SHOWN.findall(text), re.sub(r"<[^>]*>", "\0", text)])
+        words = {word.strip(" …\n") for word in shown.split("\0")}
+        # Not the attribute that a block fills in, nor a label.
+        said = [word for word in words - SAME if not re.match(r"[\w-]+!?=", word)]
+        wrong += [f"{name}: {word}" for word in said if re.search("[A-Za-z]{2}", word)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_code_says_no_sentence_that_is_not_translated() -> None:
+    wrong = []
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if not _FOR_PROGRAMS.match(name):
+                wrong += [f"{name}: {text}" for text in _untranslated(ast.parse(path.read_text()))]
+    assert not wrong, "\n".join(wrong)
+
+
+def _untranslated(node: ast.AST) -> Iterator[str]:
+    """Its sentences, but for those that are given to the translation, and what documents it."""
+    if isinstance(node, ast.Call) and _TRANSLATED.fullmatch(ast.unparse(node.func)):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if _SENTENCE.fullmatch(node.value):
+            yield node.value
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _untranslated(child)
 
 
 def test_nothing_is_left_out_or_guessed() -> None:
