@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.factors.conftest import OWN, STEP, App, Enrolled, enrol, owing, show
 from tests.accounts.oauth.conftest import Config
+from tests.accounts.overtaking import overtaken
 from tests.accounts.test_sessions import routes
 from tests.accounts.test_socket import connect, from_ours
 from tests.rbac.fakes import MovableClock
@@ -177,6 +179,12 @@ async def test_of_many_at_once_one_succeeds(alice: Enrolled) -> None:
     browsers = [await owing() for _ in range(5)]
     answers = await asyncio.gather(*(show(browser, code) for browser in browsers))
     assert sorted(one.status_code for one in answers) == [302, 401, 401, 401, 401]
+
+
+async def test_of_two_replicas_one_takes_a_code(alice: Enrolled) -> None:
+    code, moment = alice.app.code(), alice.app.clock.now()
+    use = partial(register.use, "alice", "uid-alice", code, moment)
+    assert await sync_to_async(overtaken)(use) == (True, False)
 
 
 async def test_a_recovery_code_counts_once_however_it_is_written(alice: Enrolled) -> None:

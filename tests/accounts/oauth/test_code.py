@@ -1,12 +1,18 @@
 """The code that comes of `/oauth/authorize`: what it gives, to whom, and once."""
 
+from functools import partial
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from accounts.oauth import register
+from accounts.oauth.issuing import Issued
 from accounts.oauth.models import AuthorizationCode, Grant
+from accounts.oauth.options import options
+from accounts.oauth.register import Refused
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser
@@ -21,6 +27,7 @@ from tests.accounts.oauth.conftest import (
     error_of,
     sent,
 )
+from tests.accounts.overtaking import overtaken
 from tests.rbac.fakes import MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,6 +70,17 @@ async def test_no_id_token_unless_openid_was_asked_for(alice: Browser, program: 
     code = await code_for(alice, scope="email")
     answer = await program.token("authorization_code", code=code, redirect_uri=CALLBACK)
     assert "id_token" not in answer.json()
+
+
+async def test_of_two_replicas_one_takes_a_code_and_then_nobody_has_any(
+    alice: Browser, program: Program, clock: MovableClock
+) -> None:
+    code, client = await code_for(alice), options().clients["kubesphere"]
+    use = partial(register.use_code, code, client, CALLBACK, "", clock.now())
+    issued, refused = await sync_to_async(overtaken)(use)
+    assert isinstance(issued, Issued)
+    assert refused == Refused("CodeReused")
+    assert not await program.works(issued.access_token)
 
 
 async def test_a_code_used_twice_ends_what_it_gave(alice: Browser, program: Program) -> None:

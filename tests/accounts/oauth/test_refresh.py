@@ -3,11 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
+from accounts.oauth import register
+from accounts.oauth.issuing import Issued
 from accounts.oauth.models import AccessToken, Grant, RefreshToken
+from accounts.oauth.options import options
+from accounts.oauth.register import Refused
 from accounts.oauth.token import _Discarding
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed
@@ -19,6 +25,7 @@ from tests.accounts.oauth.conftest import (
     Program,
     error_of,
 )
+from tests.accounts.overtaking import overtaken
 from tests.rbac.fakes import MovableClock
 from tests.rbac.objects import user
 
@@ -56,6 +63,17 @@ async def test_of_two_at_once_one_gets_tokens_and_then_nobody_has_any(program: P
     for answer in answers:
         if answer.status_code == 200:
             assert not await program.works(answer.json()["access_token"])
+
+
+async def test_of_two_replicas_one_gives_tokens_and_then_nobody_has_any(
+    program: Program, clock: MovableClock
+) -> None:
+    token, client = (await program.signed_in())["refresh_token"], options().clients["kubesphere"]
+    use = partial(register.use_refresh, token, client, "", clock.now())
+    issued, refused = await sync_to_async(overtaken)(use)
+    assert isinstance(issued, Issued)
+    assert refused == Refused("RefreshReused")
+    assert not await program.works(issued.access_token)
 
 
 @pytest.mark.parametrize("name", ["other", "cli"])

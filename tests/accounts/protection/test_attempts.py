@@ -2,12 +2,14 @@
 test_replicas."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from accounts.protection import attempts
 from accounts.protection.limits import DEFAULTS, Limits, read_limits
 from accounts.protection.models import FailedAttempts
+from tests.accounts.overtaking import overtaken
 from tests.rbac.fakes import MovableClock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,6 +34,12 @@ def guesses(clock: MovableClock, number: int, name: str = "alice", network: str 
 def test_ten_guesses_are_all_there_are(clock: MovableClock) -> None:
     assert guesses(clock, 15) == 10
     assert guess(clock) == 600.0
+
+
+def test_guesses_at_two_replicas_count_both(clock: MovableClock) -> None:
+    guesses(clock, 1, network="")
+    assert overtaken(partial(guess, clock, network="")) == (None, None)
+    assert guesses(clock, 15, network="") == 7
 
 
 def test_the_remaining_time_is_that_since_the_last_guess(clock: MovableClock) -> None:
