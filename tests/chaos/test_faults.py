@@ -56,6 +56,10 @@ def it_takes_up_a_watch_that_is_cut_within_an_event(world: World) -> None:
             world.proxy.cut(after=None)
             console.delete(PODS_OF, f"cut-{number}")
         assert console.requests("list", PODS_OF) == []
+        asked = [seen.query for seen in console.requests("watch", PODS_OF)]
+        # Where nothing changes, bookmarks alone keep the version from being forgotten.
+        assert all(int(query["resourceVersion"]) > 1 for query in asked)
+        assert all(query["allowWatchBookmarks"] == "true" for query in asked)
 
 
 # F2: half-open connections.

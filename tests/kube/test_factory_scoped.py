@@ -135,6 +135,14 @@ async def it_is_stale_while_one_namespace_is_and_names_it(world: World) -> None:
         await world.until(lambda: world.live)
 
 
+async def it_asks_anew_in_each_namespace(world: World) -> None:
+    async with world.following():
+        await world.until(lambda: world.live)
+        world.informer.renew()
+        await world.until(lambda: all(len(one.watches) == 2 for one in world.servers.values()))
+        assert all(one.lists == ["0"] for one in world.servers.values())
+
+
 async def it_never_says_an_older_version_because_another_namespace_is_behind(world: World) -> None:
     for _ in range(5):
         world.servers["b"].add("two")
