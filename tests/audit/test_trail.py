@@ -158,7 +158,7 @@ async def test_a_record_is_one_line_of_json_whatever_it_says(
     assert value["audit_id"] == entry.audit_id
     assert set(value) == {
         "time", "audit_id", "actor", "as_user", "verb", "group", "version", "resource", "namespace",
-        "name", "subresource", "source", "user_agent", "path", "code", "reason", "message",
+        "name", "subresource", "source", "user_agent", "path", "code", "reason", "message", "cluster",
     }  # fmt: skip
     assert value["name"] == "a\\nb"
     (row,) = await rows()
