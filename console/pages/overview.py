@@ -17,7 +17,6 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from console.kube.gvr import (
     EVENTS,
@@ -50,7 +49,8 @@ from console.ui.nav import prepare_menu
 from console.ui.shell import known_namespaces, live_of
 from console.ui.states import StateBlock
 from console.ui.text import visible
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_of
+from console.views.page import page
 
 #: Kinds that are counted, by page.
 PLATFORM = (WORKSPACE_TEMPLATES, USERS, NAMESPACES, NODES, PODS)
@@ -69,18 +69,15 @@ class ClusterRow:
     gauges: tuple[Gauge, ...]
 
 
-@require_safe
+@page("GET")
 async def home(request: ConsoleRequest) -> HttpResponse:
     """GET /"""
-    return refuse_anonymous(request) or HttpResponseRedirect(reverse("dashboard"))
+    return HttpResponseRedirect(reverse("dashboard"))
 
 
-@require_safe
+@page("GET")
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
     """GET /dashboard: everything that the viewer may see, whoever they are."""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     sight = await look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
@@ -98,12 +95,9 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
     )
 
 
-@require_safe
+@page("GET")
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     sight = await look(access_of(request), _once(CLUSTER, WATCHED, (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.blind:
@@ -123,14 +117,11 @@ async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpRes
     )
 
 
-@require_safe
+@page("GET")
 async def project_overview(
     request: ConsoleRequest, cluster: Cluster, namespace: str
 ) -> HttpResponse:
     """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     gvrs = _once(PROJECT, WATCHED, (EVENTS,))
     sight = await look(access_of(request), gvrs, namespace=namespace)
     if sight.blind:

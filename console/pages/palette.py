@@ -2,7 +2,6 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from console.pages.looking import look
 from console.ui.http import ConsoleRequest
@@ -11,19 +10,17 @@ from console.ui.palette import options_for
 from console.ui.search import searchable, searchable_of
 from console.ui.searchquery import parse_search
 from console.ui.shell import visible_namespaces
-from console.views.guard import asked_access, refuse_anonymous
+from console.views.guard import asked_access
+from console.views.page import page
 
 #: Seconds that somebody who types waits for the first list of a kind, and objects shown of each kind.
 FIRST_LIST_WAIT, FIRST = 0.3, 3
 
 
-@require_safe
+@page("GET")
 async def palette(request: ConsoleRequest) -> HttpResponse:
     """GET /palette?q=…, with `cluster` as for the search: the options, best first. Whoever opens it
     as a page sees them as links."""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     access = asked_access(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)

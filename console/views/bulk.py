@@ -13,16 +13,14 @@ from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpRe
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from console.kube.gvr import Key
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import BULK, Action
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, Readable, readable
+from console.ui.decisions import Readable, readable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
@@ -31,10 +29,10 @@ from console.ui.selection import prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.views.bulkrun import Target, written
-from console.views.denial import denied_page
 from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
+from console.views.page import page
 
 #: Objects at a time, and names that are shown before.
 MOST, SHOWN = 2000, 20
@@ -42,7 +40,7 @@ MOST, SHOWN = 2000, 20
 _GAP = f"results-{secrets.token_hex(16)}"
 
 
-@require_POST
+@page("POST")
 async def bulk_page(
     request: ConsoleRequest, cluster: Cluster, resource: str, action: str
 ) -> HttpResponseBase:
@@ -52,9 +50,6 @@ async def bulk_page(
     Keys in lines are quoted as in addresses: kube-apiserver takes a role whose name has lines, and the
     second must not be another target.
     """
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     kind = find_kind(cluster, resource)
     found = kind.shown_actions.get(action) if kind is not None else None
     if kind is None or found is None or BULK not in found.places:
@@ -68,12 +63,8 @@ async def bulk_page(
         if "targets" in request.POST:
             return _go(request, spec, found, access)
         entries = await _asked(request, spec, access, allowed)
-    except UnknownKind as error:
-        raise Http404 from error
     except TooManyProjects as error:
         return error_page(request, 400, str(error))
-    except Denied as denied:
-        return denied_page(request, denied, kind)
     return _ask(request, spec, found, access, entries)
 
 

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_safe
 
 from console.kube.figures import Figures, figures_of
 from console.kube.gvr import GVR
@@ -28,7 +27,8 @@ from console.ui.platform import may_list_everything
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.ui.words import spoken
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_of
+from console.views.page import page
 
 #: Sizes of the drawings, in their own units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
@@ -75,12 +75,9 @@ class Total:
     hint: str | Promise = ""
 
 
-@require_safe
+@page("GET")
 async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}/cache"""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     if not may_list_everything(access_of(request)):
         return _denied(request)
     return render(request, "console/cache.html", _context(cluster))

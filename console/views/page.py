@@ -14,6 +14,7 @@ from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived
 from console.ui.http import ConsoleRequest
+from console.ui.places import find_kind
 from console.ui.statuses import wants_status
 from console.views import problems
 from console.views.asking import refused_page
@@ -61,4 +62,4 @@ def _denied(request: ConsoleRequest, denied: Denied, named: Mapping[str, Any]) -
     """`named`: by the address. A workspace has rights of which Kubernetes knows nothing."""
     if "workspace" in named:
         return refused_page(request, denied, str(named["workspace"]))
-    return denied_page(request, denied)
+    return denied_page(request, denied, find_kind(named.get("cluster"), named.get("resource", "")))

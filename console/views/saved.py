@@ -17,7 +17,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
 
 from console.saved import book
 from console.saved.book import MOST, Full, NameTaken, Reader
@@ -34,7 +33,8 @@ from console.ui.platform import may_change_everything
 from console.ui.states import StateBlock
 from console.views.denial import denied_page
 from console.views.errors import error_page
-from console.views.guard import access_in, access_of, refuse_anonymous
+from console.views.guard import access_in, access_of
+from console.views.page import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,10 @@ class ViewGroup:
     views: tuple[ViewLink, ...]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@page("GET", "POST")
 async def saved_views(request: ConsoleRequest) -> HttpResponse:
     """GET /views: the viewer's views of all lists; with `list`, an address, those of that list. POST
     (`list`, `name`, `sharing`) saves the list as one."""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     access = access_of(request)
     if request.method != "POST" and "list" not in request.GET:
         return await _all_shown(request, access)
@@ -201,13 +198,10 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
     return HttpResponseRedirect(spec.url)
 
 
-@require_POST
+@page("POST")
 async def change_view(request: ConsoleRequest, number: int) -> HttpResponse:
     """POST /views/{number}: `action` is rename (`name`), delete, open or unopen. It leads back to the
     views of `list`, or to all of them."""
-    refusal = refuse_anonymous(request)
-    if refusal is not None:
-        return refusal
     reader = Reader(request.account or "", may_change_everything(access_of(request)))
     action, name = request.POST.get("action", ""), _name(request)
     if action == "rename" and name is None:
