@@ -28,6 +28,8 @@ class _Markup(HTMLParser):
             "th": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
+            # A field of a form, which Django draws.
+            "input": {"inputmode"},
         }
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
