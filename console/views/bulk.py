@@ -45,7 +45,7 @@ async def bulk_page(
     request: ConsoleRequest, cluster: Cluster, resource: str, action: str
 ) -> HttpResponseBase:
     """POST `key`… or `keys` (one per line), or `all` with the list's address in `list`, asks; POST
-    `targets` (lines of uid and key) with `typed` where it was asked for deletes.
+    `targets` (lines of uid and key) with `typed` where it was asked for does it.
 
     Keys in lines are quoted as in addresses: kube-apiserver takes a role whose name has lines, and the
     second must not be another target.
