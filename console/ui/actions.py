@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import MERGE_PATCH, UserClient
-from console.kube.errors import Conflict
 from console.kube.gvr import GVR, Key
-from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.forms import ConsoleForm
@@ -68,20 +66,14 @@ class Context:
     audit_id: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
-    async def get(self) -> dict[str, Any]:
-        """The object as it is now. Raises `Conflict` if another one has taken its name."""
-        found = await self.client.get(self.kind.gvr, **self._named(), audit_id=self.audit_id)
-        if found["metadata"]["uid"] != self.uid:
-            raise Conflict(409, Sentence(gettext_noop("another one has taken the name since")))
-        return found
-
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
         """A merge patch, refused if another object has taken the name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self.client.patch(
             self.kind.gvr,
             {**body, "metadata": metadata},
-            **self._named(),
+            namespace=self.key.namespace,
+            name=self.key.name,
             content_type=MERGE_PATCH,
             subresource=subresource,
             audit_id=self.audit_id,
@@ -95,9 +87,6 @@ class Context:
             uid=self.uid,
             audit_id=self.audit_id,
         )
-
-    def _named(self) -> dict[str, str]:
-        return {"namespace": self.key.namespace, "name": self.key.name}
 
     @property
     def words(self) -> dict[str, object]:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import pytest
 
 from console.audit.models import AuditRecord
-from console.kube.gvr import DEPLOYMENTS, NAMESPACES
+from console.kube.gvr import DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
+from console.kube.store import Entry
 from console.ui.actions import (
     EVERYWHERE,
     Action,
@@ -20,6 +21,7 @@ from console.ui.actions import (
     Permission,
     kubectl,
 )
+from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from rbac.current import no_host, use_host
@@ -37,6 +39,7 @@ from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
 
+NOTE = "example.com/note"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 JSON = {"Accept": "application/json"}
 
@@ -63,15 +66,39 @@ class Restart(Action):
         return Done(f"Restarted deployment {context.key.name}.")
 
 
+class NoteForm(ConsoleForm):
+    note = TextField(label="Note", max_length=20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Action):
+    """What is filled in arrives; an object that has the label already is left out."""
+
+    name: ClassVar[str] = "label"
+    label: ClassVar[str] = "Label"
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    form: ClassVar[type[ConsoleForm] | None] = NoteForm
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return NOTE not in entry.projection.labels
+
+    def initial(self, entry: Entry[Any]) -> dict[str, str]:
+        return {"note": f"about {entry.key.name[:3]}"}
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"metadata": {"labels": {NOTE: context.data["note"]}}})
+        return Done("Labelled.")
+
+
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
-    """Deployments, which can be restarted for as long as a test takes."""
+    """Deployments, which can be restarted and labelled for as long as a test takes."""
     found = kinds.of(DEPLOYMENTS)
     assert found is not None
     worked_out = ("shown_actions", "asked")
     for name in worked_out:
         found.__dict__.pop(name, None)
-    monkeypatch.setattr(type(found), "actions", (*found.actions, Restart()))
+    monkeypatch.setattr(type(found), "actions", (*found.actions, Restart(), Label()))
     yield found
     for name in worked_out:
         found.__dict__.pop(name, None)
@@ -240,3 +267,33 @@ async def test_the_cluster_decides_a_second_time(shop: Shop) -> None:
     assert not shop.restarted(made)
     record = await AuditRecord.objects.select_related("outcome").aget()
     assert record.outcome.code == 403
+
+
+async def test_what_is_filled_in_is_checked_and_arrives(shop: Shop) -> None:
+    made = shop.deployment()
+    url, uid = f"{shop.url(made)}/actions/label", made["metadata"]["uid"]
+    asked = await text_of(await shop.client().get(url))
+    assert 'value="about web"' in asked
+    for wrong in ("", "x" * 21):
+        page = await shop.client().post(url, {"uid": uid, "note": wrong})
+        text = await text_of(page)
+        assert page.status_code == 400 and uid in text and "problem-line" in text
+        answer = await shop.client(**JSON).post(url, {"uid": uid, "note": wrong})
+        status = json.loads(await text_of(answer))
+        assert status["code"] == 400
+        assert [cause["field"] for cause in status["details"]["causes"]] == ["note"]
+    assert (await shop.client().post(url, {"uid": uid, "note": "seen"})).status_code == 302
+    name, store = made["metadata"]["name"], shop.runtime.informer(DEPLOYMENTS).store
+    key = Key(shop.namespace, name)
+
+    def noted() -> bool:
+        entry = store.get(key)
+        return entry is not None and entry.projection.labels.get(NOTE) == "seen"
+
+    eventually(noted, "the note is known")
+    # It makes no sense any more: it is not offered, asked for or done.
+    assert "actions/label" not in await text_of(await shop.client().get(shop.url(made)))
+    assert (await shop.client().get(url)).status_code == 409
+    page = await shop.client().post(url, {"uid": uid, "note": "again"})
+    assert page.status_code == 409
+    assert "This cannot be done to it as it is now." in await text_of(page)
