@@ -110,7 +110,15 @@ class Page:
     values: Mapping[str, Any]
 
 
-Outcome = Done | Page
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """It has begun, and `text` says so. The reader is led to the object's page, which shows how far it
+    is for as long as it takes (ADR 12)."""
+
+    text: str
+
+
+Outcome = Done | Follow | Page
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,13 +22,13 @@ from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access, Doubting
-from console.ui.actions import Action, Context, Done, Link, Outcome
+from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, check_seen, lacking
 from console.ui.forms import ConsoleForm, posted
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.links import action_url, list_url
+from console.ui.links import action_url, detail_url, list_url
 from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.statuses import status_response, success_response, wants_status
@@ -169,17 +169,21 @@ async def _do(asked: Asked) -> HttpResponse:
         outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, uid, error)
-    if isinstance(outcome, Done):
+    if isinstance(outcome, Done | Follow):
         return _done(asked, outcome)
     response = render(request, outcome.template, dict(outcome.values))
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _done(asked: Asked, outcome: Done) -> HttpResponse:
+def _done(asked: Asked, outcome: Done | Follow) -> HttpResponse:
     if wants_status(asked.request):
         return success_response(outcome.text)
     messages.success(asked.request, outcome.text)
+    if isinstance(outcome, Follow):
+        return HttpResponseRedirect(
+            detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
+        )
     return HttpResponseRedirect(outcome.url or asked.back)
 
 

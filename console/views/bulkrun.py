@@ -15,9 +15,10 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
-from console.ui.actions import Action
+from console.ui.actions import Action, Follow
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
+from console.ui.links import detail_url
 from console.ui.text import visible
 from console.views.actions import refusal_text, run_as_user
 
@@ -35,11 +36,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`outcome`: done, gone (already) or refused. `text`: why, for the latter."""
+    """`outcome`: done, gone (already) or refused. `text`: why, for the latter. `url`: the page that shows
+    how far it is, for what takes long."""
 
     name: str
     outcome: str
     text: str = ""
+    url: str = ""
 
 
 async def written(
@@ -99,9 +102,11 @@ async def _result(
     if not action.may(access, kind.gvr, target.key):
         return Result(name, "refused", _("You may not do it."))
     try:
-        await run_as_user(request, kind, action, target.key, access, target.uid)
+        outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
     except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
-    return Result(name, "done")
+    followed = isinstance(outcome, Follow)
+    url = detail_url(access.cluster.name, kind.segment, target.key) if followed else ""
+    return Result(name, "done", url=url)

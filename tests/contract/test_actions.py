@@ -17,6 +17,7 @@ from console.ui.actions import (
     Action,
     Context,
     Done,
+    Follow,
     Outcome,
     Permission,
     kubectl,
@@ -63,7 +64,7 @@ class Restart(Action):
     async def run(self, context: Context) -> Outcome:
         note = {RESTARTED: datetime.now(UTC).isoformat()}
         await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
-        return Done(f"Restarted deployment {context.key.name}.")
+        return Follow(f"Restarts deployment {context.key.name}.")
 
 
 class NoteForm(ConsoleForm):
@@ -188,6 +189,7 @@ async def test_a_page_asks_and_then_it_is_done(shop: Shop) -> None:
     assert uid in asked
     done = await shop.client().post(url, {"uid": uid})
     assert done.status_code == 302, await text_of(done)
+    assert done["Location"] == shop.url(made)
     assert shop.restarted(made)
     record = await AuditRecord.objects.select_related("outcome").aget()
     assert (record.verb, record.subresource, record.name) == ("patch", "restart", name)
@@ -200,7 +202,7 @@ async def test_a_program_is_answered_with_a_status(shop: Shop) -> None:
     answer = await shop.client(**JSON).post(url, {"uid": made["metadata"]["uid"]})
     status = json.loads(await text_of(answer))
     assert (answer.status_code, status["kind"], status["status"]) == (200, "Status", "Success")
-    assert status["message"] == f"Restarted deployment {made['metadata']['name']}."
+    assert status["message"] == f"Restarts deployment {made['metadata']['name']}."
     assert shop.restarted(made)
     for data, code in (({}, 400), ({"uid": "x" * 200}, 400)):
         answer = await shop.client(**JSON).post(url, data)
@@ -230,6 +232,7 @@ async def test_many_are_done_at_once(shop: Shop) -> None:
     )
     done = await text_of(await shop.client().post(url, {"targets": lines}))
     assert 'data-done="3"' in done
+    assert all(f'href="{shop.url(made)}"' in done for made in several)
     assert all(shop.restarted(made) for made in several)
     assert await AuditRecord.objects.filter(subresource="restart").acount() == 3
 

@@ -1,6 +1,6 @@
 """The tabs that any object has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,13 +14,14 @@ from console.kube.gvr import (
 )
 from console.ui.kind import ResourceKind
 from console.ui.nodecapacity import NodeCapacityPanel
+from console.ui.panels import Panel
 from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
 from console.ui.panels.summary import SummaryPanel
 from console.ui.panels.yaml import YamlPanel
-from console.ui.relations import PANELS, REVISIONS
+from console.ui.relations import PANELS, REVISIONS, ROLLOUTS
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.tabs import Tab
 
@@ -32,9 +33,6 @@ OVERVIEW = Tab(
     ContainersPanel(),
     ConditionsPanel(),
     MetadataPanel(),
-)
-OF_NODE = Tab(
-    OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], NodeCapacityPanel(), *OVERVIEW.panels[1:]
 )
 #: Kinds of which people ask first who uses them.
 _USED = frozenset({CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, SERVICE_ACCOUNTS})
@@ -57,12 +55,17 @@ def _tabs(gvr: GVR) -> Sequence[Tab]:
 
 
 def _overview(gvr: GVR) -> Tab:
+    summary, *others = OVERVIEW.panels
+    return Tab(OVERVIEW.id, OVERVIEW.title, summary, *_foremost(gvr), *others)
+
+
+def _foremost(gvr: GVR) -> Iterator[Panel]:
+    """What people ask first about objects of the kind."""
     if gvr == NODES:
-        return OF_NODE
+        yield NodeCapacityPanel()
     if gvr in _USED:
-        users = [panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel)]
-        return Tab(OVERVIEW.id, OVERVIEW.title, OVERVIEW.panels[0], *users, *OVERVIEW.panels[1:])
-    return OVERVIEW
+        yield from (panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel))
+    yield from ROLLOUTS.get(gvr, ())
 
 
 _TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}

@@ -1,7 +1,7 @@
 """What belongs to what: panels about the other objects around one.
 
-`PANELS` and `REVISIONS` say which of them each kind gets: the former for a tab about the objects around
-it, the latter for one about its past. A type that is in neither has no such tab.
+`PANELS`, `REVISIONS` and `ROLLOUTS` say which of them each kind gets: for a tab about the objects around
+it, for one about its past, and for its first. A type that is in neither of the former has no such tab.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,6 +17,7 @@ from console.ui.relations.owned import OwnedPanel
 from console.ui.relations.owning import OWNED
 from console.ui.relations.references import TEMPLATES
 from console.ui.relations.revisions import RevisionsPanel
+from console.ui.relations.rollout import RolloutPanel
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.relations.selecting import SELECTING
 from console.ui.relations.usedby import UsedByPanel
@@ -49,5 +50,6 @@ def _panels(gvr: GVR) -> Iterator[Panel]:
 
 PANELS: Mapping[GVR, tuple[Panel, ...]] = {gvr: tuple(_panels(gvr)) for gvr in _TYPES}
 REVISIONS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RevisionsPanel(gvr=gvr),) for gvr in _REVISED}
+ROLLOUTS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RolloutPanel(gvr=gvr),) for gvr in _REVISED}
 
-__all__ = ["PANELS", "REVISIONS"]
+__all__ = ["PANELS", "REVISIONS", "ROLLOUTS"]

@@ -18,30 +18,14 @@ from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
 from console.ui.panels import Panel
+from console.ui.relations.bars import Bar
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
 
 #: Pods that are shown, those that ask for most first; a node has seldom more than 110.
 MOST = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """`share` of the whole, in percent; None where there is no whole. `full`: it is nearly used up."""
-
-    label: str | Promise
-    used: str
-    whole: str
-    share: int | None
-
-    @property
-    def width(self) -> int:
-        return min(100, self.share or 0)
-
-    @property
-    def level(self) -> str:
-        """A word for the colour: nothing is said by it that the figures do not say."""
-        return "error" if (self.share or 0) > 100 else "warn" if (self.share or 0) >= 90 else "ok"
+#: Percent of which a bar warns.
+NEARLY_FULL = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +90,6 @@ def _bar(label: str, used: Decimal, whole: str, text: Callable[[Decimal], str]) 
     amount = parse_quantity(whole)
     if not amount or amount < 0:
         return Bar(label, text(used), "", None)
-    return Bar(label, text(used), text(amount), int(min(used / amount, Decimal(100)) * 100))
+    share = int(min(used / amount, Decimal(100)) * 100)
+    level = "error" if share > 100 else "warn" if share >= NEARLY_FULL else "ok"
+    return Bar(label, text(used), text(amount), share, level)

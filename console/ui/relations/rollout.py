@@ -1,0 +1,109 @@
+"""How far a workload is with bringing its pods up to date, and what keeps it.
+
+It is worked out from the objects themselves: whoever leaves the page and comes back, or never began
+anything, sees the same.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import DEPLOYMENTS, GVR, PODS, REPLICA_SETS
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.causes import cause_of
+from console.ui.panels import NOTHING, Panel
+from console.ui.relations.bars import Bar
+from console.ui.relations.owning import owned_by
+from console.ui.relations.seeing import Line, Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: Pods whose manifests are read for a cause, the worst first.
+MOST = 20
+_WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Pods that are not ready for the same cause: `count` of them, the first in `line`. `reason`:
+    Kubernetes' own words."""
+
+    line: Line
+    count: int
+    cause: str
+    reason: str
+
+    @property
+    def more(self) -> int:
+        return self.count - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutPanel(Panel):
+    """`gvr`: deployments, StatefulSets or DaemonSets. Nothing is shown where no pods are wanted."""
+
+    id: str = "rollout"
+    title: str | Promise = gettext_lazy("Rollout")
+    gvr: GVR
+
+    def needs(self) -> Collection[GVR]:
+        return (REPLICA_SETS, PODS) if self.gvr == DEPLOYMENTS else (PODS,)
+
+    def html(self, subject: Subject) -> SafeString:
+        item = subject.entry.projection
+        if not item.desired:
+            return NOTHING
+        done = item.updated >= item.desired and item.ready >= item.desired
+        context = {
+            "done": done,
+            "desired": item.desired,
+            "bars": () if done else _bars(item),
+            "waits": () if done else _waits(self.gvr, subject),
+        }
+        return render_to_string("ui/relations/rollout.html", context)
+
+
+def _bars(item: Any) -> tuple[Bar, ...]:
+    failed = "error" if item.status.severity is Severity.ERROR else "ok"
+    counted = ((_("Up to date"), item.updated), (_("Ready"), item.ready))
+    return tuple(
+        Bar(label, f"{count:,}", f"{item.desired:,}", 100 * count // item.desired, failed)
+        for label, count in counted
+    )
+
+
+def _waits(gvr: GVR, subject: Subject) -> list[Wait]:
+    """Of the pods that the viewer may list."""
+    seeing = Seeing(subject, PODS)
+    waiting = [entry for entry in _pods(gvr, subject, seeing) if _is_waiting(seeing, entry)]
+    found: dict[tuple[str, str], Wait] = {}
+    for entry in waiting[:MOST]:
+        cause = cause_of(entry.original())
+        said = (str(cause.text), visible(cause.reason)) if cause else ("", "")
+        known = found.get(said)
+        line, count = (known.line, known.count) if known else (seeing.line(entry), 0)
+        found[said] = Wait(line, count + 1, *said)
+    return list(found.values())
+
+
+def _pods(gvr: GVR, subject: Subject, seeing: Seeing) -> Iterator[Entry[Any]]:
+    """Of a deployment: those of its newest revision."""
+    if gvr != DEPLOYMENTS:
+        yield from owned_by(subject.entry, seeing)
+        return
+    sets = owned_by(subject.entry, Seeing(subject, REPLICA_SETS))
+    newest = max(sets, key=lambda entry: entry.projection.revision or 0, default=None)
+    if newest is not None:
+        yield from owned_by(newest, seeing)
+
+
+def _is_waiting(seeing: Seeing, entry: Entry[Any]) -> bool:
+    status = seeing.kind.status(entry) if seeing.kind is not None else None
+    return status is not None and status.severity in _WAITING

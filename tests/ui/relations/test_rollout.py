@@ -1,0 +1,116 @@
+"""How far a rollout is, as the page of a workload says."""
+
+import re
+from typing import Any
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.ui.relations import ROLLOUTS
+from tests.ui.relations.shop import (
+    PerType,
+    World,
+    a_pod,
+    drawn,
+    everything,
+    named,
+    replica_set,
+    subject_of,
+    template,
+    world,
+)
+
+WEB = Key("shop", "web")
+ALL = (types.DEPLOYMENTS, types.REPLICA_SETS, types.PODS)
+NO_NODE = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "Unschedulable",
+    "message": "0/3 nodes are available: 3 Insufficient cpu.",
+}
+
+
+def rolling(*pods: Any, updated: int = 3, ready: int = 2, **status: Any) -> World:
+    """A deployment of 5 pods, whose newest revision is the third."""
+    objects = everything()
+    found = {
+        **named("web"),
+        "spec": {
+            "replicas": 5,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": template(),
+        },
+        "status": {"replicas": 5, "updatedReplicas": updated, "readyReplicas": ready, **status},
+    }
+    objects[types.DEPLOYMENTS] = [found]
+    objects[types.REPLICA_SETS].append(replica_set(3, replicas=updated))
+    objects[types.PODS] += pods
+    return world(objects)
+
+
+def unscheduled(name: str) -> Any:
+    found = a_pod(name, owner="web-3")
+    found["spec"]["nodeName"] = ""
+    found["status"] = {"phase": "Pending", "conditions": [NO_NODE]}
+    return found
+
+
+def shown(informers: World, *, rights: dict[GVR, Any] | None = None) -> str:
+    access = None if rights is None else PerType(rights)
+    html = drawn(
+        subject_of(informers, types.DEPLOYMENTS, WEB, access), *ROLLOUTS[types.DEPLOYMENTS]
+    )
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
+
+
+def test_bars_say_how_far_it_is_and_pods_why_they_wait() -> None:
+    text = shown(rolling(unscheduled("web-3-aaaaa"), unscheduled("web-3-bbbbb")))
+    assert "Up to date 3 of 5, 60 %" in text
+    assert "Ready 2 of 5, 40 %" in text
+    assert "web-3-aaaaa" in text and "and 1 more" in text
+    assert "Insufficient cpu" in text
+    # What the revision before it lacks is over.
+    assert "web-2-bbbbb" not in text
+
+
+def test_two_causes_are_told_apart() -> None:
+    crashing = a_pod("web-3-ccccc", owner="web-3", waiting="CrashLoopBackOff")
+    text = shown(rolling(unscheduled("web-3-aaaaa"), crashing))
+    assert "Insufficient cpu" in text and "keeps ending" in text and "more" not in text
+
+
+def test_what_is_done_is_one_line() -> None:
+    assert shown(rolling(updated=5, ready=5)) == "All 5 pods are up to date and ready."
+
+
+def test_nothing_is_told_of_pods_that_the_viewer_may_not_list() -> None:
+    waiting = rolling(unscheduled("web-3-aaaaa"))
+    rights = dict.fromkeys(ALL, ["shop"])
+    assert "web-3-aaaaa" in shown(waiting, rights=rights)
+    for kept in (types.PODS, types.REPLICA_SETS):
+        text = shown(waiting, rights={**rights, kept: []})
+        assert "Up to date 3 of 5" in text and "web-3-aaaaa" not in text
+
+
+@pytest.mark.parametrize("gvr", [types.STATEFUL_SETS, types.DAEMON_SETS])
+def test_other_workloads_own_their_pods_themselves(gvr: GVR) -> None:
+    owner = {types.STATEFUL_SETS: "StatefulSet", types.DAEMON_SETS: "DaemonSet"}[gvr]
+    mine = unscheduled("web-0")
+    mine["metadata"] |= named("web-0", owner=(owner, "web"))["metadata"]
+    found = {
+        **named("web"),
+        "spec": {"replicas": 2, "template": template()},
+        "status": {
+            "replicas": 2, "updatedReplicas": 1, "readyReplicas": 1, "desiredNumberScheduled": 2,
+            "updatedNumberScheduled": 1, "numberReady": 1,
+        },
+    }  # fmt: skip
+    html = drawn(subject_of(world({gvr: [found], types.PODS: [mine]}), gvr, WEB), *ROLLOUTS[gvr])
+    assert "1 of 2" in html and "web-0" in html and "Insufficient cpu" in html
+
+
+def test_no_pods_are_waited_for_where_none_are_wanted() -> None:
+    objects = everything()
+    objects[types.DEPLOYMENTS][0]["spec"]["replicas"] = 0
+    assert shown(world(objects)) == ""
