@@ -206,8 +206,8 @@ def it_follows_a_type_that_was_removed_and_defined_again(world: World) -> None:
         try:
             world.ask("DELETE", definition)
             eventually(lambda: world.ask("GET", definition)[0] == 404, "the type is removed")
-            # kube-apiserver may end the watch before it has told of each object. What is left is then shown as
-            # stale: a type that is not served for a moment must not look as if all of it had been deleted.
+            # kube-apiserver may end the watch before it has told of each object. What is left is shown as
+            # stale: a type that is not served for a moment must not look as if all had been deleted.
             eventually(
                 lambda: not len(informer.store) or informer.freshness.stale_since is not None,
                 "its objects are gone, or told to be stale",
