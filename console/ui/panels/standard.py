@@ -56,7 +56,8 @@ def _tabs(gvr: GVR) -> Sequence[Tab]:
 
 def _overview(gvr: GVR) -> Tab:
     summary, *others = OVERVIEW.panels
-    return Tab(OVERVIEW.id, OVERVIEW.title, summary, *_foremost(gvr), *others)
+    panels = (*ROLLOUTS.get(gvr, ()), summary, *_foremost(gvr), *others)
+    return Tab(OVERVIEW.id, OVERVIEW.title, *panels)
 
 
 def _foremost(gvr: GVR) -> Iterator[Panel]:
@@ -65,7 +66,6 @@ def _foremost(gvr: GVR) -> Iterator[Panel]:
         yield NodeCapacityPanel()
     if gvr in _USED:
         yield from (panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel))
-    yield from ROLLOUTS.get(gvr, ())
 
 
 _TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}

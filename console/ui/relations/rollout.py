@@ -23,7 +23,6 @@ from console.ui.relations.bars import Bar
 from console.ui.relations.owning import owned_by
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
-from console.ui.text import visible
 
 #: Pods whose manifests are read for a cause, the worst first.
 MOST = 20
@@ -32,13 +31,12 @@ _WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Pods that are not ready for the same cause: `count` of them, the first in `line`. `reason`:
-    Kubernetes' own words."""
+    """Pods that are not ready for the same `cause`, a sentence or "": `count` of them, the first in
+    `line`."""
 
     line: Line
     count: int
     cause: str
-    reason: str
 
     @property
     def more(self) -> int:
@@ -71,25 +69,27 @@ class RolloutPanel(Panel):
 
 
 def _bars(item: Any) -> tuple[Bar, ...]:
-    failed = "error" if item.status.severity is Severity.ERROR else "ok"
     counted = ((_("Up to date"), item.updated), (_("Ready"), item.ready))
-    return tuple(
-        Bar(label, f"{count:,}", f"{item.desired:,}", 100 * count // item.desired, failed)
-        for label, count in counted
-    )
+    return tuple(_bar(label, count, item) for label, count in counted)
+
+
+def _bar(label: str, count: int, item: Any) -> Bar:
+    failed = item.status.severity is Severity.ERROR and count < item.desired
+    share = 100 * count // item.desired
+    return Bar(label, f"{count:,}", f"{item.desired:,}", share, "error" if failed else "ok")
 
 
 def _waits(gvr: GVR, subject: Subject) -> list[Wait]:
     """Of the pods that the viewer may list."""
     seeing = Seeing(subject, PODS)
     waiting = [entry for entry in _pods(gvr, subject, seeing) if _is_waiting(seeing, entry)]
-    found: dict[tuple[str, str], Wait] = {}
+    found: dict[str, Wait] = {}
     for entry in waiting[:MOST]:
         cause = cause_of(entry.original())
-        said = (str(cause.text), visible(cause.reason)) if cause else ("", "")
+        said = str(cause.text) if cause else ""
         known = found.get(said)
         line, count = (known.line, known.count) if known else (seeing.line(entry), 0)
-        found[said] = Wait(line, count + 1, *said)
+        found[said] = Wait(line, count + 1, said)
     return list(found.values())
 
 

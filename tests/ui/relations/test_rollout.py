@@ -69,7 +69,7 @@ def test_bars_say_how_far_it_is_and_pods_why_they_wait() -> None:
     assert "Up to date 3 of 5, 60 %" in text
     assert "Ready 2 of 5, 40 %" in text
     assert "web-3-aaaaa" in text and "and 1 more" in text
-    assert "Insufficient cpu" in text
+    assert "too little CPU left" in text
     # What the revision before it lacks is over.
     assert "web-2-bbbbb" not in text
 
@@ -77,7 +77,7 @@ def test_bars_say_how_far_it_is_and_pods_why_they_wait() -> None:
 def test_two_causes_are_told_apart() -> None:
     crashing = a_pod("web-3-ccccc", owner="web-3", waiting="CrashLoopBackOff")
     text = shown(rolling(unscheduled("web-3-aaaaa"), crashing))
-    assert "Insufficient cpu" in text and "keeps ending" in text and "more" not in text
+    assert "too little CPU left" in text and "keeps ending" in text and "more" not in text
 
 
 def test_what_is_done_is_one_line() -> None:
