@@ -15,7 +15,7 @@ from django.http import parse_cookie
 
 from accounts.sessions import Found, State, examine
 from console.kube.clock import SystemClock
-from console.kube.runtime import get_runtime
+from console.kube.current import get_runtime
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from rbac.lasting import LastingAccess

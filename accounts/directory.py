@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.arrival import arrives
 from console.kube.clock import SystemClock
+from console.kube.current import get_runtime
 from console.kube.gvr import USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.decisions import NotArrived
 

@@ -28,7 +28,7 @@ from accounts.sessions import State
 from accounts.steps import onward
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.clock import SystemClock
-from console.kube.runtime import get_runtime
+from console.kube.current import get_runtime
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
 

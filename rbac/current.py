@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from console.kube.current import get_runtime, set_runtime
 from console.kube.gvr import GVR, USERS
 from console.kube.informer import Informer
 from console.kube.prometheus import Prometheus
-from console.kube.runtime import CurrentRuntime, Reads, get_runtime, set_runtime
+from console.kube.runtime import CurrentRuntime, Reads
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.registry import Kinds, kinds
 from rbac.authorizer import Authorizer

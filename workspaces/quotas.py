@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.clusters import clusters
 from console.ui.quotawords import amount_text, resource_label

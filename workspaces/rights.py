@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from console.kube.current import get_runtime
 from console.kube.gvr import (
     GVR,
     WORKSPACE_QUOTAS,
@@ -25,7 +26,6 @@ from console.kube.gvr import (
 from console.kube.indexes import Index, indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding, Role
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied

@@ -17,9 +17,9 @@ from accounts.administration.show import nobody
 from accounts.administration.target import require
 from accounts.directory import users
 from accounts.viewing.state import may_view
+from console.kube.current import get_runtime
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
-from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu

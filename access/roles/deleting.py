@@ -12,8 +12,8 @@ from access.roles.undoing import clean, remember
 from access.roles.words import KINDS
 from access.roles.writing import write
 from console.kube.client import ObjectClient
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError
-from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible

@@ -22,6 +22,7 @@ from access.roles.undoing import clean, remember
 from access.roles.words import KINDS
 from access.roles.writing import Escalation, Manifest, require_held, write
 from console.kube.client import ObjectClient
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import Key
 from console.kube.projections.namespace import WORKSPACE_LABEL
@@ -30,7 +31,6 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
-from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views import problems

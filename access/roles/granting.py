@@ -15,12 +15,12 @@ from access.roles.undoing import clean, remember
 from access.roles.writing import Escalation, Manifest, require_bindable, write
 from accounts.directory import users
 from console.kube.client import ObjectClient
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy
 from access.roles.places import Role, RolesUnknown, informer_of, may, may_natively, new_url
 from access.roles.undoing import offered
 from access.roles.words import ORIGINS, description_of
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, ROLE_BINDINGS
 from console.kube.indexes import indexes_of
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import HOST

@@ -25,8 +25,9 @@ from access.roles.tree import titles
 from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
 from accounts.directory import users
+from console.kube.current import get_runtime
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
-from console.kube.runtime import UnknownKind, get_runtime
+from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.following import Following, etag_of_page, followed

@@ -11,8 +11,8 @@ from access.roles.places import informer_of, may_by_role, may_natively
 from console.audit.trail import record, request_action
 from console.kube.arrival import arrives
 from console.kube.client import ObjectClient
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
-from console.kube.runtime import get_runtime
 from console.ui.decisions import Denied
 from console.ui.http import ConsoleRequest
 from console.views.guard import access_of

@@ -20,10 +20,10 @@ from accounts.time import now
 from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user, time_text
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import UserClient
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.projections.roles import CREATOR_ANNOTATION
-from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.forms import ConsoleForm, posted

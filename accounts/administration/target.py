@@ -9,10 +9,10 @@ from accounts.directory import trusted_users, wait_for_version
 from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import UserClient
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access

@@ -22,9 +22,9 @@ from accounts.protection.origins import origin_of
 from accounts.sealing import NotOurs, seal, unseal
 from accounts.time import now
 from console.audit.trail import Action, record, request_action
+from console.kube.current import get_runtime
 from console.kube.gvr import USERS
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 from console.ui.forms import CodeField, ConsoleForm
 
 #: In the session.

@@ -25,7 +25,7 @@ from accounts.providers.base import (
 )
 from accounts.providers.options import catalogue
 from console.audit.trail import SESSIONS, record, request_action
-from console.kube.runtime import get_runtime
+from console.kube.current import get_runtime
 
 log = logging.getLogger(__name__)
 

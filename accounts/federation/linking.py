@@ -12,11 +12,11 @@ from typing import Any
 from accounts.directory import trusted_users
 from accounts.federation.names import email_problem, name_problem
 from accounts.providers.base import Person
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import USERS, Key
 from console.kube.informer import ChangeSignal, Informer
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 
 PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"

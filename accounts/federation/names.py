@@ -9,6 +9,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
 from accounts.directory import UsersUnknown, trusted_users
+from console.kube.current import get_runtime
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     GLOBAL_ROLE_BINDINGS,
@@ -18,7 +19,6 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     Key,
 )
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 
 MAX_NAME, MAX_EMAIL = 63, 254

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from accounts.directory import trusted_users
+from console.kube.current import get_runtime
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 from rbac.memberships import identity_of

@@ -14,9 +14,9 @@ from accounts.oauth.bearer import Bearer
 from accounts.oauth.errors import no_token
 from accounts.oauth.holders import UNINITIALIZED
 from accounts.writing import APPLIED_ANNOTATION
+from console.kube.current import get_runtime
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
 from console.kube.projections import GlobalRoleBinding, User
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import HOST

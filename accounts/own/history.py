@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from console.kube.current import get_runtime
 from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.projections.tenancy import USER_LABEL, LoginRecord
-from console.kube.runtime import get_runtime
 
 SHOWN = 50
 #: Seconds that a page waits for records that nobody has looked at for a while.

@@ -13,9 +13,9 @@ from accounts.kubeconfigs.asking import ask, kubeconfig_text
 from accounts.own.person import own_name, own_user
 from accounts.time import now
 from console.audit.trail import record, request_action
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS
-from console.kube.runtime import get_runtime
 from console.ui.http import ConsoleRequest
 from console.views.page import page
 

@@ -14,10 +14,10 @@ from accounts.time import now
 from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import ConsoleClient
+from console.kube.current import get_runtime
 from console.kube.errors import NotFound
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
-from console.kube.runtime import get_runtime
 from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest

@@ -23,7 +23,7 @@ from accounts.protection import signins
 from accounts.protection.endings import tell_replicas
 from accounts.time import now
 from console.audit.trail import SESSIONS, record, request_action
-from console.kube.runtime import get_runtime
+from console.kube.current import get_runtime
 from console.ui.http import ConsoleRequest
 from console.ui.shell import THEME_COOKIE
 from console.views.page import page

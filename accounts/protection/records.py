@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from accounts.protection.origins import Origin
 from console.kube.client import ObjectClient
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.projections.tenancy import USER_LABEL
-from console.kube.runtime import get_runtime
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,9 @@ from accounts.providers import base
 from accounts.providers.base import Provider
 from accounts.providers.fields import Fields
 from accounts.providers.registry import build
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import CONFIG_MAPS
-from console.kube.runtime import get_runtime
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.directory import users
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity, InvalidIdentity
-from console.kube.runtime import get_runtime
 from rbac.authorizer import is_usable
 from rbac.current import get_authorizer, get_levels
 from rbac.memberships import identity_of

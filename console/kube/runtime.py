@@ -1,7 +1,8 @@
 """The cluster core at work: one thread with its own event loop, its informers and its clients.
 
-A process has one `Runtime`, made and started by its composition root (`console.asgi`, or the command
-that runs the controllers). Everything else gets it from `get_runtime()`.
+A process has one `Runtime` for each cluster, made and started by its composition root (`console.asgi`, or
+the command that runs the controllers). Whoever reads objects has it from their cluster
+(`console.ui.clusters`); `console.kube.current` has the host's.
 
 Promises: an informer is started by its first use, shared by all, and stopped when nobody has used it
 for a while (`console.kube.factory` has the details); `informer()`, `as_user()`, `live_list()` and
@@ -271,21 +272,6 @@ class CurrentRuntime(Reads, Protocol):
     async def wait_synced(self, gvr: GVR, *, timeout: float) -> bool: ...
 
 
-_current: CurrentRuntime | None = None
-
-
-def set_runtime(runtime: CurrentRuntime | None) -> None:
-    """Says which runtime this process has. The composition root's alone, and tests'."""
-    global _current
-    _current = runtime
-
-
-def get_runtime() -> CurrentRuntime:
-    if _current is None:
-        raise RuntimeError("no runtime: console.asgi has not started one")
-    return _current
-
-
 __all__ = [
     "CurrentRuntime",
     "NeverCached",
@@ -293,6 +279,4 @@ __all__ = [
     "Runtime",
     "StaticRuntime",
     "UnknownKind",
-    "get_runtime",
-    "set_runtime",
 ]

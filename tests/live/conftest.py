@@ -8,9 +8,10 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from pytest_django import Settings
 
+from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Informer
-from console.kube.runtime import StaticRuntime, get_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from console.kube.current import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
-from console.kube.runtime import StaticRuntime, get_runtime
+from console.kube.runtime import StaticRuntime
 from console.live.screens import get_screens
 from console.ui.places import find_list
 from console.ui.table import rows

@@ -9,9 +9,9 @@ from django.urls import path
 from django.utils.translation import override
 from pytest_django import Settings
 
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
-from console.kube.runtime import get_runtime
 from console.live.mailbox import Mail
 from console.live.pageview import PageView
 from console.live.screens import get_screens

@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from accounts.directory import UsersUnknown
+from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
@@ -31,7 +32,6 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.projections.tenancy import Workspace
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied

@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.kube.current import get_runtime
 from console.kube.gvr import NAMESPACES, WORKSPACE_TEMPLATES, WORKSPACES
 from console.kube.projections.tenancy import Workspace
-from console.kube.runtime import get_runtime
 from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.forms import posted

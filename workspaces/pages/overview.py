@@ -9,9 +9,9 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
-from console.kube.runtime import get_runtime
 from console.ui.clusters import HOST
 from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable

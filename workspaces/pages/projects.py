@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.kube.current import get_runtime
 from console.kube.gvr import (
     LIMIT_RANGES,
     NAMESPACES,
@@ -17,7 +18,6 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import Namespace
-from console.kube.runtime import get_runtime
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied
 from console.ui.forms import posted

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import ConsoleClient
+from console.kube.current import get_runtime
 from console.kube.gvr import GVR, WORKSPACES, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.tenancy import Workspace
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.access import Access
 from workspaces.rights import WorkspaceRights, rights_in

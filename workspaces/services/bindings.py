@@ -6,10 +6,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.kube.arrival import arrives
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GROUP_BINDINGS, GVR, WORKSPACE_ROLE_BINDINGS, Key
 from console.kube.projections.roles import Binding
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.projection import IAM
 from workspaces.names import Manifest

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC

@@ -5,9 +5,9 @@ from typing import Any
 
 from console.audit.trail import record, request_action
 from console.kube.arrival import arrives
+from console.kube.current import get_runtime
 from console.kube.gvr import LIMIT_RANGES, Key
 from console.kube.indexes import indexes_of
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text

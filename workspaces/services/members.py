@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     GROUP_BINDINGS,
@@ -19,7 +20,6 @@ from console.kube.gvr import (
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX

@@ -3,11 +3,11 @@
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import ROLE_BINDINGS, USERS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 from workspaces.builtins import PROJECT_RULES

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, Key
 from console.kube.informer import ChangeSignal
@@ -16,7 +17,6 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
-from console.kube.runtime import get_runtime
 from console.ui.quotawords import amount_text
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text

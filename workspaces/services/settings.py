@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.audit.trail import record, request_action
+from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import USERS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, Key
 from console.kube.projections.namespace import WORKSPACE_LABEL
@@ -13,7 +14,6 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
-from console.kube.runtime import get_runtime
 from console.kube.store import Entry
 from console.ui.decisions import Denied
 from rbac.authorizer import is_usable

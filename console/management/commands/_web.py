@@ -12,7 +12,8 @@ from django.db import DatabaseError
 
 from console import server
 from console.kube.client import NoCluster
-from console.kube.runtime import Runtime, get_runtime
+from console.kube.current import get_runtime
+from console.kube.runtime import Runtime
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,10 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.kube import controller
 from console.kube.client import NoCluster
+from console.kube.current import set_runtime
 from console.kube.kubeconfig import NAMESPACE
 from console.kube.leader import Leader
-from console.kube.runtime import Runtime, set_runtime
+from console.kube.runtime import Runtime
 from console.metrics.standalone import Standalone
 
 log = logging.getLogger(__name__)
