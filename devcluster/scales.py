@@ -8,9 +8,9 @@ from dataclasses import replace
 from devcluster.calls import APPLY_PATCH, JSON_PATCH, Answer, Call, json_answer
 from devcluster.customs import CRDS
 from devcluster.handlers import Handlers
-from devcluster.objects import Obj, dig, meta
+from devcluster.objects import Obj, dig, encode, meta
 from devcluster.patch import json_patch, merge_patch
-from devcluster.statuses import bad_request, conflict
+from devcluster.statuses import bad_request, conflict, invalid, wrong
 
 
 class Scales:
@@ -24,12 +24,21 @@ class Scales:
             return json_answer(scale)
         wanted = self._wanted_scale(call, scale)
         replicas = dig(wanted, "spec.replicas") or 0
-        if not isinstance(replicas, int) or replicas < 0:
-            raise bad_request("spec.replicas must be a whole number that is not negative")
-        rv = meta(wanted).get("resourceVersion")
+        if not isinstance(replicas, int) or abs(replicas) >= 2**31:
+            why = "json: cannot unmarshal it into Go struct field ScaleSpec.spec.replicas of type int32"
+            raise invalid("", "", "", [wrong("patch", encode(wanted).decode(), why)])
+        if replicas < 0:
+            cause = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+            raise invalid("autoscaling", "Scale", call.info.name, [cause])
+        rv, uid = meta(wanted).get("resourceVersion"), meta(wanted).get("uid")
 
         def mutate(obj: Obj) -> Obj:
-            if rv and rv != meta(obj)["resourceVersion"]:
+            about, own = meta(obj), f"{call.declared.plural}/scale"
+            if uid and uid != about["uid"]:
+                why = f"UID in precondition: {uid}, UID in object meta: {about['uid']}"
+                text = f"Precondition failed: {why}"
+                raise conflict(call.declared.group, own, call.info.name, text)
+            if rv and rv != about["resourceVersion"]:
                 raise conflict(call.declared.group, call.declared.plural, call.info.name)
             _put(obj, self._paths(call)[0], replicas)
             return obj

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.client import MERGE_PATCH, STRATEGIC_PATCH, Client
+from tests.contract.client import MERGE_PATCH, STRATEGIC_PATCH, Client, Obj
 from tests.contract.objects import create_pod, deployment, path, pod, unique
 
 
@@ -104,6 +104,29 @@ def it_scales(admin: Client, namespace: str) -> None:
     found = admin.get(f"{where}/{name}").ok()
     assert (found["spec"]["replicas"], found["metadata"]["generation"]) == (1, 2)
     admin.delete(f"{where}/{name}", propagationPolicy="Background").ok()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "fields"),
+    [
+        ({"metadata": {"uid": "another"}, "spec": {"replicas": 3}}, 409, []),
+        ({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 3}}, 409, []),
+        ({"spec": {"replicas": -1}}, 422, ["spec.replicas"]),
+        ({"spec": {"replicas": 10**12}}, 422, ["patch"]),
+        ({"spec": {"replicas": "many"}}, 422, ["patch"]),
+    ],
+)
+def it_scales_nothing_else(
+    admin: Client, namespace: str, body: Obj, status: int, fields: list[str]
+) -> None:
+    name = unique("scaled")
+    where = path(namespace, "deployments", group="apps/v1")
+    admin.post(where, deployment(name, "example/one:1")).ok()
+    answer = admin.patch(f"{where}/{name}/scale", body, MERGE_PATCH)
+    assert answer.status == status
+    causes = answer.json["details"].get("causes", [])
+    assert [cause["field"] for cause in causes] == fields
+    assert admin.get(f"{where}/{name}").ok()["metadata"]["generation"] == 1
 
 
 def it_knows_no_others(admin: Client, at: str) -> None:
