@@ -36,6 +36,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.rollouts import Restart
 
 
 @register
@@ -90,7 +91,7 @@ class DaemonSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (Restart(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: DaemonSet = entry.projection

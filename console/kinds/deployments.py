@@ -36,6 +36,8 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.rollouts import Pause, Restart, Resume
+from console.ui.workloads.scaling import Scale
 
 
 @register
@@ -96,7 +98,7 @@ class DeploymentKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (Scale(), Restart(), Pause(), Resume(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Deployment = entry.projection

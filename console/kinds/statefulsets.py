@@ -37,6 +37,8 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.rollouts import Restart
+from console.ui.workloads.scaling import Scale
 
 
 @register
@@ -82,7 +84,7 @@ class StatefulSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (Scale(), Restart(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -6,10 +6,11 @@ page that asks to the audit trail, is `console.views.actions`.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -24,6 +25,7 @@ from console.ui.text import visible
 
 if TYPE_CHECKING:
     from console.ui.kind import Fact, ResourceKind
+    from console.ui.subject import Subject
 
 #: Of no object in particular.
 NO_KEY = Key("", "")
@@ -66,15 +68,17 @@ class Context:
     audit_id: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
-    async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
-        """A merge patch, refused if another object has taken the name."""
+    async def patch(
+        self, body: Mapping[str, Any], subresource: str = "", content_type: str = MERGE_PATCH
+    ) -> dict[str, Any]:
+        """A merge patch or a strategic one, refused if another object has taken the name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self.client.patch(
             self.kind.gvr,
             {**body, "metadata": metadata},
             namespace=self.key.namespace,
             name=self.key.name,
-            content_type=MERGE_PATCH,
+            content_type=content_type,
             subresource=subresource,
             audit_id=self.audit_id,
         )
@@ -184,21 +188,37 @@ class Action:
         words = {"action": self.label, "total": total, "nouns": kind.nouns}
         return _("%(action)s %(total)s %(nouns)s") % words
 
+    def button(self, kind: "ResourceKind") -> str | Promise:
+        """What is on the button that does it."""
+        return _("%(action)s %(kind)s") % {"action": self.label, "kind": kind.singular}
+
     def effect(self, kind: "ResourceKind") -> str | Promise:
         """What it will do, in a sentence or two."""
         return ""
 
-    def command(self, kind: "ResourceKind", key: Key) -> str:
-        """The same as a line of kubectl; "" where there is none."""
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        """The same as a line of kubectl; "" where there is none. `data`: of the form, so far."""
         return ""
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
         """What somebody should know before."""
         return kind.facts(entry)
 
+    def reads(self, kind: "ResourceKind") -> Collection[GVR]:
+        """What its page looks at beside the object: these are the `informers` of its `Subject`."""
+        return ()
+
+    def notes(self, subject: "Subject") -> Sequence[str | Promise]:
+        """What speaks against it, or will undo it, as things are."""
+        return ()
+
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
         """What the form begins with."""
         return {}
+
+    def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
+        """`data`: what was sent, None at first."""
+        return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
     def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
         """What must be typed before it is done to all of these; "" for nothing."""
@@ -231,7 +251,7 @@ class Delete(Action):
     def effect(self, kind: "ResourceKind") -> str | Promise:
         return _("This cannot be undone.")
 
-    def command(self, kind: "ResourceKind", key: Key) -> str:
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"delete {kind.gvr.qualified} {shlex.quote(key.name)}", key)
 
     def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:

@@ -6,7 +6,7 @@ nothing.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -87,8 +87,13 @@ class Detail:
 def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[Any]]:
     """Those that the panels need, started where nobody follows them; none of what the viewer may not list
     anywhere, of what the cluster does not have, and of what is never cached."""
+    return followed(place.needs, access)
+
+
+def followed(types: Collection[GVR], access: Access) -> Mapping[GVR, Informer[Any]]:
+    """Of some types, as `informers_for` has them."""
     found: dict[GVR, Informer[Any]] = {}
-    for gvr in sorted(place.needs):
+    for gvr in sorted(types):
         nowhere = access.namespaces_where("list", gvr) == frozenset()
         if nowhere and not access.names_where("list", gvr):
             continue

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.text import visible
@@ -71,6 +72,27 @@ class TextField(forms.CharField):
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+class NumberField(forms.IntegerField):
+    """A whole number."""
+
+    def __init__(self, *, least: int, most: int, **options: Any) -> None:
+        super().__init__(min_value=least, max_value=most, **options)
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return {**super().widget_attrs(widget), "class": "input", "autocomplete": "off"}
+
+    def clean(self, value: Any) -> int:
+        try:
+            return int(super().clean(value))
+        except ValidationError as error:
+            limits = {"least": f"{self.min_value:,}", "most": f"{self.max_value:,}"}
+            text = _("Use a whole number from %(least)s to %(most)s.") % limits
+            raise ValidationError(text) from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return _printable(str(super().bound_data(data, initial) or ""))
 
 
 class SecretField(TextField):

@@ -25,13 +25,15 @@ from console.ui.access import Access, Doubting
 from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, check_seen, lacking
-from console.ui.forms import ConsoleForm, posted
+from console.ui.detail import followed
+from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.statuses import status_response, success_response, wants_status
+from console.ui.subject import Subject
 from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
@@ -103,7 +105,8 @@ async def action_page(
         return _gone(asked)
     if not found.applicable(entry):
         return error_page(request, 409, _not_applicable())
-    return _confirm(asked, entry, _form(asked, entry))
+    subject = await _subject(asked, entry)
+    return _confirm(asked, subject, found.make_form(subject, None))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -158,12 +161,15 @@ async def _do(asked: Asked) -> HttpResponse:
     uid = request.POST.get("uid", "")
     if action.asks and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
-    entry = await _entry_or_none(asked)
-    form = _form(asked, entry)
+    subject = await _subject_or_none(asked)
+    if subject is None and action.form is not None:
+        return _gone(asked)
+    form = action.make_form(subject, request.POST) if subject is not None else None
     if form is not None and not form.is_valid():
-        return _confirm(asked, entry, form, uid=uid, status=400)
+        return _confirm(asked, subject, form, uid=uid, status=400)
+    entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
-        return _confirm(asked, entry, form, uid=uid, error=_not_applicable(), status=409)
+        return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
     data = form.cleaned_data if form is not None else {}
     try:
         outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
@@ -196,28 +202,34 @@ async def _refused(
         return _gone(asked)
     if not asked.action.asks or wants_status(asked.request):
         return error_page(asked.request, error.page_code, refusal_text(error))
-    entry = await _entry_or_none(asked)
-    return _confirm(asked, entry, form, uid=uid, error=refusal_text(error), status=error.page_code)
+    code, text = error.page_code, refusal_text(error)
+    if form is not None:
+        problems.apply(error, form, text)
+        text = ""
+    return _confirm(asked, await _subject_or_none(asked), form, uid=uid, error=text, status=code)
 
 
-async def _entry_or_none(asked: Asked) -> Entry[Any] | None:
+async def _subject(asked: Asked, entry: Entry[Any]) -> Subject:
+    access = asked.access
+    informers = followed(asked.action.reads(asked.kind), access)
+    for gvr in informers:
+        await access.cluster.runtime.wait_synced(gvr, timeout=FIND_WAIT)
+    query = asked.request.GET.dict()
+    return Subject(asked.kind, asked.key, entry, access, informers, access.cluster.name, query)
+
+
+async def _subject_or_none(asked: Asked) -> Subject | None:
     """Kube-apiserver decides what becomes of an object that the cache does not know."""
     try:
-        return await asked.entry()
+        entry = await asked.entry()
     except (Denied, UnknownKind):
         return None
-
-
-def _form(asked: Asked, entry: Entry[Any] | None) -> ConsoleForm | None:
-    if asked.action.form is None:
-        return None
-    initial = dict(asked.action.initial(entry)) if entry is not None else {}
-    return asked.action.form(posted(asked.request), initial=initial)
+    return await _subject(asked, entry) if entry is not None else None
 
 
 def _confirm(
     asked: Asked,
-    entry: Entry[Any] | None,
+    subject: Subject | None,
     form: ConsoleForm | None,
     *,
     uid: str = "",
@@ -228,15 +240,18 @@ def _confirm(
     if wants_status(asked.request):
         causes = () if form is None else _causes(form)
         return status_response(status, error or _("Some fields are wrong."), causes=causes)
+    entry = subject.entry if subject is not None else None
     context = {
         "title": action.title(kind, visible(key.name)),
         "object_name": visible(key.name),
         "namespace": visible(key.namespace),
         "kind": kind.view,
         "action": action,
+        "button": action.button(kind),
         "effect": action.effect(kind),
-        "command": visible(action.command(kind, key)),
+        "command": visible(action.command(kind, key, _data(form))),
         "facts": action.facts(kind, entry) if entry is not None else (),
+        "notes": action.notes(subject) if subject is not None else (),
         "form": form,
         "action_url": f"{asked.url}?{urlencode({'next': asked.back})}",
         "cancel_url": asked.back,
@@ -244,6 +259,11 @@ def _confirm(
         "error": error,
     }
     return render(asked.request, "console/action.html", context, status=status)
+
+
+def _data(form: ConsoleForm | None) -> Mapping[str, Any]:
+    """What the form has that is right: at first what it begins with."""
+    return {**form.initial, **getattr(form, "cleaned_data", {})} if form is not None else {}
 
 
 def _causes(form: ConsoleForm) -> tuple[tuple[str, str], ...]:

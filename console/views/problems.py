@@ -29,6 +29,8 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
         return _("The cluster did not allow it.")
     if isinstance(error, NotFound):
         return gone or _("It is already gone.")
+    if error.reason == "AlreadyExists":
+        return _("There is one of this name already.")
     if isinstance(error, Conflict) or _is_another(error):
         return changed or _("Somebody else changed it in the meantime.")
     if isinstance(error, Unavailable):
@@ -36,15 +38,16 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
     return _("The cluster refused.")
 
 
-def apply(error: Problem, form: ConsoleForm) -> None:
-    """Puts each cause at its field. If there is none, or one has no field, the whole form says it."""
+def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
+    """Puts each cause at its field. If there is none, or one has no field, the whole form says `told`, or
+    else the usual."""
     form.status = error.page_code
     causes = list(_causes(error)) if isinstance(error, ApiError) else []
     at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
     for name, text in dict.fromkeys(at_fields):
         form.add_error(name, text)
     if not causes or len(at_fields) < len(causes):
-        form.add_error(None, words(error))
+        form.add_error(None, told or words(error))
 
 
 def _causes(error: ApiError) -> Iterator[tuple[str, str]]:

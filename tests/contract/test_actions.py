@@ -1,9 +1,8 @@
-"""An action is one class and one entry of a tuple: here "Restart", which the test adds, on both."""
+"""An action is one class and one entry of a tuple: "Restart", and one that the test adds, on both."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import pytest
@@ -12,19 +11,11 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
-from console.ui.actions import (
-    EVERYWHERE,
-    Action,
-    Context,
-    Done,
-    Follow,
-    Outcome,
-    Permission,
-    kubectl,
-)
+from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
+from console.ui.workloads.rollouts import RESTARTED_ANNOTATION
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
@@ -41,30 +32,9 @@ from tests.views.test_lists import text_of
 __all__ = ["_site"]
 
 NOTE = "example.com/note"
-RESTARTED = "kubectl.kubernetes.io/restartedAt"
 JSON = {"Accept": "application/json"}
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Restart(Action):
-    name: ClassVar[str] = "restart"
-    label: ClassVar[str] = "Restart"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
-    places: ClassVar[frozenset[str]] = EVERYWHERE
-    trail: ClassVar[tuple[str, str]] = ("patch", "restart")
-
-    def effect(self, kind: ResourceKind) -> str:
-        return "Its pods are replaced, some at a time."
-
-    def command(self, kind: ResourceKind, key: Any) -> str:
-        return kubectl(f"rollout restart {kind.gvr.qualified} {key.name}", key)
-
-    async def run(self, context: Context) -> Outcome:
-        note = {RESTARTED: datetime.now(UTC).isoformat()}
-        await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
-        return Follow(f"Restarts deployment {context.key.name}.")
 
 
 class NoteForm(ConsoleForm):
@@ -93,13 +63,13 @@ class Label(Action):
 
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceKind]:
-    """Deployments, which can be restarted and labelled for as long as a test takes."""
+    """Deployments, which can be labelled for as long as a test takes."""
     found = kinds.of(DEPLOYMENTS)
     assert found is not None
     worked_out = ("shown_actions", "asked")
     for name in worked_out:
         found.__dict__.pop(name, None)
-    monkeypatch.setattr(type(found), "actions", (*found.actions, Restart(), Label()))
+    monkeypatch.setattr(type(found), "actions", (*found.actions, Label()))
     yield found
     for name in worked_out:
         found.__dict__.pop(name, None)
@@ -146,7 +116,8 @@ class Shop:
 
     def restarted(self, made: Obj) -> str:
         found = self.admin.get(self._path(made["metadata"]["name"])).ok()
-        return str(found["spec"]["template"]["metadata"].get("annotations", {}).get(RESTARTED, ""))
+        about = found["spec"]["template"]["metadata"]
+        return str(about.get("annotations", {}).get(RESTARTED_ANNOTATION, ""))
 
     def url(self, made: Obj) -> str:
         name = made["metadata"]["name"]
@@ -184,7 +155,7 @@ async def test_a_page_asks_and_then_it_is_done(shop: Shop) -> None:
     assert f'href="{url}"' in listed and 'formaction="/bulk/host/deployments/restart"' in listed
     asked = await text_of(await shop.client().get(url))
     assert '<h1 id="confirm-title">Restart deployment' in asked
-    assert "Its pods are replaced, some at a time." in asked
+    assert "All its pods are replaced" in asked
     assert f"kubectl rollout restart deployments.apps {name} -n {shop.namespace}" in asked
     assert uid in asked
     done = await shop.client().post(url, {"uid": uid})
@@ -202,7 +173,7 @@ async def test_a_program_is_answered_with_a_status(shop: Shop) -> None:
     answer = await shop.client(**JSON).post(url, {"uid": made["metadata"]["uid"]})
     status = json.loads(await text_of(answer))
     assert (answer.status_code, status["kind"], status["status"]) == (200, "Status", "Success")
-    assert status["message"] == f"Restarts deployment {made['metadata']['name']}."
+    assert status["message"] == f"Restarted deployment {made['metadata']['name']}."
     assert shop.restarted(made)
     for data, code in (({}, 400), ({"uid": "x" * 200}, 400)):
         answer = await shop.client(**JSON).post(url, data)

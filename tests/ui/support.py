@@ -18,9 +18,9 @@ _EMPTY = cluster_of(HOST, StaticRuntime({}))
 
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
-    `names` are single objects that may be listed. Who may delete may patch. A right counts for every
-    subresource. `doubt`: nobody can confirm any of it. `cluster`: the host, or an empty one where the
-    test has none, unless one is given.
+    `names` are single objects that may be listed. Who may delete may create and patch. A right counts
+    for every subresource. `doubt`: nobody can confirm any of it. `cluster`: the host, or an empty one
+    where the test has none, unless one is given.
 
     The test may change them while a socket is open.
     """
@@ -65,6 +65,7 @@ class FakeAccess:
             "get": self.get_in,
             "delete": self.delete_in,
             "patch": self.delete_in,
+            "create": self.delete_in,
             "*": everything,
         }
         granted = rights.get(verb, ())

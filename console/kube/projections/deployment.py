@@ -43,12 +43,14 @@ from console.kube.store import Decode
 
 
 class Deployment(Workload, frozen=True, gc=False):
-    """`ready`, `updated` and `available` of `desired` pods. `changed`: when a rollout last got on."""
+    """`ready`, `updated` and `available` of `desired` pods. `paused`: a new template waits. `changed`:
+    when a rollout last got on."""
 
     desired: int
     ready: int
     updated: int
     available: int
+    paused: bool
     strategy: str
     changed: datetime | None
 
@@ -95,6 +97,7 @@ def _project(value: _Deployment) -> Deployment:
         ready=status.readyReplicas or 0,
         updated=status.updatedReplicas or 0,
         available=status.availableReplicas or 0,
+        paused=bool(spec.paused),
         strategy=(spec.strategy and spec.strategy.type) or "",
         changed=next(iter(moments), None),
     )

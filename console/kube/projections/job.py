@@ -40,7 +40,7 @@ from console.kube.store import Decode
 class Job(Workload, frozen=True, gc=False):
     """`succeeded` of `completions` pods, the latter None for a work queue of `parallelism` workers.
 
-    `seconds`: how long it took, None while it runs.
+    `suspended`: it has no pods until it is resumed. `seconds`: how long it took, None while it runs.
     """
 
     succeeded: int
@@ -48,6 +48,7 @@ class Job(Workload, frozen=True, gc=False):
     active: int
     completions: int | None
     parallelism: int
+    suspended: bool
     started: datetime | None
     ended: datetime | None
     seconds: int | None
@@ -130,6 +131,7 @@ def _project_job(value: _Job) -> Job:
         active=status.active or 0,
         completions=spec.completions,
         parallelism=1 if spec.parallelism is None else spec.parallelism,
+        suspended=bool(spec.suspend),
         started=started,
         ended=ended,
         seconds=seconds_between(started, ended),

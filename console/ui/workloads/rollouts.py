@@ -1,0 +1,120 @@
+"""Rollouts: replacing the pods of a workload, and holding that back."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.actions import (
+    EVERYWHERE,
+    Action,
+    Context,
+    Done,
+    Follow,
+    Outcome,
+    Permission,
+    kubectl,
+)
+from console.ui.kind import ResourceKind
+from console.ui.manifests import mapping
+from console.ui.subject import Subject
+
+RESTARTED_ANNOTATION = "kubectl.kubernetes.io/restartedAt"
+
+
+def rollout(words: str, kind: ResourceKind, key: Key) -> str:
+    return kubectl(f"rollout {words} {kind.gvr.qualified} {shlex.quote(key.name)}", key)
+
+
+def held_back(subject: Subject) -> Sequence[str | Promise]:
+    """Why a new template does not reach the pods by itself."""
+    if getattr(subject.entry.projection, "paused", False):
+        return [_("It is paused: its pods stay as they are until it is resumed.")]
+    if mapping(subject.manifest, "spec", "updateStrategy").get("type") == "OnDelete":
+        return [_("Its update strategy is OnDelete: each pod stays as it is until you delete it.")]
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restart(Action):
+    """As kubectl does it: a new annotation makes the template another one."""
+
+    name: ClassVar[str] = "restart"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Restart")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "restart")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Restarted")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not restarted")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not getattr(entry.projection, "paused", False)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("All its pods are replaced, as its update strategy says.")
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return held_back(subject)
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return rollout("restart", kind, key)
+
+    async def run(self, context: Context) -> Outcome:
+        note = {RESTARTED_ANNOTATION: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
+        await context.patch({"spec": {"template": {"metadata": {"annotations": note}}}})
+        return Follow(_("Restarted %(kind)s %(name)s.") % context.words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pause(Action):
+    name: ClassVar[str] = "pause"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Pause")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "pause")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Paused")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not paused")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not entry.projection.paused
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("Its pods run on. Changes of its pod template reach them when it is resumed.")
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return rollout("pause", kind, key)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"spec": {"paused": True}})
+        return Done(_("Paused %(kind)s %(name)s.") % context.words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resume(Action):
+    name: ClassVar[str] = "resume"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.paused)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("What was changed of its pod template meanwhile is rolled out.")
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return rollout("resume", kind, key)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"spec": {"paused": None}})
+        return Follow(_("Resumed %(kind)s %(name)s.") % context.words)

@@ -1,0 +1,78 @@
+"""How many replicas a workload has."""
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
+from console.kube.indexes import indexes_of
+from console.kube.projections.autoscaler import Autoscaler
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.forms import ConsoleForm, NumberField
+from console.ui.kind import ResourceKind
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: Kubernetes keeps the number in 32 bits.
+MOST = 2**31 - 1
+
+
+class ReplicasForm(ConsoleForm):
+    causes: Mapping[str, str] = {"spec.replicas": "replicas"}
+    replicas = NumberField(label=gettext_lazy("Replicas"), least=0, most=MOST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(Action):
+    name: ClassVar[str] = "scale"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "scale"),)
+    form: ClassVar[type[ConsoleForm] | None] = ReplicasForm
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("Pods are added, or deleted, until there are so many.")
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        words = f"scale {kind.gvr.qualified} {shlex.quote(key.name)}"
+        return kubectl(f"{words} --replicas={data['replicas']}", key)
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (HORIZONTAL_POD_AUTOSCALERS,)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        text = _(
+            "The HorizontalPodAutoscaler %(name)s sets this number, from %(least)s to %(most)s. "
+            "It may change it again."
+        )
+        return [
+            text % {"name": visible(one.name), "least": one.least, "most": one.most}
+            for one in _autoscalers(subject)
+        ]
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return {"replicas": entry.projection.desired}
+
+    async def run(self, context: Context) -> Outcome:
+        replicas = context.data["replicas"]
+        await context.patch({"spec": {"replicas": replicas}}, "scale")
+        words = {**context.words, "replicas": f"{replicas:,}"}
+        return Follow(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)
+
+
+def _autoscalers(subject: Subject) -> Iterator[Autoscaler]:
+    """Those that scale the object, as far as the viewer may see them."""
+    seeing = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS)
+    if seeing.informer is None:
+        return
+    target = f"{subject.kind.api_kind}/{subject.key.name}"
+    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
+    for entry in seeing.among(there):
+        if entry.projection.target == target:
+            yield entry.projection

@@ -1,0 +1,305 @@
+"""What the console does to workloads, on both clusters: by page, by JSON, and as kubectl does it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.kube.runtime import Runtime
+from rbac.current import no_host, use_host
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.objects import deployment, path, unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JSON = {"Accept": "application/json"}
+FOLLOWED = (
+    types.NAMESPACES,
+    types.DEPLOYMENTS,
+    types.STATEFUL_SETS,
+    types.DAEMON_SETS,
+    types.HORIZONTAL_POD_AUTOSCALERS,
+)
+RIGHTS = (
+    rule("get list patch", "deployments statefulsets daemonsets", "apps"),
+    rule("patch", "deployments/scale statefulsets/scale", "apps"),
+    rule("list", "horizontalpodautoscalers", "autoscaling"),
+)
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require(FOLLOWED)
+    eventually(lambda: all(live(runtime.informer(gvr)) for gvr in FOLLOWED), "all is known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    use_host(_runtime)
+    yield _runtime
+    no_host()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A namespace, and a viewer who may change workloads in it."""
+
+    admin: Client
+    runtime: Runtime
+    namespace: str
+    viewer: str
+
+    def path(self, gvr: GVR, *name: str) -> str:
+        return path(self.namespace, gvr.resource, *name, group=gvr.group_version)
+
+    def make(self, gvr: GVR, body: Obj) -> Obj:
+        """Made, and known to the console."""
+        made: Obj = self.admin.post(self.path(gvr), body).ok()
+        key = Key(self.namespace, made["metadata"]["name"])
+        store = self.runtime.informer(gvr).store
+        eventually(lambda: store.get(key) is not None, f"{key} is known")
+        return made
+
+    def read(self, gvr: GVR, made: Obj) -> Obj:
+        found: Obj = self.admin.get(self.path(gvr, made["metadata"]["name"])).ok()
+        return found
+
+    def known(self, gvr: GVR, made: Obj) -> Any:
+        """As the console has it."""
+        entry = self.runtime.informer(gvr).store.get(Key(self.namespace, made["metadata"]["name"]))
+        assert entry is not None
+        return entry.projection
+
+    def url(self, gvr: GVR, made: Obj, action: str = "") -> str:
+        name = made["metadata"]["name"]
+        found = f"/clusters/host/projects/{self.namespace}/{gvr.resource}/{name}"
+        return f"{found}/actions/{action}" if action else found
+
+    def client(self, **headers: str) -> SignedIn:
+        return ClientAs()(self.viewer, **headers)
+
+    async def do(self, gvr: GVR, made: Obj, action: str, **data: Any) -> None:
+        """By the page."""
+        sent = {"uid": made["metadata"]["uid"], **data}
+        done = await self.client().post(self.url(gvr, made, action), sent)
+        assert done.status_code == 302, await text_of(done)
+
+    async def page(self, gvr: GVR, made: Obj, action: str, query: str = "") -> str:
+        found = await self.client().get(f"{self.url(gvr, made, action)}?{query}")
+        text: str = await text_of(found)
+        assert found.status_code == 200, text
+        return text
+
+
+@pytest.fixture
+def project(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap, runtime: Runtime
+) -> Project:
+    viewer = FakeAccess(
+        unique("olga"), list_in={namespace}, delete_in={namespace}, get_in={namespace}
+    )
+    name = viewer.identity.name
+    monkeypatch.setitem(CAST, name, lambda: viewer)
+    role = path(namespace, "roles", group=VERSION)
+    admin.post(role, {"metadata": {"name": name}, "rules": list(RIGHTS)}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(name), role_ref("Role", name))
+    grants.wait(name, verb="patch", resource="deployments", group="apps", namespace=namespace)
+    return Project(admin, runtime, namespace, name)
+
+
+def stateful_set(name: str) -> Obj:
+    return {"metadata": {"name": name}, "spec": {**_spec(name), "serviceName": name, "replicas": 0}}
+
+
+def daemon_set(name: str) -> Obj:
+    return {"metadata": {"name": name}, "spec": _spec(name)}
+
+
+def _spec(name: str) -> Obj:
+    spec: Obj = deployment(name, "example/zero:1", "example/one:1")["spec"]
+    return {"selector": spec["selector"], "template": spec["template"]}
+
+
+def workload(gvr: GVR) -> Obj:
+    name = unique("web")
+    if gvr == types.STATEFUL_SETS:
+        return stateful_set(name)
+    return daemon_set(name) if gvr == types.DAEMON_SETS else deployment(name, "example/zero:1")
+
+
+def annotations(obj: Obj) -> dict[str, str]:
+    found: dict[str, str] = obj["spec"]["template"]["metadata"].get("annotations", {})
+    return found
+
+
+def alike(obj: Obj) -> str:
+    """Equal for two objects that only their names and times tell apart, and what controllers note."""
+    about = {k: v for k, v in obj["metadata"].items() if k in ("labels", "annotations", "name")}
+    about.get("annotations", {}).pop("deployment.kubernetes.io/revision", "")
+    about["annotations"] = about.get("annotations", {})
+    text = json.dumps({"metadata": about, "spec": obj["spec"]}, sort_keys=True)
+    text = text.replace(about["name"], "NAME")
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?([+-]\d\d:\d\d)?", "TIME", text)
+
+
+ROLLED = (types.DEPLOYMENTS, types.STATEFUL_SETS, types.DAEMON_SETS)
+SCALED = (types.DEPLOYMENTS, types.STATEFUL_SETS)
+
+
+@pytest.mark.parametrize("gvr", SCALED, ids=lambda gvr: gvr.resource)
+async def it_scales(project: Project, gvr: GVR) -> None:
+    made = project.make(gvr, workload(gvr))
+    name = made["metadata"]["name"]
+    asked = await project.page(gvr, made, "scale")
+    line = f"kubectl scale {gvr.qualified} {name} --replicas=0 -n {project.namespace}"
+    assert line in asked and 'name="replicas" value="0"' in asked
+    assert f"{project.url(gvr, made, 'scale')}" in await text_of(
+        await project.client().get(project.url(gvr, made))
+    )
+    await project.do(gvr, made, "scale", replicas="3")
+    found = project.read(gvr, made)
+    assert found["spec"]["replicas"] == 3
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert (record.verb, record.subresource, record.name) == ("patch", "scale", name)
+    assert (record.actor, record.outcome.code) == (project.viewer, 200)
+
+
+@pytest.mark.parametrize("replicas", ["", "-1", "1000000000000", "9" * 5000, "many", "1.5", "\x00"])
+async def it_says_which_numbers_it_takes(project: Project, replicas: str) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    url, uid = project.url(gvr, made, "scale"), made["metadata"]["uid"]
+    page = await project.client().post(url, {"uid": uid, "replicas": replicas})
+    text = await text_of(page)
+    assert page.status_code == 400 and uid in text
+    assert 'href="#form-replicas">Replicas: Use a whole number from 0 to 2,147,483,647.' in text
+    answer = await project.client(**JSON).post(url, {"uid": uid, "replicas": replicas})
+    status = json.loads(await text_of(answer))
+    assert (status["code"], [one["field"] for one in status["details"]["causes"]]) == (
+        400,
+        ["replicas"],
+    )
+    assert project.read(gvr, made)["metadata"]["generation"] == 1
+
+
+async def it_says_who_else_scales(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    made, other = (project.make(gvr, workload(gvr)) for _ in range(2))
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": made["metadata"]["name"]}
+    spec = {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 7}
+    project.make(
+        types.HORIZONTAL_POD_AUTOSCALERS, {"metadata": {"name": unique("hpa")}, "spec": spec}
+    )
+    assert "sets this number, from 2 to 7" in await project.page(gvr, made, "scale")
+    assert "sets this number" not in await project.page(gvr, other, "scale")
+
+
+@pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
+async def it_restarts(project: Project, gvr: GVR) -> None:
+    made = project.make(gvr, workload(gvr))
+    line = f"kubectl rollout restart {gvr.qualified} {made['metadata']['name']}"
+    assert line in await project.page(gvr, made, "restart")
+    await project.do(gvr, made, "restart")
+    assert list(annotations(project.read(gvr, made))) == ["kubectl.kubernetes.io/restartedAt"]
+
+
+async def it_says_that_pods_wait_to_be_deleted(project: Project) -> None:
+    gvr = types.DAEMON_SETS
+    body = workload(gvr)
+    body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    assert "OnDelete" in await project.page(gvr, project.make(gvr, body), "restart")
+
+
+async def it_pauses_and_resumes(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    assert (await project.client().get(project.url(gvr, made, "resume"))).status_code == 409
+    await project.do(gvr, made, "pause")
+    assert project.read(gvr, made)["spec"]["paused"] is True
+    eventually(lambda: project.known(gvr, made).paused, "it is known that it is paused")
+    for action in ("pause", "restart"):
+        url, uid = project.url(gvr, made, action), made["metadata"]["uid"]
+        assert (await project.client().get(url)).status_code == 409
+        assert (await project.client(**JSON).post(url, {"uid": uid})).status_code == 409
+    await project.do(gvr, made, "resume")
+    assert "paused" not in project.read(gvr, made)["spec"]
+
+
+@pytest.mark.parametrize(
+    ("action", "data", "command"),
+    [
+        ("scale", {"replicas": "2"}, "scale deployment NAME --replicas=2"),
+        ("restart", {}, "rollout restart deployment NAME"),
+        ("pause", {}, "rollout pause deployment NAME"),
+    ],
+)
+async def it_does_what_kubectl_does(
+    project: Project, kubectl: Kubectl, action: str, data: dict[str, str], command: str
+) -> None:
+    gvr = types.DEPLOYMENTS
+    one, other = (project.make(gvr, workload(gvr)) for _ in range(2))
+    await project.do(gvr, one, action, **data)
+    kubectl(*command.replace("NAME", other["metadata"]["name"]).split())
+    assert alike(project.read(gvr, one)) == alike(project.read(gvr, other))
+
+
+@pytest.mark.parametrize("action", ["scale", "restart", "pause"])
+async def it_leaves_another_object_of_the_name_alone(project: Project, action: str) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    sent = {"uid": "another", "replicas": "5"}
+    page = await project.client().post(project.url(gvr, made, action), sent)
+    assert page.status_code in (409, 422)
+    assert "another one has taken its name since" in await text_of(page)
+    assert project.read(gvr, made)["metadata"]["generation"] == 1
+
+
+@pytest.mark.parametrize("action", ["scale", "restart", "pause"])
+async def it_tells_whoever_may_not_what_is_missing(project: Project, action: str) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    sent = {"uid": made["metadata"]["uid"], "replicas": "5"}
+    what = {"scale": "patch scale of deployments"}.get(action, "patch deployments")
+    for who, told in (("charlie", "list deployments"), ("bob", what)):
+        page = await ClientAs()(who).post(project.url(gvr, made, action), sent)
+        assert page.status_code == 403
+        assert f"You may not {told}" in await text_of(page)
+    assert project.read(gvr, made)["metadata"]["generation"] == 1
+
+
+async def it_pauses_many_and_says_of_each_what_became_of_it(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    several = [project.make(gvr, workload(gvr)) for _ in range(2)]
+    lines = [
+        f"{uid} {project.namespace}%2F{made['metadata']['name']}"
+        for made, uid in zip(several, (several[0]["metadata"]["uid"], "another"), strict=True)
+    ]
+    done = await project.client().post(
+        "/bulk/host/deployments/pause", {"targets": "\n".join(lines)}
+    )
+    text = await text_of(done)
+    assert 'data-done="1"' in text and "another one has taken its name since" in text
+    paused = [project.read(gvr, made)["spec"].get("paused", False) for made in several]
+    assert paused == [True, False]
