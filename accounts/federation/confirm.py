@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.federation import cookies, once
 from accounts.federation.entering import PENDING, create, enter
 from accounts.federation.guarding import guarded
-from accounts.federation.linking import Ambiguous, NotArrived, Taken, linked_user
+from accounts.federation.linking import Ambiguous, Taken, UserNotCached, linked_user
 from accounts.federation.names import MAX_EMAIL, MAX_NAME, suggested_name
 from accounts.federation.refusing import not_arrived, refuse
 from accounts.login_page import LoginForm, login_page
@@ -69,7 +69,7 @@ async def _choose(
             user = await create(request, entry, person, name, email)
     except Ambiguous:
         return await refuse(request, entry, 403, "AmbiguousUser", next_url=next_url)
-    except NotArrived:
+    except UserNotCached:
         return not_arrived(request, next_url)
     except Taken as taken:
         errors = {taken.field: taken.text}

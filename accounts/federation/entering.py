@@ -13,8 +13,8 @@ from accounts import sessions
 from accounts.federation import cookies, once
 from accounts.federation.linking import (
     Ambiguous,
-    NotArrived,
     Taken,
+    UserNotCached,
     linked_user,
     make_user,
 )
@@ -67,7 +67,7 @@ async def welcome(
             return await enter(request, entry, person, user, next_url)
         except Taken as taken:
             log.info("%s: a new User needs another name or address: %s", entry.name, taken.field)
-        except NotArrived:
+        except UserNotCached:
             return not_arrived(request, next_url)
     return await ask(entry, person, next_url)
 
@@ -85,12 +85,12 @@ async def ask(entry: Entry, person: Person, next_url: str) -> HttpResponse:
 async def create(request: HttpRequest, entry: Entry, person: Person, name: str, email: str) -> User:
     """A User for this person, who has none. One at a time: two would be nobody's.
 
-    Raises `Taken`, `NotArrived`, `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError.
+    Raises `Taken`, `UserNotCached`, `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError.
     """
     await wait_for_bindings()
     now, who = base.clock.now(), f"{entry.name}/{person.subject}"
     if not await sync_to_async(once.use)(MAKING, who, now, now + _ARRIVED):
-        raise NotArrived
+        raise UserNotCached
     try:
         action = request_action(request, "create", USERS, name=name, actor=name)
         async with record(action):

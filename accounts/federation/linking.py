@@ -31,8 +31,8 @@ class Ambiguous(Exception):
     """Two Users are linked with one person: nobody can say which it is."""
 
 
-class NotArrived(Exception):
-    """The User is there, and the cache does not know it yet."""
+class UserNotCached(Exception):
+    """The User is made, or is being made, and the cache does not know it yet."""
 
 
 class Taken(Exception):
@@ -68,7 +68,7 @@ def linked_user(provider: str, subject: str) -> User | None:
 async def make_user(provider: str, person: Person, name: str, email: str) -> User:
     """A User of this person's own. Without an address only if the provider tells none.
 
-    Raises `Taken`, `NotArrived`, `UsersUnknown` and `ApiError`.
+    Raises `Taken`, `UserNotCached`, `UsersUnknown` and `ApiError`.
     """
     unknown = not email and not person.email
     mail_problem = "" if unknown else email_problem(email)
@@ -107,6 +107,6 @@ async def _arrival(informer: Informer[User], name: str, uid: str) -> User:
                         break
                     await changed.wait()
         except TimeoutError as error:
-            raise NotArrived from error
+            raise UserNotCached from error
     user: User = found
     return user
