@@ -6,7 +6,6 @@ shown a code, see `accounts.sessions`.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
@@ -17,9 +16,9 @@ from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
 from accounts.passwords import TooBusy, is_hash, matches, turn
 from accounts.protection import attempts, records
+from accounts.protection.locks import locked_by_state
 from accounts.protection.origins import origin_of
 from accounts.protection.records import TOKEN, LoginAttempt
-from accounts.states import LOCKED, lock_left
 from accounts.time import now
 from console.kube.projections import User
 from console.kube.store import Entry
@@ -118,7 +117,9 @@ async def _checked(
     ticket = await sync_to_async(attempts.begin)(
         counted, origin_of(request).network, limits, moment
     )
-    wait = ticket.wait if ticket.wait is not None else _locked(entry, moment)
+    wait = ticket.wait
+    if wait is None and entry is not None:
+        wait = locked_by_state(entry, moment)
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)
     reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)
@@ -133,14 +134,6 @@ async def _checked(
         return Attempt(None, name, _WRONG)
     await sync_to_async(attempts.succeeded)(ticket)
     return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
-
-
-def _locked(entry: Entry[User] | None, moment: datetime) -> float | None:
-    """By the state of the user, which another installation may have set."""
-    if entry is None or entry.projection.state != LOCKED:
-        return None
-    left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)
-    return left if left > 0 else None
 
 
 def _credential(entry: Entry[User]) -> tuple[str, str | None]:

@@ -39,7 +39,8 @@ def without_finalizer(item: Manifest, finalizer: str) -> Manifest:
 async def patch_user(
     client: ObjectClient, user: Manifest, patch: Manifest, *, audit_id: str = ""
 ) -> Manifest:
-    """What the user is now. A change since `user` was read is a `Conflict`; raises `ApiError`.
+    """What the user is now. A change since `user` was read is a `Conflict`; of one who was not read the
+    uid is enough. Raises `ApiError`.
 
     KubeSphere's type has no status subresource, others may have one, which the first request cannot
     reach.
@@ -60,8 +61,8 @@ async def _patch(
     client: ObjectClient, user: Manifest, patch: Manifest, audit_id: str, subresource: str = ""
 ) -> Manifest:
     meta = user["metadata"]
-    version = {"resourceVersion": meta["resourceVersion"]}
-    body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
+    same = {field: meta[field] for field in ("uid", "resourceVersion") if field in meta}
+    body = {**patch, "metadata": {**patch.get("metadata", {}), **same}}
     return await client.patch(
         USERS, body, name=meta["name"], subresource=subresource, audit_id=audit_id
     )

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts.administration.forms import NewUserForm, PasswordForm, ProfileForm
-from accounts.administration.show import given_uid, nobody, show_url
+from accounts.administration.show import nobody, show_url
 from accounts.administration.target import find_target, require, write_target
 from accounts.controllers import FINALIZER
 from accounts.directory import trusted_users, wait_for_version
@@ -58,7 +58,7 @@ async def edit(request: ConsoleRequest, name: str) -> HttpResponse:
     async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
         return await patch_user(client, user, {"spec": form.spec()}, audit_id=recording.audit_id)
 
-    uid = given_uid(request) if form.is_bound else user.uid
+    uid = request.POST.get("uid", "") if form.is_bound else user.uid
     try:
         if form.is_valid():
             await write_target(request, target, "patch", "profile", uid, write)
@@ -89,7 +89,7 @@ async def password(request: ConsoleRequest, name: str) -> HttpResponse:
             must_change=form.cleaned_data["change"], audit_id=recording.audit_id,
         )  # fmt: skip
 
-    uid = given_uid(request) if form.is_bound else user.uid
+    uid = request.POST.get("uid", "") if form.is_bound else user.uid
     try:
         if form.is_valid():
             await write_target(request, target, "patch", "password", uid, write)

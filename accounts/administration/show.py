@@ -5,41 +5,37 @@ from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from accounts.administration.acts import ACTS
-from accounts.administration.target import Target, find_target, require, write_target
+from accounts.administration.target import Target, find_target, require
 from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
 from accounts.oauth.holders import UNINITIALIZED
-from accounts.oauth.options import options
 from accounts.own.history import history_of
-from accounts.protection import attempts, signins
-from accounts.states import ACTIVE, DISABLED, LOCKED, lock_left
+from accounts.protection import signins
+from accounts.protection.locks import locked_for
+from accounts.states import ACTIVE, DISABLED, LOCKED
 from accounts.time import now
 from accounts.viewing.state import may_view
-from accounts.writing import CHANGED_ANNOTATION, Manifest, patch_user
-from console.audit.trail import Recording
-from console.kube.client import UserClient
-from console.kube.errors import ApiError
-from console.kube.gvr import LOGIN_RECORDS, USERS, Key
+from accounts.writing import CHANGED_ANNOTATION
+from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.projections import User
 from console.kube.store import Entry
-from console.ui.clusters import HOST, Cluster
+from console.ui.access import Access
+from console.ui.actions import Link
+from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.http import ConsoleRequest
-from console.ui.links import action_url, list_url
+from console.ui.links import list_url
+from console.ui.rows import MenuItem, menu_item
 from console.ui.text import visible
-from console.views import problems
+from console.views.actions import old_address
 from console.views.errors import error_page
 from console.views.page import page
 
-#: Characters of a uid; Kubernetes' own have 36.
-MAX_UID = 128
 _SEGMENT = "users.iam.kubesphere.io"
 
 
@@ -72,35 +68,12 @@ async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     target = find_target(request, "get", name)
     if target.entry is None:
         return nobody(request, name)
-    return await shown(request, target, target.entry)
+    return await _page(request, target, target.entry)
 
 
-@page("POST")
-async def act(request: ConsoleRequest, name: str, act: str) -> HttpResponse:
-    """`uid`: of the user that was shown."""
-    known = ACTS.get(act)
-    if known is None:
-        raise Http404
-    target = find_target(request, "patch", name)
-    uid = given_uid(request)
-    if target.entry is None:
-        return nobody(request, name)
-    if act not in await _offered(target, target.entry):
-        problem = _("This cannot be done to the user as it is now.")
-        return await shown(request, target, target.entry, error=problem, status=409)
-
-    async def write(client: UserClient, user: Manifest, recording: Recording) -> Manifest:
-        return await patch_user(client, user, known.patch(), audit_id=recording.audit_id)
-
-    try:
-        await write_target(request, target, "patch", act, uid, write)
-    except ApiError as error:
-        text = problems.words(error)
-        return await shown(request, target, target.entry, error=text, status=error.page_code)
-    if known.after is not None:
-        await known.after(name)
-    messages.success(request, known.done % {"name": name})
-    return HttpResponseRedirect(show_url(name))
+async def old_button(request: ConsoleRequest, name: str, action: str) -> HttpResponse:
+    """Where actions were before all of them had one address."""
+    return await old_address(request, clusters.host, "", _SEGMENT, name, action)
 
 
 def show_url(name: str) -> str:
@@ -111,78 +84,47 @@ def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
     return error_page(request, 404, _("There is no user %(name)s.") % {"name": visible(name)})
 
 
-def given_uid(request: ConsoleRequest) -> str:
-    return request.POST.get("uid", "")[:MAX_UID]
-
-
-async def shown(
-    request: ConsoleRequest,
-    target: Target,
-    entry: Entry[User],
-    *,
-    error: str = "",
-    status: int = 200,
-) -> HttpResponse:
+async def _page(request: ConsoleRequest, target: Target, entry: Entry[User]) -> HttpResponse:
     access, name = target.access, target.name
-    may_change = access.can("patch", USERS, name=name)
+    # What they may do is a page of its own, above this package.
+    links = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
+    if not target.is_self and may_view(access.identity, name):
+        url = reverse("accounts:viewing:begin", args=(name,))
+        links.append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
     context: dict[str, Any] = {
         "name": name,
         "uid": entry.projection.uid,
-        "error": error,
         "facts": await _facts(entry),
-        "acts": [],
-        "delete_url": "",
+        "links": links,
+        "actions": await _actions(access, entry),
     }
-    # What they may do is a page of its own, above this package.
-    context["buttons"] = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
-    if not target.is_self and may_view(access.identity, name):
-        url = reverse("accounts:viewing:begin", args=(name,))
-        context["buttons"].append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
-    if may_change:
-        context["acts"] = [
-            Button(ACTS[act].label, reverse("accounts:administration:act", args=(name, act)))
-            for act in await _offered(target, entry)
-        ]
-        context["buttons"].append(
-            Button(_("Edit"), reverse("accounts:administration:edit", args=(name,)))
-        )
+    if access.can("patch", USERS, name=name):
+        links.append(Button(_("Edit"), reverse("accounts:administration:edit", args=(name,))))
         if not target.is_self:
             url = reverse("accounts:administration:password", args=(name,))
-            context["buttons"].append(Button(_("Reset password"), url))
+            links.append(Button(_("Reset password"), url))
         context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
-    if access.can("delete", USERS, name=name) and not target.is_self:
-        context["delete_url"] = action_url("delete", HOST, _SEGMENT, Key("", name))
     if access.can("list", LOGIN_RECORDS):
         context["history"] = await history_of(name)
-    return render(request, "accounts/administration/show.html", context, status=status)
+    return render(request, "accounts/administration/show.html", context)
 
 
-async def _offered(target: Target, entry: Entry[User]) -> list[str]:
-    """What makes sense now."""
-    state = entry.projection.state
-    if state == DISABLED:
-        return [] if target.is_self else ["enable"]
-    found = ["unlock"] if await _wait(entry) is not None or state == LOCKED else []
-    found += [] if target.is_self else ["disable"]
-    if not target.is_self and await has_factor(entry.projection):
-        found.append("reset-second-factor")
-    return [*found, "end-sessions"]
-
-
-async def _wait(entry: Entry[User]) -> float | None:
-    """Seconds until the user may try again; None if they may now."""
-    limits, moment = options().limits, now()
-    wait = await sync_to_async(attempts.locked_for)(entry.key.name, limits, moment)
-    if entry.projection.state != LOCKED:
-        return wait
-    left = lock_left(entry.original().get("status") or {}, limits.duration, moment)
-    return max(wait or 0.0, left) or None
+async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
+    """What the viewer may do and makes sense now, also by what SQL alone knows."""
+    kind = access.cluster.kinds.of(USERS)
+    return [
+        menu_item(action, access.cluster.name, _SEGMENT, entry.key)
+        for action in (kind.actions if kind is not None else ())
+        if not isinstance(action, Link)
+        and action.may(access, USERS, entry.key)
+        and await action.available(entry)
+    ]
 
 
 async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
     user, original = entry.projection, entry.original()
     spec, status = original.get("spec") or {}, original.get("status") or {}
-    wait = await _wait(entry)
+    wait = await locked_for(entry)
     facts = [
         (_("State"), _state_text(user)),
         (_("Locked"), too_many(wait) if wait and user.state != DISABLED else ""),

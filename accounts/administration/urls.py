@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounts.administration.editing import edit, new, password
-from accounts.administration.show import accounts, act, show
+from accounts.administration.show import accounts, old_button, show
 
 app_name = "administration"
 urlpatterns = [
@@ -12,5 +12,5 @@ urlpatterns = [
     path("/users/<str:name>", show, name="show"),
     path("/users/<str:name>/edit", edit, name="edit"),
     path("/users/<str:name>/password", password, name="password"),
-    path("/users/<str:name>/<str:act>", act, name="act"),
+    path("/users/<str:name>/<str:action>", old_button),
 ]

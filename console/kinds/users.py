@@ -9,11 +9,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
+from accounts.administration.actions import USER_ACTIONS, OfOthers
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.access import Access
 from console.ui.actions import Delete, Link, Permission
 from console.ui.columns import (
     AgeColumn,
@@ -66,14 +66,10 @@ class ManageAccount(Link):
         return reverse("accounts:administration:show", args=(key.name,))
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeleteOther(Delete):
-    """Not for the account that the viewer is logged in with."""
-
-    per_viewer: ClassVar[bool] = True
-
-    def exempt(self, access: Access, name: str) -> bool:
-        return name == access.identity.name
+class DeleteOther(OfOthers, Delete):
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        afterwards = _("the account cannot log in; what it made stays")
+        return [*kind.facts(entry), (_("Afterwards"), afterwards)]
 
 
 @register
@@ -119,11 +115,8 @@ class UserKind(ResourceKind):
         StateFilter(),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
-    actions = (ManageAccount(), DeleteOther())
+    actions = (ManageAccount(), *USER_ACTIONS, DeleteOther())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
-        return [
-            (_("Email"), visible(user.email) or _("none")),
-            (_("Afterwards"), _("the account cannot log in; what it made stays")),
-        ]
+        return [(_("Email"), visible(user.email) or _("none"))]

@@ -132,7 +132,9 @@ class Action:
 
     `danger`: shown apart and in the colour of what cannot be undone. `asks`: there is a page that asks
     first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
-    that page. `per_viewer`: `exempt` depends on who the viewer is, so that nobody shares what shows it.
+    that page. `wants_uid`: it is done to nothing but the object that was shown. `stays`: afterwards there
+    still is the object. `places`: with none, only a page of the kind's own offers it. `per_viewer`:
+    `exempt` depends on who the viewer is, so that nobody shares what shows it.
     """
 
     name: ClassVar[str]
@@ -142,6 +144,8 @@ class Action:
     danger: ClassVar[bool] = False
     places: ClassVar[frozenset[str]] = frozenset({ROW, HEADER})
     asks: ClassVar[bool] = True
+    wants_uid: ClassVar[bool] = True
+    stays: ClassVar[bool] = True
     form: ClassVar[type[ConsoleForm] | None] = None
     per_viewer: ClassVar[bool] = False
     trail: ClassVar[tuple[str, str] | None] = None
@@ -157,6 +161,10 @@ class Action:
     def applicable(self, entry: Entry[Any]) -> bool:
         """False while it makes no sense for the object as the cache has it."""
         return True
+
+    async def available(self, entry: Entry[Any]) -> bool:
+        """The same by all that is known, also in SQL: of one object, not for the rows of a list."""
+        return self.applicable(entry)
 
     @final
     def missing(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> Permission | None:
@@ -243,6 +251,7 @@ class Delete(Action):
     icon: ClassVar[str] = "trash-2"
     danger: ClassVar[bool] = True
     places: ClassVar[frozenset[str]] = EVERYWHERE
+    stays: ClassVar[bool] = False
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Deleted")
     refused_word: ClassVar[str | Promise] = gettext_lazy("Not deleted")
     #: More than these must be confirmed by typing their number.

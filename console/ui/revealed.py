@@ -46,6 +46,7 @@ class Reveal(Action):
     label: ClassVar[str | Promise] = gettext_lazy("Reveal values")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
     asks: ClassVar[bool] = False
+    wants_uid: ClassVar[bool] = False
     trail: ClassVar[tuple[str, str]] = ("reveal", "")
 
     async def run(self, context: Context) -> Outcome:

@@ -15,7 +15,7 @@ from console.kube.gvr import Key
 from console.kube.metricslist import Used
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import BULK
+from console.ui.actions import BULK, Action
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column, told
 from console.ui.columns.links import Linked
@@ -65,7 +65,7 @@ class Row:
     `status_key` changes when the state does, `signature` when anything that is shown does; both are
     the same in every language.
 
-    `ticks`: it can be chosen, for what is done to many objects at once.
+    `uid`: the object's. `ticks`: it can be chosen, for what is done to many objects at once.
 
     `drawings` are `console.ui.drawing`'s, by language.
     """
@@ -82,6 +82,7 @@ class Row:
     cells: tuple[Cell, ...]
     menu: tuple[MenuItem, ...]
     signature: str
+    uid: str = ""
     ticks: bool = False
     drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -160,8 +161,11 @@ def _row(
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),
-        menu=_menu(kind, cluster, entry, allowed),
+        menu=tuple(
+            menu_item(kind.shown_actions[name], cluster, kind.segment, key) for name in allowed
+        ),
         signature=short_hash(content),
+        uid=entry.projection.uid,
         ticks=any(BULK in kind.shown_actions[name].places for name in allowed),
     )
 
@@ -183,18 +187,13 @@ def _cell(column: Column, entry: Entry[Any], is_chosen: bool) -> Cell:
     )
 
 
-def _menu(
-    kind: ResourceKind, cluster: str, entry: Entry[Any], allowed: tuple[str, ...]
-) -> tuple[MenuItem, ...]:
-    return tuple(
-        MenuItem(
-            name=action.name,
-            label=action.label,
-            url=action.url(cluster, kind.segment, entry.key),
-            danger=action.danger,
-            icon=action.icon,
-            asks=action.asks,
-            places=action.places,
-        )
-        for action in map(kind.shown_actions.__getitem__, allowed)
+def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
+    return MenuItem(
+        name=action.name,
+        label=action.label,
+        url=action.url(cluster, segment, key),
+        danger=action.danger,
+        icon=action.icon,
+        asks=action.asks,
+        places=action.places,
     )

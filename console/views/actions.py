@@ -49,7 +49,7 @@ FIND_WAIT = 2.0
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the address names: an action on an object, whether or not there is one. `back`: where the
-    reader goes afterwards."""
+    reader came from."""
 
     request: ConsoleRequest
     kind: ResourceKind
@@ -95,7 +95,8 @@ async def action_page(
         )
     if isinstance(found, Link):
         return HttpResponseRedirect(found.url(cluster.name, kind.segment, key))
-    asked = Asked(request, kind, found, key, access, _back(request, kind, cluster))
+    back = _back(request, kind, cluster, found, key)
+    asked = Asked(request, kind, found, key, access, back)
     if request.method == "POST":
         return await _do(asked)
     if not found.asks:
@@ -103,7 +104,7 @@ async def action_page(
     entry = await asked.entry()
     if entry is None:
         return _gone(asked)
-    if not found.applicable(entry):
+    if not await found.available(entry):
         return error_page(request, 409, _not_applicable())
     subject = await _subject(asked, entry)
     return _confirm(asked, subject, found.make_form(subject, None))
@@ -159,7 +160,7 @@ def refusal_text(error: problems.Problem) -> str:
 async def _do(asked: Asked) -> HttpResponse:
     request, action = asked.request, asked.action
     uid = request.POST.get("uid", "")
-    if action.asks and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
+    if action.wants_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
     subject = await _subject_or_none(asked)
     if subject is None and action.form is not None:
@@ -168,7 +169,7 @@ async def _do(asked: Asked) -> HttpResponse:
     if form is not None and not form.is_valid():
         return _confirm(asked, subject, form, uid=uid, status=400)
     entry = subject.entry if subject is not None else None
-    if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
+    if entry is not None and entry.projection.uid == uid and not await action.available(entry):
         return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
     data = form.cleaned_data if form is not None else {}
     try:
@@ -200,7 +201,7 @@ async def _refused(
     another object than the one that was shown."""
     if isinstance(error, NotFound) and not asked.action.asks:
         return _gone(asked)
-    if not asked.action.asks or wants_status(asked.request):
+    if wants_status(asked.request):
         return error_page(asked.request, error.page_code, refusal_text(error))
     code, text = error.page_code, refusal_text(error)
     if form is not None:
@@ -240,6 +241,8 @@ def _confirm(
     if wants_status(asked.request):
         causes = () if form is None else _causes(form)
         return status_response(status, error or _("Some fields are wrong."), causes=causes)
+    if not action.asks:
+        return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
     context = {
         "title": action.title(kind, visible(key.name)),
@@ -279,16 +282,23 @@ def _not_applicable() -> str:
     return _("This cannot be done to it as it is now.")
 
 
-def _back(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> str:
-    """The list that the viewer came from, by `next` or else by the referring page; only lists of ours.
-    From a detail it is the one above."""
+def _back(
+    request: ConsoleRequest, kind: ResourceKind, cluster: Cluster, action: Action, key: Key
+) -> str:
+    """The page that the viewer came from, by `next` or else by the referring page; only pages of ours: a
+    list, or of an object that stays. From the page of one that does not it is the list above."""
     own = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
     came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
+    links = [one for one in kind.actions if isinstance(one, Link)]
+    pages = [one.url(cluster.name, kind.segment, key) for one in links]
     for url in (request.GET.get("next", ""), came_from):
         place = find_place(url)
         if isinstance(place, ListPlace) and not place.spec.errors:
             return place.url
         if isinstance(place, DetailPlace):
-            return list_url(place.cluster.name, place.kind.segment, place.key.namespace)
+            above = list_url(place.cluster.name, place.kind.segment, place.key.namespace)
+            return place.url if action.stays else above
+        if url in pages and action.stays:
+            return url
     return list_url(cluster.name, kind.segment)

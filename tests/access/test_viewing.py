@@ -73,7 +73,7 @@ async def test_every_form_of_the_console_is_read_only(runtime: StaticRuntime) ->
         "/clusters/host/projects/web/pods/x/actions/delete",
         "/bulk/host/pods/delete",
         "/views",
-        "/access/accounts/users/bob/disable",
+        "/clusters/host/users.iam.kubesphere.io/bob/actions/disable",
         "/access/roles/new/workspace?workspace=shop",
         f"{SHOP}/shop-viewer/revoke",
     ):

@@ -70,9 +70,11 @@ async def test_failures_lock_and_an_administrator_unlocks(world: World) -> None:
     admin = Browser()
     await admin.login("admin")
     page = await admin.get("/access/accounts/users/lena")
-    assert "Unlock user" in page.content.decode()
+    assert "Unlock" in page.content.decode()
     uid = (world.cached("lena") or {})["metadata"]["uid"]
-    answer = await admin.post("/access/accounts/users/lena/unlock", {"uid": uid})
+    answer = await admin.post(
+        "/clusters/host/users.iam.kubesphere.io/lena/actions/unlock", {"uid": uid}
+    )
     assert answer.status_code == 302, answer.content.decode()
     assert world.state("lena") == "Active"
     assert (await Browser().login("lena")).status_code == 302
@@ -90,11 +92,14 @@ async def test_an_administrator_makes_disables_and_enables(world: World) -> None
     assert answer.status_code == 302, answer.content.decode()
     await until(lambda: world.state(name) == "Active", "the user is active")
     assert (await nina.login(name, NEW)).status_code == 302
+    actions = f"/clusters/host/users.iam.kubesphere.io/{name}/actions"
+    another = await admin.post(f"{actions}/disable", {"uid": "of-another-one"})
+    assert another.status_code == 422 and world.state(name) == "Active"
     uid = {"uid": (world.cached(name) or {})["metadata"]["uid"]}
-    assert (await admin.post(f"/access/accounts/users/{name}/disable", uid)).status_code == 302
+    assert (await admin.post(f"{actions}/disable", uid)).status_code == 302
     assert (await nina.get("/dashboard"))["Location"].startswith("/login")
     assert (await Browser().login(name, NEW)).status_code == 401
-    assert (await admin.post(f"/access/accounts/users/{name}/enable", uid)).status_code == 302
+    assert (await admin.post(f"{actions}/enable", uid)).status_code == 302
     assert (await Browser().login(name, NEW)).status_code == 302
 
 

@@ -4,7 +4,7 @@ import copy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from console.kube.errors import ApiError, Conflict, NotFound
+from console.kube.errors import ApiError, Conflict, NotFound, error_from_status
 from console.kube.gvr import EVENTS, GVR, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
@@ -103,6 +103,9 @@ class FakeConsole:
         found = self._found(gvr, str(Key(namespace, name)))
         if "resourceVersion" in body["metadata"]:
             self._check_version(found, body)
+        if body["metadata"].get("uid") not in (None, found["metadata"].get("uid")):
+            cause = {"field": "metadata.uid", "message": "field is immutable"}
+            raise error_from_status(422, {"details": {"causes": [cause]}})
         body = copy.deepcopy(body)
         if self.status_subresource or subresource:
             kept = ("metadata", "status") if subresource else ("metadata", "spec")

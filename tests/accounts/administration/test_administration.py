@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 
 from accounts.controllers import FINALIZER
 from console.audit.models import AuditRecord
-from console.kube.errors import Conflict, Forbidden, ServerError, Unavailable
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, ServerError, Unavailable
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
@@ -25,9 +25,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 USERS_PAGE = "/access/accounts"
 NEW = "Quarterdeck-7"
 NAMES = ("alice", "nobody")
-ACTS = ("disable", "enable", "unlock", "end-sessions")
+LIST = "/clusters/host/users.iam.kubesphere.io"
+ACTIONS = ("disable", "enable", "unlock", "end-sessions", "reset-second-factor")
 PAGES = ["/new", *(f"/users/{n}{part}" for n in NAMES for part in ("", "/edit", "/password"))]
-POSTS = ["/new", *(f"/users/{n}/{act}" for n in NAMES for act in ("edit", "password", *ACTS))]
+POSTS = [
+    f"{USERS_PAGE}/new",
+    *(f"{USERS_PAGE}/users/{n}/{form}" for n in NAMES for form in ("edit", "password")),
+    *(f"{LIST}/{n}/actions/{action}" for n in NAMES for action in ACTIONS),
+]
 
 
 @pytest.fixture
@@ -49,9 +54,14 @@ async def is_in(browser: Browser) -> bool:
     return bool((await browser.get("/dashboard")).status_code == 200)
 
 
-async def act(browser: Browser, what: str, name: str = "alice", uid: str = "") -> Any:
-    path = f"{USERS_PAGE}/users/{name}/{what}"
-    return await browser.post(path, {"uid": uid or f"uid-{name}"})
+def url_of(what: str, name: str = "alice") -> str:
+    return f"{LIST}/{name}/actions/{what}"
+
+
+async def act(
+    browser: Browser, what: str, name: str = "alice", uid: str = "", **headers: str
+) -> Any:
+    return await browser.post(url_of(what, name), {"uid": uid or f"uid-{name}"}, **headers)
 
 
 # Who may.
@@ -71,21 +81,30 @@ async def test_for_whoever_may_not_there_is_one_answer(
             pages.add(shown.replace("/users/nobody", "/users/alice"))
     assert len(pages) == 1
     for path in POSTS:
-        assert (await browser.post(USERS_PAGE + path, {"name": "alice"})).status_code == 403, path
+        assert (await browser.post(path, {"name": "alice"})).status_code == 403, path
     assert (await browser.get(USERS_PAGE)).status_code == 403
     assert writes(runtime) == []
 
 
 async def test_forms_of_other_sites_are_refused(admin: Browser, runtime: StaticRuntime) -> None:
     for path in POSTS:
-        answer = await admin.post(USERS_PAGE + path, {}, Sec_Fetch_Site="cross-site")
+        answer = await admin.post(path, {}, Sec_Fetch_Site="cross-site")
         assert answer.status_code == 403
     assert writes(runtime) == []
 
 
-async def test_acts_take_posts_alone(admin: Browser) -> None:
-    for what in ACTS:
-        assert (await admin.get(f"{USERS_PAGE}/users/alice/{what}")).status_code == 405
+async def test_looking_does_nothing(admin: Browser, runtime: StaticRuntime) -> None:
+    """What asks first has a page, what does not has none."""
+    for what, status in (("disable", 200), ("end-sessions", 200), ("unlock", 405), ("enable", 405)):
+        assert (await admin.get(url_of(what))).status_code == status, what
+    assert writes(runtime) == []
+
+
+async def test_the_old_addresses_lead_to_the_new_ones(admin: Browser) -> None:
+    for what in ACTIONS:
+        old = f"{USERS_PAGE}/users/alice/{what}"
+        for answer, status in ((await admin.get(old), 302), (await admin.post(old), 307)):
+            assert (answer.status_code, answer["Location"]) == (status, url_of(what))
 
 
 async def test_there_is_nobody_of_that_name(admin: Browser) -> None:
@@ -97,12 +116,11 @@ async def test_there_is_nobody_of_that_name(admin: Browser) -> None:
 
 
 async def test_the_menu_and_the_list_lead_there(admin: Browser) -> None:
-    where = "/clusters/host/users.iam.kubesphere.io"
-    assert (await admin.get(USERS_PAGE))["Location"] == where
-    text = (await admin.get(where)).content.decode()
+    assert (await admin.get(USERS_PAGE))["Location"] == LIST
+    text = (await admin.get(LIST)).content.decode()
     assert 'href="/access/accounts/new"' in text
     assert f'href="{USERS_PAGE}/users/alice"' in text
-    assert (await admin.get(where + "/alice/account"))["Location"] == USERS_PAGE + "/users/alice"
+    assert (await admin.get(LIST + "/alice/account"))["Location"] == USERS_PAGE + "/users/alice"
     assert (await admin.get("/clusters/host/pods/alice/account")).status_code == 404
 
 
@@ -195,7 +213,6 @@ async def test_what_the_cluster_refuses_is_said(
         await make(admin),
         await admin.post(f"{USERS_PAGE}/users/alice/edit", {"email": "a@example.com"}),
         await admin.post(f"{USERS_PAGE}/users/alice/password", {"password": NEW}),
-        await act(admin, "disable"),
     ]
     for answer in answers:
         assert 400 <= answer.status_code <= 503 and answer.status_code != 500
@@ -220,7 +237,7 @@ async def test_a_profile_is_changed_and_nothing_else(
 async def test_another_user_of_the_name_is_not_changed(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
-    for what in ("edit", "password", "disable"):
+    for what in ("edit", "password"):
         path = f"{USERS_PAGE}/users/alice/{what}"
         fields = {"uid": "an-older-one", "email": "x@example.com", "password": NEW}
         answer = await admin.post(path, fields)
@@ -245,7 +262,7 @@ async def test_a_reset_password_ends_everything(admin: Browser, runtime: StaticR
 async def test_a_disabled_user_is_out_and_stays_out(admin: Browser, runtime: StaticRuntime) -> None:
     alice = Browser()
     await alice.login("alice")
-    assert (await act(admin, "disable"))["Location"] == USERS_PAGE + "/users/alice"
+    assert (await act(admin, "disable")).status_code == 302
     assert stored(runtime)["status"]["state"] == "Disabled"
     assert await Session.objects.acount() == 1
     assert (await Browser().login("alice")).status_code == 401
@@ -258,11 +275,12 @@ async def test_a_disabled_user_is_out_and_stays_out(admin: Browser, runtime: Sta
 async def test_nobody_disables_or_enables_themselves(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
-    answer = await act(admin, "disable", "admin")
-    assert answer.status_code == 409
-    assert stored(runtime, "admin")["status"] == {"state": "Active"}
-    assert "Disable user" not in answer.content.decode()
-    assert "Delete user" not in answer.content.decode()
+    for what in ("disable", "enable", "reset-second-factor", "delete"):
+        assert (await act(admin, what, "admin")).status_code == 403
+    assert writes(runtime) == []
+    text = (await admin.get(f"{USERS_PAGE}/users/admin")).content.decode()
+    assert url_of("end-sessions", "admin") in text
+    assert url_of("disable", "admin") not in text and url_of("delete", "admin") not in text
 
 
 async def test_nobody_resets_their_own_password(admin: Browser, runtime: StaticRuntime) -> None:
@@ -286,16 +304,140 @@ async def test_sessions_can_be_ended_the_own_ones_too(admin: Browser) -> None:
     assert not await is_in(admin)
 
 
+@pytest.mark.parametrize("what", ["disable", "unlock"])
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (Forbidden(403, "users is forbidden"), "The cluster did not allow it."),
+        (NotFound(404, "users not found"), "There is no user alice."),
+        (Conflict(409, "the object has been modified"), "another one has taken its name"),
+        (Unavailable("connection refused"), "may or may not be done"),
+        (ServerError(500, "strconv.ParseUint"), "The cluster refused."),
+    ],
+)
+async def test_what_the_cluster_refuses_of_an_action_is_said(
+    admin: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, what: str,
+    error: ApiError, text: str,
+) -> None:  # fmt: skip
+    async def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise error
+
+    runtime.console.put(USERS, user("alice", password=HASH, state="AuthLimitExceeded"))
+    monkeypatch.setattr(runtime.console, "patch", fail)
+    answer = await act(admin, what)
+    assert answer.status_code == error.page_code
+    page = answer.content.decode()
+    assert text in page or (what == "disable" and "It is already gone." in page)
+    row = await AuditRecord.objects.select_related("outcome").aget(subresource=what)
+    assert row.outcome.code == error.code
+
+
+@pytest.mark.parametrize("what", ["disable", "end-sessions", "unlock"])
+async def test_nothing_is_done_to_another_user_of_the_name(
+    admin: Browser, runtime: StaticRuntime, what: str
+) -> None:
+    alice = Browser()
+    await alice.login("alice")
+    answer = await act(admin, what, uid="an-older-one")
+    assert answer.status_code == 422
+    assert "another one has taken its name" in answer.content.decode()
+    assert stored(runtime) == user("alice", password=HASH)
+    assert await is_in(alice)
+    for uid in ("", "x" * 200, "a\nb"):
+        assert (await admin.post(url_of(what), {"uid": uid})).status_code == 400
+    assert len(writes(runtime)) == 1
+
+
+async def test_programs_get_a_status(admin: Browser, runtime: StaticRuntime) -> None:
+    json = {"Accept": "application/json"}
+    done = (await act(admin, "disable", **json)).json()
+    assert (done["status"], done["code"]) == ("Success", 200)
+    assert done["message"] == "Disabled user alice. All sessions and tokens have ended."
+    answers = {
+        409: await act(admin, "disable", **json),
+        400: await admin.post(url_of("enable"), {}, **json),
+        422: await act(admin, "enable", uid="an-older-one", **json),
+        404: await act(admin, "enable", "nobody", **json),
+        403: await act(admin, "disable", "admin", **json),
+    }
+    for code, answer in answers.items():
+        found = answer.json()
+        assert (answer.status_code, found["code"], found["status"]) == (code, code, "Failure")
+        assert found["message"]
+    assert stored(runtime)["status"]["state"] == "Disabled"
+
+
+async def test_whoever_may_not_is_told_what_is_missing(browser: Browser) -> None:
+    await browser.login("bob")
+    answer = await act(browser, "disable")
+    assert answer.status_code == 403
+    assert "You may not list users" in answer.content.decode()
+    assert (await act(browser, "disable", Accept="application/json")).json()["code"] == 403
+    assert not await AuditRecord.objects.filter(resource=USERS.resource).aexists()
+
+
+async def test_each_is_in_the_trail(admin: Browser) -> None:
+    for what in ("end-sessions", "disable", "enable"):
+        await act(admin, what)
+        row = await AuditRecord.objects.select_related("outcome").aget(subresource=what)
+        assert (row.actor, row.as_user, row.verb, row.name) == ("admin", "admin", "patch", "alice")
+        assert (row.resource, row.outcome.code) == (USERS.resource, 200)
+
+
+async def test_what_does_not_make_sense_is_refused(admin: Browser, runtime: StaticRuntime) -> None:
+    for what in ("enable", "unlock", "reset-second-factor"):
+        answer = await act(admin, what)
+        assert answer.status_code == 409
+        assert "This cannot be done to it as it is now." in answer.content.decode()
+    for what in ("disable", "end-sessions", "unlock"):
+        assert (await act(admin, what, "disabled")).status_code == 409
+    assert writes(runtime) == []
+
+
+async def test_one_returns_to_where_one_was(admin: Browser) -> None:
+    """To the list as it was, to the user's pages, and to no page of anybody else's."""
+    pages = {
+        f"{LIST}?status=ok": f"{LIST}?status=ok",
+        f"{LIST}/alice": f"{LIST}/alice",
+        f"{USERS_PAGE}/users/alice": f"{USERS_PAGE}/users/alice",
+        f"{USERS_PAGE}/users/bob": LIST,
+        "/logout": LIST,
+    }
+    for page, back in pages.items():
+        answer = await act(admin, "end-sessions", Referer=f"http://console.example.com{page}")
+        assert answer["Location"] == back
+
+
+async def test_many_users_are_disabled_at_once(admin: Browser, runtime: StaticRuntime) -> None:
+    """But not the own account, and none that is disabled already."""
+    bob = Browser()
+    await bob.login("bob")
+    names = ("admin", "alice", "bob", "disabled")
+    answer = await admin.post(
+        "/bulk/host/users.iam.kubesphere.io/disable", {"keys": "\n".join(names)}
+    )
+    text = answer.content.decode()
+    assert "Disable 2 users" in text
+    targets = "\n".join(f"uid-{name} {name}" for name in names)
+    done = await admin.post("/bulk/host/users.iam.kubesphere.io/disable", {"targets": targets})
+    text = b"".join([part async for part in done.streaming_content]).decode()
+    assert 'data-done="3" data-gone="0" data-refused="1"' in text
+    for name in ("alice", "bob"):
+        assert stored(runtime, name)["status"]["state"] == "Disabled"
+    assert stored(runtime, "admin")["status"] == {"state": "Active"}
+    assert not await is_in(bob)
+
+
 async def test_a_locked_user_can_be_unlocked(
     admin: Browser, runtime: StaticRuntime, clock: MovableClock
 ) -> None:
     page = f"{USERS_PAGE}/users/alice"
-    assert "Unlock user" not in (await admin.get(page)).content.decode()
+    assert url_of("unlock") not in (await admin.get(page)).content.decode()
     for _ in range(10):
         await Browser().login("alice", "wrong")
     assert (await Browser().login("alice")).status_code == 429
     text = (await admin.get(page)).content.decode()
-    assert "Unlock user" in text and "Try again in 10 minutes." in text
+    assert url_of("unlock") in text and "Try again in 10 minutes." in text
     await act(admin, "unlock")
     status = stored(runtime)["status"]
     assert status["state"] == "Active" and status["lastTransitionTime"]

@@ -326,8 +326,8 @@ async def test_an_administrator_resets_it(alice: Enrolled, runtime: StaticRuntim
     await admin.login("admin")
     page = (await admin.get("/access/accounts/users/alice")).content.decode()
     assert "Reset second factor" in page
-    path = "/access/accounts/users/alice/reset-second-factor"
-    assert (await admin.post(path, {"uid": "someone-else"})).status_code == 409
+    path = "/clusters/host/users.iam.kubesphere.io/alice/actions/reset-second-factor"
+    assert (await admin.post(path, {"uid": "someone-else"})).status_code == 422
     assert await SecondFactor.objects.acount() == 1
     assert (await admin.post(path, {"uid": "uid-alice"})).status_code == 302
     assert await SecondFactor.objects.acount() == 0
@@ -343,7 +343,7 @@ async def test_an_administrator_resets_it(alice: Enrolled, runtime: StaticRuntim
 async def test_nobody_else_resets_it(alice: Enrolled) -> None:
     bob = Browser()
     await bob.login("bob")
-    path = "/access/accounts/users/alice/reset-second-factor"
+    path = "/clusters/host/users.iam.kubesphere.io/alice/actions/reset-second-factor"
     assert (await bob.post(path, {"uid": "uid-alice"})).status_code == 403
     assert await SecondFactor.objects.acount() == 1
 

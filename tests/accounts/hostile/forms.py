@@ -81,6 +81,9 @@ class Reader(HTMLParser):
             self._select = name
         elif tag == "option" and self._select and "selected" in found:
             self._fields.append((self._select, value))
+        elif tag == "button" and "form" in found and "formaction" in found:
+            # Of a form elsewhere on the page.
+            self.forms.append(Form(found["formaction"], "POST", ((name, value),)))
         elif tag in ("input", "button", "textarea") and self._method:
             self._actions += [found["formaction"]] if "formaction" in found else []
             self._fields += [(name, value)] if name else []

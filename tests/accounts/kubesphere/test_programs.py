@@ -167,7 +167,8 @@ def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path:
     comes_to(world, path, True)
     admin, page = world.visitor("admin"), "/access/accounts/users/pat"
     uid = world.get(USERS, "pat")["metadata"]["uid"]
-    assert admin.post(page, f"{page}/disable", uid=uid)[0] == 200
+    actions = "/clusters/host/users.iam.kubesphere.io/pat/actions"
+    assert admin.post(page, f"{actions}/disable", uid=uid)[0] == 200
     try:
         comes_to(world, path, False)
         done = world.cluster.kubectl("auth", "whoami", "-o", "json", kubeconfig=path)
@@ -175,7 +176,7 @@ def test_the_certificate_of_a_disabled_user_does_nothing(world: World, tmp_path:
         kept = (SECRETS, "kubeconfig-pat", "quarterdeck-kubeconfigs")
         eventually(lambda: not world.get(*kept), "no more can be downloaded")
     finally:
-        assert admin.post(page, f"{page}/enable", uid=uid)[0] == 200
+        assert admin.post(page, f"{actions}/enable", uid=uid)[0] == 200
     comes_to(world, path, True)
 
 

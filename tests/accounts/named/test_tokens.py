@@ -86,7 +86,7 @@ async def test_a_full_one_is_the_user_wherever_tokens_are(admin: Browser) -> Non
     status = await review(token)
     assert (status["authenticated"], status["user"]["username"]) == (True, "admin")
     answer = await Program().http.post(
-        "/access/accounts/users/bob/disable",
+        "/clusters/host/users.iam.kubesphere.io/bob/actions/disable",
         {"uid": "uid-bob"},
         headers={"Host": "console.example.com", "Authorization": f"Bearer {token}"},
     )
@@ -205,7 +205,9 @@ async def test_it_ends_with_what_it_came_from(
     elif ending == "ended":
         admin = Browser()
         await admin.login("admin")
-        await admin.post("/access/accounts/users/bob/end-sessions", {"uid": "uid-bob"})
+        await admin.post(
+            "/clusters/host/users.iam.kubesphere.io/bob/actions/end-sessions", {"uid": "uid-bob"}
+        )
     else:
         # Disabled and enabled again before anybody showed it.
         users.apply(user("bob", password=HASH, state="Disabled"))

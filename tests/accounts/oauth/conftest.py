@@ -10,7 +10,7 @@ import yaml
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from tests.accounts.conftest import ORIGIN, PASSWORD, Browser
+from tests.accounts.conftest import ORIGIN, PASSWORD, Browser, OneHost
 from tests.accounts.oauth.clients import (
     CALLBACK,
     CLIENTS,
@@ -52,7 +52,7 @@ class Program:
 
     name: str = "kubesphere"
     secret: str = SECRET
-    http: AsyncClient = field(default_factory=lambda: AsyncClient(enforce_csrf_checks=True))
+    http: AsyncClient = field(default_factory=lambda: OneHost(enforce_csrf_checks=True))
 
     async def post(self, path: str, fields: dict[str, str], **headers: str) -> Any:
         return await self.send(path, urlencode(fields), **headers)

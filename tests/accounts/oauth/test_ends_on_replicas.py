@@ -21,7 +21,7 @@ from tests.accounts.oauth.world import World
 #: Seconds within which an end is felt everywhere, also on a machine that does much else.
 SOON = 30.0
 NEW = "Harbour-bridge-7"
-USER = "/access/accounts/users/"
+USER, ACTIONS = "/access/accounts/users/", "/clusters/host/users.iam.kubesphere.io"
 
 
 class Held:
@@ -86,7 +86,9 @@ def as_admin(act: str, **fields: str) -> Callable[[Held], None]:
             "get", "users.iam.kubesphere.io", held.name, "-o", "json"
         )
         uid = json.loads(found.stdout)["metadata"]["uid"]
-        status, text, _ = admin.post(0, f"{page}/{act}", page, uid=uid, **fields)
+        status, text, _ = admin.post(
+            0, f"{ACTIONS}/{held.name}/actions/{act}", page, uid=uid, **fields
+        )
         assert status == 302, text
 
     return does
