@@ -11,6 +11,12 @@ from devcluster.objects import Obj, encode
 from devcluster.resources import Registry, ResourceType
 
 _PARAMETERS = ("dryRun", "fieldManager", "fieldValidation")
+#: What every object has, whatever its definition says.
+_COMMON: Obj = {
+    "apiVersion": {"type": "string"},
+    "kind": {"type": "string"},
+    "metadata": {"type": "object"},
+}
 
 
 def _action(declared: ResourceType, version: str) -> Obj:
@@ -50,6 +56,8 @@ def _operations(declared: ResourceType, version: str, *, old: bool) -> Obj:
 def _definition(declared: ResourceType, version: str, customs: Customs) -> Obj:
     custom = customs.find(declared, version)
     schema: Obj = dict(custom.schema) if custom else {"type": "object"}
+    if "properties" in schema:
+        schema["properties"] = {**schema["properties"], **_COMMON}
     schema["x-kubernetes-group-version-kind"] = [_action(declared, version)]
     return schema
 

@@ -556,6 +556,12 @@ class UserClient(ObjectClient):
         super().__init__(transport, identity.headers())
         self.identity = identity
 
+    async def get_openapi(self, document: str = "") -> bytes:
+        """What kube-apiserver publishes of its types: the index of its documents, or the one of that
+        name (see `console.kube.openapi`)."""
+        path = f"/openapi/v3/{document}" if document else "/openapi/v3"
+        return (await self._transport.request("GET", path, headers=self._headers)).body
+
 
 class ConsoleClient(ObjectClient):
     """Acts as the console itself."""

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from console.kube.gvr import Key
+from console.kube.gvr import GVR, Key
 
 #: Addresses that are kept: a page has hundreds, and the next one mostly the same.
 KEPT = 5000
@@ -27,6 +27,11 @@ def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
 def bulk_url(action: str, cluster: str, segment: str) -> str:
     """Where chosen objects go that it shall be done to."""
     return reverse("bulk", args=(cluster, segment, action))
+
+
+def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
+    """The schema of a kind, for instance `Deployment`."""
+    return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))
 
 
 @lru_cache(KEPT)

@@ -30,6 +30,16 @@ class Shelf(Generic[K, V]):
     def __len__(self) -> int:
         return len(self._kept)
 
+    def find(self, key: K) -> V | None:
+        """The one of this key if it is kept. Nothing is let go of."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept[key] = found[0], self._clock()
+            self._kept.move_to_end(key)
+            return found[0]
+
     def get(self, key: K, make: Callable[[], V]) -> V:
         """The one of this key. `make` must be quick: others wait for it."""
         with self._lock:

@@ -9,6 +9,7 @@ from console.views.detail import detail_page
 from console.views.health import livez, readyz
 from console.views.lists import list_page
 from console.views.metrics import metrics
+from console.views.openapi import openapi_schema
 from console.views.preferences import set_language, set_theme
 from console.views.saved import change_view, saved_views
 
@@ -19,6 +20,11 @@ _OUTSIDE = "clusters/<cluster:cluster>/<str:resource>/<str:name>"
 urlpatterns = [
     path("clusters/<cluster:cluster>/cache", cache_page, name="cache"),
     path("clusters/<cluster:cluster>/<str:resource>", list_page, name="list"),
+    path(
+        "clusters/<cluster:cluster>/openapi/<str:group>/<str:version>/<str:kind>",
+        openapi_schema,
+        name="openapi",
+    ),
     path(f"{_INSIDE}/actions/<str:action>", action_page, name="action"),
     path(f"{_OUTSIDE}/actions/<str:action>", action_page, {"namespace": ""}, name="action"),
     path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),

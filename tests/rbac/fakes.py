@@ -51,6 +51,10 @@ class FakeConsole:
     async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
         return copy.deepcopy(self._found(gvr, str(Key(namespace, name))))
 
+    async def get_openapi(self, document: str = "") -> bytes:
+        """It publishes nothing."""
+        return b'{"paths": {}}'
+
     async def create(
         self, gvr: GVR, body: Manifest, *, namespace: str = "", audit_id: str = ""
     ) -> Manifest:

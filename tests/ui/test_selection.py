@@ -113,6 +113,20 @@ def test_the_largest_alone_has_a_place() -> None:
     assert shelf.get("large", list) is large
 
 
+def test_what_is_found_counts_as_asked_for() -> None:
+    now = 0.0
+    shelf: Shelf[str, str] = Shelf(places=2, room=10, idle=60, clock=lambda: now)
+    assert shelf.find("a") is None
+    for key in "ab":
+        shelf.get(key, lambda: "made")
+    now = 50.0
+    assert shelf.find("a") == "made"
+    shelf.get("c", lambda: "made")
+    assert (shelf.find("a"), shelf.find("b")) == ("made", None)
+    now = 100.0
+    assert shelf.get("a", lambda: "again") == "made"
+
+
 def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> None:
     informer = Informer.preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
     for query in ("", "sort=name", "sort=age", "sort=ip", "sort=node", "sort=restarts"):

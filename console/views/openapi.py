@@ -1,0 +1,62 @@
+"""What a cluster says of one kind: the schema by which the editor completes and checks a manifest.
+
+Schemas are the same for everybody who may read kube-apiserver's OpenAPI. Its index is read each time, as
+the viewer, so that kube-apiserver decides; what its hash names is kept and shared.
+"""
+
+import re
+
+from django.http import Http404, HttpResponse
+from django.utils.cache import get_conditional_response
+from django.utils.translation import gettext as _
+
+from console.kube.openapi import document_hash, document_path, kind_schema
+from console.ui.clusters import Cluster
+from console.ui.http import ConsoleRequest
+from console.ui.shelf import Shelf
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.page import page
+
+#: The core group, which has no name, in addresses.
+CORE = "core"
+_GROUP = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+
+#: Schemas by cluster, document, its hash, and kind: the largest have 300 kB.
+_schemas: Shelf[tuple[str, str, str, str], bytes] = Shelf(places=100, room=10 * 2**20, idle=3600)
+
+
+@page("GET")
+async def openapi_schema(
+    request: ConsoleRequest, cluster: Cluster, group: str, version: str, kind: str
+) -> HttpResponse:
+    """GET /clusters/{cluster}/openapi/{group}/{version}/{kind}: JSON with a reference to the kind's own
+    schema (`$ref`) and the `components` that it needs. The core group is called `core`."""
+    if not (_GROUP.fullmatch(group) and _NAME.fullmatch(version) and _NAME.fullmatch(kind)):
+        raise Http404
+    group = "" if group == CORE else group
+    path = document_path(group, version)
+    client = cluster.runtime.as_user(access_of(request).identity)
+    found = document_hash(await client.get_openapi(), path)
+    if found is None:
+        return _unknown(request)
+    etag = f'"{found}"' if found else None
+    unchanged = get_conditional_response(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    key = (cluster.name, path, found, kind)
+    schema = _schemas.find(key) if found else None
+    if schema is None:
+        made = kind_schema(await client.get_openapi(path), group, version, kind)
+        if made is None:
+            return _unknown(request)
+        schema = _schemas.get(key, lambda: made) if found else made
+    response = HttpResponse(schema, content_type="application/json")
+    if etag:
+        response["ETag"] = etag
+    return response
+
+
+def _unknown(request: ConsoleRequest) -> HttpResponse:
+    return error_page(request, 404, _("The cluster has no schema of this kind."))

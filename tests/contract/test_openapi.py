@@ -1,0 +1,164 @@
+"""What is known of a kind: cut out of kube-apiserver's OpenAPI, which is read as the viewer."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.kube.runtime import Runtime
+from devcluster.server import DevCluster
+from rbac.current import no_host, use_host
+from tests.contract.client import JSON_PATCH, Client, Obj
+from tests.contract.cluster import Clients, Cluster, Embedded
+from tests.contract.crds import definition, establish
+from tests.contract.objects import CRDS, RBAC
+from tests.contract.tidy import Scrap
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn, _site
+
+__all__ = ["_site"]
+
+ROOT = "/clusters/host/openapi"
+VIEWER = "olga"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture
+def viewer(_runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[SignedIn]:
+    """Somebody who has no rights but those of everybody who is signed in."""
+    monkeypatch.setitem(CAST, VIEWER, lambda: FakeAccess(VIEWER))
+    use_host(_runtime)
+    yield ClientAs()(VIEWER, Accept="application/json")
+    no_host()
+
+
+@pytest.fixture
+def crd(admin: Client, scrap: Scrap, namespace: str) -> Obj:
+    made = definition()
+    establish(admin, scrap, made, namespace)
+    return made
+
+
+def url_of(crd: Obj, kind: str = "Widget") -> str:
+    return f"{ROOT}/{crd['spec']['group']}/v1/{kind}"
+
+
+async def schema_of(viewer: SignedIn, url: str) -> tuple[Obj, Any]:
+    """The kind's own schema, and the answer."""
+    answer = await viewer.get(url)
+    assert answer.status_code == 200, answer.content
+    found = json.loads(answer.content)
+    prefix, _, name = found["$ref"].rpartition("/")
+    assert prefix == "#/components/schemas"
+    return found["components"]["schemas"][name], answer
+
+
+async def it_has_the_schema_of_a_custom_type(viewer: SignedIn, crd: Obj) -> None:
+    properties = (await served(viewer, url_of(crd)))["properties"]
+    assert {"apiVersion", "kind", "metadata", "spec", "status"} == properties.keys()
+    assert properties["spec"]["required"] == ["size"]
+    assert properties["spec"]["properties"]["color"]["enum"] == ["blue", "red"]
+
+
+async def served(viewer: SignedIn, url: str) -> Obj:
+    """A definition's schema is published a moment after its objects are served."""
+    while (await viewer.get(url)).status_code == 404:
+        pass
+    return (await schema_of(viewer, url))[0]
+
+
+async def it_refers_to_nothing_that_it_leaves_out(viewer: SignedIn, cluster: Cluster) -> None:
+    for path in ("apps/v1/Deployment", "core/v1/Pod"):
+        schema, answer = await schema_of(viewer, f"{ROOT}/{path}")
+        text = answer.content.decode()
+        components = json.loads(text)["components"]["schemas"]
+        named = {part.partition('"')[0] for part in text.split('"$ref":"#/components/schemas/')[1:]}
+        assert named == components.keys()
+        kinds = {one["kind"] for one in schema["x-kubernetes-group-version-kind"]}
+        assert kinds == {path.rpartition("/")[2]}
+        # Only one of the clusters has schemas of built-in types.
+        assert (len(components) > 100) is not isinstance(cluster, Embedded)
+
+
+async def it_is_asked_for_again_and_not_sent_again(viewer: SignedIn, crd: Obj) -> None:
+    await served(viewer, url_of(crd))
+    _schema, answer = await schema_of(viewer, url_of(crd))
+
+    def having(etag: str) -> SignedIn:
+        return ClientAs()(VIEWER, **{"If-None-Match": etag})
+
+    again = await having(answer["ETag"]).get(url_of(crd))
+    assert (again.status_code, again.content) == (304, b"")
+    assert (await having('"other"').get(url_of(crd))).content == answer.content
+
+
+async def it_follows_the_definition(viewer: SignedIn, admin: Client, crd: Obj) -> None:
+    await served(viewer, url_of(crd))
+    _schema, before = await schema_of(viewer, url_of(crd))
+    spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties"
+    added = [{"op": "add", "path": f"{spec}/weight", "value": {"type": "string"}}]
+    admin.patch(f"{CRDS}/{crd['metadata']['name']}", added, JSON_PATCH).ok()
+    weight = None
+    while weight is None:
+        schema, answer = await schema_of(viewer, url_of(crd))
+        weight = schema["properties"]["spec"]["properties"].get("weight")
+    assert weight == {"type": "string"}
+    assert answer["ETag"] != before["ETag"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "apps/v1/Nothing", "apps/v9/Deployment", "nothing.example.com/v1/Thing", "apps/v1/deployment",
+        "core/v1/..", "../v1/Pod", "apps/v1/Dep%0Aloy", "apps/v1/" + "x" * 300, "APPS/v1/Deployment",
+        "apps/v1%3Fhash=1/Deployment", "a%2Fb/v1/Pod", "core/v1/%F0%9F%92%A3",
+    ],
+)  # fmt: skip
+async def it_has_nothing_of_what_is_not_there(viewer: SignedIn, path: str) -> None:
+    answer = await viewer.get(f"{ROOT}/{path}")
+    assert answer.status_code == 404
+
+
+async def it_is_for_those_who_are_signed_in(viewer: SignedIn) -> None:
+    answer = await ClientAs()("", Accept="application/json").get(f"{ROOT}/core/v1/Pod")
+    assert answer.status_code == 401
+
+
+async def it_is_kube_apiserver_that_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also about what is kept; and without kube-apiserver there is nothing."""
+    server = DevCluster(tmp_path)
+    server.start()
+    runtime = Runtime(kubeconfig=str(server.kubeconfig))
+    runtime.start()
+    use_host(runtime)
+    monkeypatch.setitem(CAST, VIEWER, lambda: FakeAccess(VIEWER))
+    viewer = ClientAs()(VIEWER, Accept="application/json")
+    url = f"{ROOT}/core/v1/Pod"
+    try:
+        await schema_of(viewer, url)
+        clusters = Embedded(server, tmp_path)
+        with ExitStack() as stack:
+            binding = f"{RBAC}/clusterrolebindings/system:discovery"
+            Clients(clusters, stack).admin().delete(binding).ok()
+        assert (await viewer.get(url)).status_code == 403
+        server.kill()
+        assert (await viewer.get(url)).status_code == 503
+    finally:
+        no_host()
+        runtime.stop()
+        server.stop()
