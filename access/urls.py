@@ -4,16 +4,30 @@ from django.http import Http404, HttpResponseBase
 from django.urls import path
 
 from access.rights.views import own_rights, rights
-from access.roles.deleting import delete
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
 from access.roles.listing import roles, workspace_roles
+from access.roles.places import level_of
 from access.roles.showing import role
 from access.roles.undoing import undo
+from console.ui.clusters import clusters
 from console.ui.http import ConsoleRequest
+from console.ui.kind import segment_of
+from console.views.actions import old_address
+from rbac.levels import TYPES
 
 app_name = "access"
-_ACTS = {"edit": edit, "delete": delete, "grant": grant, "revoke": revoke}
+
+
+async def _delete(
+    request: ConsoleRequest, level: str, name: str, namespace: str
+) -> HttpResponseBase:
+    """The old address of what is done at the object's."""
+    segment = segment_of(TYPES[level_of(level)].roles)
+    return await old_address(request, clusters.host, namespace, segment, name, "delete")
+
+
+_ACTS = {"edit": edit, "delete": _delete, "grant": grant, "revoke": revoke}
 
 
 async def act_on_role(

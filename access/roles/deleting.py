@@ -1,84 +1,96 @@
 """Deleting a role that nobody holds."""
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from access.roles.forms import MAX_ID
-from access.roles.places import find_role, level_of, list_url, may
-from access.roles.showing import nothing
+from access.roles.places import Role, informer_of, list_url, may, role_of
 from access.roles.undoing import clean, remember
-from access.roles.words import KINDS
-from access.roles.writing import write
-from console.kube.client import ObjectClient
-from console.kube.current import get_runtime
-from console.kube.errors import ApiError
-from console.ui.decisions import Denied
-from console.ui.http import ConsoleRequest
+from console.kube.arrival import arrives
+from console.kube.errors import NotFound
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Context, Delete, Done, Outcome, Refused
+from console.ui.clusters import HOST
+from console.ui.kind import Fact, ResourceKind
 from console.ui.text import visible
-from console.views import problems
-from console.views.errors import error_page
-from console.views.guard import access_of
-from console.views.page import page
 from rbac.builtin import Origin
 from rbac.holders import holders
-from rbac.levels import TYPES
+from rbac.levels import TYPES, Level, Place
 
 #: Holders that are named.
 MOST = 20
 
 
-@page("GET", "POST")
-async def delete(
-    request: ConsoleRequest, level: str, name: str, namespace: str = ""
-) -> HttpResponse:
-    """GET says what it means, POST (`uid`) does it. A role that somebody holds stays: bindings to nothing
-    would give whatever the next role of the name says."""
-    access = access_of(request)
-    found = find_role(access, level_of(level), namespace, name)
-    if found is None:
-        return nothing(request, name)
-    gvr, place = TYPES[found.place.level].roles, found.place
-    if not may(access, "delete", gvr, place, name):
-        raise Denied("delete", gvr, namespace)
-    if found.origin is not Origin.OWN:
-        return error_page(request, 403, _("This role is not yours to delete."))
-    held = list(dict.fromkeys(one.name for one in holders(get_runtime(), place, name)))
-    problem, status = "", 200
-    if request.method == "POST" and held:
-        status = 409
-    elif request.method == "POST":
-        uid = request.POST.get("uid", "")[:MAX_ID]
+@dataclass(frozen=True, kw_only=True)
+class DeleteRole(Delete):
+    """A role that somebody holds stays: bindings to nothing would give whatever the next role of the name
+    says. What is deleted on the host can be brought back for some minutes."""
 
-        async def do(client: ObjectClient, audit_id: str) -> None:
-            await client.delete(
-                gvr,
-                namespace=place.namespace,
-                name=name,
-                uid=uid or "-",
-                resource_version=found.entry.resource_version,
-                audit_id=audit_id,
-            )
+    level: Level
 
-        try:
-            await write(request, "delete", gvr, place, name, do)
-        except ApiError as error:
-            problem, status = problems.words(error), error.page_code
-        else:
-            what = _("deleted role %(name)s") % {"name": name}
-            before = clean(found.entry.original())
-            await remember(request, what, (place, name), gvr, before=before, after=None)
-            words = {"kind": KINDS[place.level], "name": name}
-            messages.success(request, _("Deleted %(kind)s %(name)s.") % words)
-            return HttpResponseRedirect(list_url(place))
-    may_see = may(access, "list", TYPES[place.level].bindings, place)
-    context = {
-        "role": found,
-        "kind": KINDS[place.level],
-        "held": len(held),
-        "names": [visible(one) for one in held[:MOST]] if may_see else [],
-        "uid": found.entry.projection.uid,
-        "error": problem,
-    }
-    return render(request, "access/roles/delete.html", context, status=status)
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return role_of(self.level, entry).origin is Origin.OWN
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("A role that somebody holds stays.")
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        role = entry.projection
+        found: list[Fact] = [(_("Rules"), str(role.rules))]
+        if role.workspace:
+            found.append((_("Workspace"), visible(role.workspace)))
+        return found
+
+    def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
+        """Roles of the platform and of workspaces have rights to others of their like."""
+        if access.cluster.name != HOST:
+            return False
+        entry = informer_of(gvr).store.get(key)
+        place = role_of(self.level, entry).place if entry is not None else Place(self.level)
+        return all(may(access, verb, gvr, place, key.name) for verb in ("get", "delete"))
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        role = self._found(access, gvr, key)
+        if role.origin is not Origin.OWN:
+            raise Refused(_("This role is not yours to delete."))
+        held = holders(access.cluster.runtime, role.place, role.name)
+        names = list(dict.fromkeys(visible(one.name) for one in held))
+        if not names:
+            return
+        if not may(access, "list", TYPES[self.level].bindings, role.place):
+            names = [_("somebody")]
+        text = _("This role is held by %(names)s. It can be deleted when nobody holds it.")
+        raise Refused(text % {"names": ", ".join(names[:MOST])})
+
+    async def run(self, context: Context) -> Outcome:
+        access, gvr, key = context.access, context.kind.gvr, context.key
+        role = self._found(access, gvr, key)
+        await context.client.delete(
+            gvr,
+            namespace=key.namespace,
+            name=key.name,
+            uid=context.uid,
+            resource_version=role.entry.resource_version,
+            audit_id=context.audit_id,
+        )
+        await arrives(access.cluster.runtime.informer(gvr), key, "")
+        text = _("Deleted %(kind)s %(name)s.") % context.words
+        if access.cluster.name != HOST:
+            return Done(text)
+        what = _("deleted role %(name)s") % {"name": role.name}
+        before = clean(role.entry.original())
+        place = role.place
+        await remember(context.request, what, (place, role.name), gvr, before=before, after=None)
+        return Done(text, list_url(place))
+
+    def _found(self, access: Access, gvr: GVR, key: Key) -> Role:
+        """Raises `NotFound`."""
+        entry = access.cluster.runtime.informer(gvr).store.get(key)
+        if entry is None:
+            raise NotFound(404, _("There is no role %(name)s.") % {"name": visible(key.name)})
+        return role_of(self.level, entry)

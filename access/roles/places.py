@@ -145,8 +145,13 @@ def find_role(access: Access, level: Level, namespace: str, name: str) -> Role |
     if not natively and level is not Level.WORKSPACE and level is not Level.GLOBAL:
         raise Denied("get", gvr, namespace)
     entry = informer_of(gvr).store.get(Key(namespace, name))
-    workspace = entry.projection.workspace if entry is not None and level is Level.WORKSPACE else ""
-    place = Place(level, workspace, namespace)
+    role = role_of(level, entry) if entry is not None else None
+    place = role.place if role is not None else Place(level, namespace=namespace)
     if not natively and not may_by_role(access, "get", gvr, place, name):
         raise Denied("get", gvr, namespace)
-    return Role(place, entry) if entry is not None else None
+    return role
+
+
+def role_of(level: Level, entry: Entry[Any]) -> Role:
+    workspace = entry.projection.workspace if level is Level.WORKSPACE else ""
+    return Role(Place(level, workspace, entry.key.namespace), entry)

@@ -32,7 +32,8 @@ from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
-from console.ui.links import detail_url
+from console.ui.kind import segment_of
+from console.ui.links import action_url, detail_url
 from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
 from console.ui.text import visible
@@ -242,5 +243,6 @@ def _buttons(access: Access, found: Role, origin: Origin) -> list[tuple[str, str
     if may(access, "create", gvr, place) and origin is not Origin.PROJECTED:
         buttons.append((_("Copy role"), new_url(place, found.name)))
     if origin is Origin.OWN and may(access, "delete", gvr, place, found.name):
-        buttons.append((_("Delete role"), found.act_url("delete")))
+        url = action_url("delete", HOST, segment_of(gvr), found.entry.key)
+        buttons.append((_("Delete role"), url))
     return buttons

@@ -1,19 +1,15 @@
 """Roles of the cluster."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access.roles.deleting import DeleteRole
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
-from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
+from rbac.levels import Level
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
 BUILT_IN = ("kubernetes.io/bootstrapping", "rbac-defaults")
@@ -69,13 +65,4 @@ class ClusterRoleKind(ResourceKind):
             get=origin,
         ),
     )
-    actions = (Delete(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        role: Role = entry.projection
-        afterwards = _("its bindings stay and grant nothing until there is such a role again")
-        if origin(role) == "kubernetes":
-            afterwards = _(
-                "kube-apiserver makes it again when it starts; until then parts may fail"
-            )
-        return [(_("Rules"), str(role.rules)), (_("Afterwards"), afterwards)]
+    actions = (DeleteRole(level=Level.CLUSTER),)

@@ -1,30 +1,16 @@
 """Roles of the platform."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access.roles.deleting import DeleteRole
 from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
-from console.kube.store import Entry
-from console.ui.access import Access
-from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.builtin import PLATFORM_ROLES
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeleteOwn(Delete):
-    """Not for the roles that the platform is built on."""
-
-    def exempt(self, access: Access, name: str) -> bool:
-        return name in PLATFORM_ROLES
+from rbac.levels import Level
 
 
 def origin(role: Role) -> str:
@@ -82,8 +68,4 @@ class GlobalRoleKind(ResourceKind):
             get=origin,
         ),
     )
-    actions = (DeleteOwn(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        afterwards = _("its bindings stay and grant nothing until there is such a role again")
-        return [(_("Rules"), str(entry.projection.rules)), (_("Afterwards"), afterwards)]
+    actions = (DeleteRole(level=Level.GLOBAL),)

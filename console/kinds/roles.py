@@ -1,15 +1,10 @@
 """Roles of projects."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access.roles.deleting import DeleteRole
 from console.kube.gvr import ROLES
 from console.kube.projections.roles import Role
-from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -19,8 +14,9 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
+from rbac.levels import Level
 
 
 @register
@@ -58,8 +54,4 @@ class RoleKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
     )
-    actions = (Delete(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        afterwards = _("its bindings stay and grant nothing until there is such a role again")
-        return [(_("Rules"), str(entry.projection.rules)), (_("Afterwards"), afterwards)]
+    actions = (DeleteRole(level=Level.PROJECT),)

@@ -1,20 +1,15 @@
 """Roles of workspaces."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access.roles.deleting import DeleteRole
 from console.kube.gvr import WORKSPACE_ROLES
 from console.kube.projections.roles import Role
-from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from rbac.levels import Level
 
 
 @register
@@ -61,12 +56,4 @@ class WorkspaceRoleKind(ResourceKind):
             get=lambda role: (role.workspace,),
         ),
     )
-    actions = (Delete(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        role: Role = entry.projection
-        afterwards = _("its bindings stay and grant nothing until there is such a role again")
-        return [
-            (_("Workspace"), visible(role.workspace) or _("none")),
-            (_("Afterwards"), afterwards),
-        ]
+    actions = (DeleteRole(level=Level.WORKSPACE),)

@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.client import MERGE_PATCH, UserClient
+from console.kube.client import MERGE_PATCH, ObjectClient
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -24,6 +24,7 @@ from console.ui.links import action_url
 from console.ui.text import visible
 
 if TYPE_CHECKING:
+    from console.ui.http import ConsoleRequest
     from console.ui.kind import Fact, ResourceKind
     from console.ui.subject import Subject
 
@@ -57,14 +58,16 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One object that something is done to, as the viewer. `uid`: that of the object that was shown.
-    `data`: what was filled in, as the form's `cleaned_data`. What `client` sends carries `audit_id`."""
+    """One object that something is done to, as the viewer; as the console where `by_console` says so.
+    `uid`: that of the object that was shown. `data`: what was filled in, as the form's `cleaned_data`.
+    What `client` sends carries `audit_id`."""
 
+    request: "ConsoleRequest"
     kind: "ResourceKind"
     key: Key
     uid: str
     access: Access
-    client: UserClient
+    client: ObjectClient
     audit_id: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -96,6 +99,13 @@ class Context:
     def words(self) -> dict[str, object]:
         """For sentences about it."""
         return {"kind": self.kind.singular, "name": visible(self.key.name)}
+
+
+class Refused(Exception):
+    """It cannot be done as things are; the text says why."""
+
+    #: The HTTP status of a page that tells of it.
+    page_code: ClassVar[int] = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,14 @@ class Action:
     async def available(self, entry: Entry[Any]) -> bool:
         """The same by all that is known, also in SQL: of one object, not for the rows of a list."""
         return self.applicable(entry)
+
+    def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
+        """True if the viewer may do it to the object by rights that Kubernetes cannot say. Then the
+        console does it for them, and lists do not offer it."""
+        return False
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        """Raises `Refused` if it cannot be done now for a reason that the object itself does not know."""
 
     @final
     def missing(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> Permission | None:

@@ -22,7 +22,7 @@ from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access, Doubting
-from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
+from console.ui.actions import Action, Context, Done, Follow, Link, Outcome, Refused
 from console.ui.clusters import Cluster
 from console.ui.decisions import Denied, check_seen, lacking
 from console.ui.detail import followed
@@ -30,7 +30,7 @@ from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
-from console.ui.places import DetailPlace, ListPlace, find_kind, find_place
+from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.statuses import status_response, success_response, wants_status
 from console.ui.subject import Subject
@@ -83,16 +83,10 @@ async def action_page(
     if kind is None or found is None or kind.view.namespaced is not bool(namespace):
         raise Http404
     access, key = access_of(request), Key(namespace, name)
-    check_seen(kind, access, key)
-    if not found.may(access, kind.gvr, key):
-        if not is_in_doubt(access):
-            raise lacking(
-                found.missing(access, kind.gvr, key) or found.needs[0], kind.gvr, namespace
-            )
-        # Rights that nobody can confirm now change nothing; that is not the same as having none.
-        return error_page(
-            request, 503, _("The cluster does not answer, so nothing can be done now.")
-        )
+    if not found.by_console(access, kind.gvr, key):
+        check_seen(kind, access, key)
+        if not found.may(access, kind.gvr, key):
+            return _lacking(request, kind, found, access, key)
     if isinstance(found, Link):
         return HttpResponseRedirect(found.url(cluster.name, kind.segment, key))
     back = _back(request, kind, cluster, found, key)
@@ -104,10 +98,25 @@ async def action_page(
     entry = await asked.entry()
     if entry is None:
         return _gone(asked)
+    try:
+        await found.check(access, kind.gvr, key)
+    except Refused as refused:
+        return error_page(request, refused.page_code, str(refused))
     if not await found.available(entry):
         return error_page(request, 409, _not_applicable())
     subject = await _subject(asked, entry)
     return _confirm(asked, subject, found.make_form(subject, None))
+
+
+def _lacking(
+    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, key: Key
+) -> HttpResponse:
+    """Raises `Denied`."""
+    if not is_in_doubt(access):
+        missing = action.missing(access, kind.gvr, key) or action.needs[0]
+        raise lacking(missing, kind.gvr, key.namespace)
+    # Rights that nobody can confirm now change nothing; that is not the same as having none.
+    return error_page(request, 503, _("The cluster does not answer, so nothing can be done now."))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -136,7 +145,8 @@ async def run_as_user(
     uid: str,
     data: Mapping[str, Any] | None = None,
 ) -> Outcome:
-    """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
+    """Raises `ApiError`, and `AuditUnavailable` and `Refused`; then nothing was sent."""
+    await action.check(access, kind.gvr, key)
     verb, subresource = action.recorded
     recorded = request_action(
         request,
@@ -146,13 +156,18 @@ async def run_as_user(
         name=key.name,
         subresource=subresource,
     )
-    client = access.cluster.runtime.as_user(access.identity)
+    runtime = access.cluster.runtime
+    natively = action.may(access, kind.gvr, key)
+    by_console = not natively and action.by_console(access, kind.gvr, key)
+    client = runtime.console if by_console else runtime.as_user(access.identity)
     async with record(recorded) as recording:
-        context = Context(kind, key, uid, access, client, recording.audit_id, data or {})
+        context = Context(request, kind, key, uid, access, client, recording.audit_id, data or {})
         return await action.run(context)
 
 
-def refusal_text(error: problems.Problem) -> str:
+def refusal_text(error: problems.Problem | Refused) -> str:
+    if isinstance(error, Refused):
+        return str(error)
     changed = _("It is not the one you saw: another one has taken its name since.")
     return problems.words(error, changed=changed)
 
@@ -174,7 +189,7 @@ async def _do(asked: Asked) -> HttpResponse:
     data = form.cleaned_data if form is not None else {}
     try:
         outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
-    except (ApiError, AuditUnavailable) as error:
+    except (ApiError, AuditUnavailable, Refused) as error:
         return await _refused(asked, form, uid, error)
     if isinstance(outcome, Done | Follow):
         return _done(asked, outcome)
@@ -195,7 +210,7 @@ def _done(asked: Asked, outcome: Done | Follow) -> HttpResponse:
 
 
 async def _refused(
-    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem
+    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem | Refused
 ) -> HttpResponse:
     """The form again, with the reason and with the `uid` that was sent: a second try must not take
     another object than the one that was shown."""
@@ -204,7 +219,7 @@ async def _refused(
     if wants_status(asked.request):
         return error_page(asked.request, error.page_code, refusal_text(error))
     code, text = error.page_code, refusal_text(error)
-    if form is not None:
+    if form is not None and not isinstance(error, Refused):
         problems.apply(error, form, text)
         text = ""
     return _confirm(asked, await _subject_or_none(asked), form, uid=uid, error=text, status=code)
@@ -244,6 +259,7 @@ def _confirm(
     if not action.asks:
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
+    natively = action.may(asked.access, kind.gvr, key)
     context = {
         "title": action.title(kind, visible(key.name)),
         "object_name": visible(key.name),
@@ -252,7 +268,8 @@ def _confirm(
         "action": action,
         "button": action.button(kind),
         "effect": action.effect(kind),
-        "command": visible(action.command(kind, key, _data(form))),
+        # What the console does for somebody they cannot do with kubectl.
+        "command": visible(action.command(kind, key, _data(form))) if natively else "",
         "facts": action.facts(kind, entry) if entry is not None else (),
         "notes": action.notes(subject) if subject is not None else (),
         "form": form,
@@ -295,6 +312,8 @@ def _back(
     for url in (request.GET.get("next", ""), came_from):
         place = find_place(url)
         if isinstance(place, ListPlace) and not place.spec.errors:
+            return place.url
+        if isinstance(place, PagePlace):
             return place.url
         if isinstance(place, DetailPlace):
             above = list_url(place.cluster.name, place.kind.segment, place.key.namespace)

@@ -15,7 +15,7 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
-from console.ui.actions import Action, Follow
+from console.ui.actions import Action, Follow, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
@@ -105,7 +105,7 @@ async def _result(
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
-    except (ApiError, AuditUnavailable) as error:
+    except (ApiError, AuditUnavailable, Refused) as error:
         return Result(name, "refused", refusal_text(error))
     followed = isinstance(outcome, Follow)
     url = detail_url(access.cluster.name, kind.segment, target.key) if followed else ""

@@ -32,6 +32,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 PLATFORM, SHOP = "/access/roles/global", "/access/roles/workspace"
 NEW_SHOP = "/access/roles/new/workspace?workspace=shop"
+SHOP_ROLES = "/clusters/host/workspaceroles.iam.kubesphere.io"
+DELETE_OWN = f"{SHOP_ROLES}/shop-own/actions/delete"
 VIEW, MANAGE = "role-template-view-projects", "role-template-manage-projects"
 
 
@@ -300,7 +302,7 @@ async def test_a_workspace_is_not_another_one(runtime: StaticRuntime) -> None:
         "/access/roles/new/global",
         "/access/roles/new/cluster",
         f"{SHOP}/other-admin/edit",
-        f"{SHOP}/other-admin/delete",
+        f"{SHOP_ROLES}/other-admin/actions/delete",
         f"{SHOP}/other-admin/grant",
         f"{PLATFORM}/platform-admin/grant",
     ):
@@ -493,8 +495,38 @@ async def test_built_in_roles_are_nobodys_to_change(runtime: StaticRuntime) -> N
         "/access/roles/project/web/operator",
     ):
         assert (await admin.post(f"{path}/edit", {})).status_code == 403, path
-        assert (await admin.post(f"{path}/delete", {})).status_code == 403, path
+        moved = await admin.post(f"{path}/delete", {})
+        assert moved.status_code == 307
+        uid = {"uid": f"uid-{path.rpartition('/')[2]}"}
+        for answer in (
+            await admin.get(moved["Location"]),
+            await admin.post(moved["Location"], uid),
+        ):
+            assert answer.status_code == 409, path
     assert writes(runtime) == []
+
+
+async def test_what_nobody_may_delete_is_offered_nowhere() -> None:
+    admin = await signed_in("admin")
+    for kind, own, others in (
+        ("globalroles.iam.kubesphere.io", ["keeper"], ["platform-admin", "platform-regular"]),
+        ("workspaceroles.iam.kubesphere.io", ["shop-inviter"], ["shop-admin", "other-admin"]),
+        ("clusterroles", ["reader"], ["system:node", "quarterdeck:workspacerole:shop-admin"]),
+    ):
+        text = text_of(await admin.get(f"/clusters/host/{kind}"))
+        links = {name: f'/{kind}/{name}/actions/delete"' in text for name in own + others}
+        assert links == {name: name in own for name in own + others}
+
+
+async def test_the_old_address_of_a_deletion_leads_to_the_new_one(own: dict[str, Any]) -> None:
+    alice = await signed_in("alice")
+    old = f"{SHOP}/shop-own/delete"
+    answer = await alice.get(f"{old}?next=/x")
+    assert (answer.status_code, answer["Location"]) == (302, f"{DELETE_OWN}?next=/x")
+    answer = await alice.post(old, {"uid": "uid-shop-own"})
+    assert (answer.status_code, answer["Location"]) == (307, DELETE_OWN)
+    answer = await alice.get("/access/roles/project/web/operator/delete")
+    assert answer["Location"] == "/clusters/host/projects/web/roles/operator/actions/delete"
 
 
 async def test_a_role_that_somebody_holds_stays(
@@ -503,16 +535,80 @@ async def test_a_role_that_somebody_holds_stays(
     alice = await signed_in("alice")
     page = f"{SHOP}/shop-own"
     await alice.post(f"{page}/grant", {"kind": "User", "subject": "charlie"})
-    answer = await alice.post(f"{page}/delete", {"uid": "uid-shop-own"})
-    assert answer.status_code == 409 and "charlie" in text_of(answer)
+    for answer in (
+        await alice.get(DELETE_OWN),
+        await alice.post(DELETE_OWN, {"uid": "uid-shop-own"}),
+    ):
+        assert answer.status_code == 409
+        assert "This role is held by charlie." in text_of(answer)
     assert "shop-own" in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_many_are_deleted_but_for_those_that_somebody_holds(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    targets = "uid-shop-inviter shop-inviter"
+    answer = await admin.post(
+        "/bulk/host/globalroles.iam.kubesphere.io/delete", {"targets": "uid-keeper keeper"}
+    )
+    text = b"".join([part async for part in answer.streaming_content]).decode()
+    assert "This role is held by carol." in text
+    assert "keeper" in runtime.console.of(GLOBAL_ROLES)
+    page = "/bulk/host/workspaceroles.iam.kubesphere.io/delete"
+    answer = await admin.post(page, {"targets": targets})
+    assert b"Deleted" in b"".join([part async for part in answer.streaming_content])
+    assert "shop-inviter" not in runtime.console.of(WORKSPACE_ROLES)
+
+
+async def test_who_deletes_a_role_and_what_the_trail_says(
+    runtime: StaticRuntime, own: dict[str, Any]
+) -> None:
+    uid = {"uid": "uid-shop-own"}
+    for who in ("charlie", "bob", "carol"):
+        other = await signed_in(who)
+        assert (await other.get(DELETE_OWN)).status_code == 403
+        answer = await other.post(DELETE_OWN, uid)
+        assert answer.status_code == 403 and "You may not" in text_of(answer)
+    assert writes(runtime) == [] and not await AuditRecord.objects.filter(verb="delete").aexists()
+    alice = await signed_in("alice")
+    answer = await alice.post(DELETE_OWN, {"uid": "other"}, Accept="application/json")
+    assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
+    assert "another one has taken its name" in answer.json()["message"]
+    answer = await alice.post(DELETE_OWN, uid, Accept="application/json")
+    assert (answer.status_code, answer.json()["status"]) == (200, "Success")
+    assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
+    rows = AuditRecord.objects.filter(verb="delete").order_by("time").select_related("outcome")
+    found = [
+        (one.actor, one.as_user, one.resource, one.name, one.outcome.code) async for one in rows
+    ]
+    alike = ("alice", "alice", "workspaceroles", "shop-own")
+    assert found == [(*alike, 409), (*alike, 200)]
+    # Kubernetes knows no right to roles of one workspace, so the console did it.
+    assert ("alice", "delete") not in runtime.notes  # type: ignore[attr-defined]
+
+
+async def test_a_project_role_is_deleted_as_the_user(runtime: StaticRuntime) -> None:
+    alice = await signed_in("alice")
+    await make(alice, "/access/roles/new/project?namespace=web", template=[])
+    url = "/clusters/host/projects/web/roles/dev/actions/delete"
+    uid = runtime.console.of(ROLES)["web/dev"]["metadata"]["uid"]
+    assert (await alice.post(url, {"uid": uid})).status_code == 302
+    assert "web/dev" not in runtime.console.of(ROLES)
+    assert ("alice", "delete") in runtime.notes  # type: ignore[attr-defined]
 
 
 async def test_a_deleted_role_comes_back(runtime: StaticRuntime, own: dict[str, Any]) -> None:
     alice = await signed_in("alice")
     page = f"{SHOP}/shop-own"
-    assert (await alice.post(f"{page}/delete", {"uid": "other"})).status_code == 409
-    assert (await alice.post(f"{page}/delete", {"uid": "uid-shop-own"})).status_code == 302
+    text = text_of(await alice.get(page))
+    assert f'href="{DELETE_OWN}"' in text
+    asked = text_of(await alice.get(f"{DELETE_OWN}?next={page}"))
+    assert f'class="button" href="{page}"' in asked and 'value="uid-shop-own"' in asked
+    assert "kubectl" not in asked
+    admin = await signed_in("admin")
+    assert "kubectl delete workspaceroles.iam.kubesphere.io" in text_of(await admin.get(DELETE_OWN))
+    assert (await alice.post(DELETE_OWN, {"uid": "other"})).status_code == 409
+    answer = await alice.post(f"{DELETE_OWN}?next={page}", {"uid": "uid-shop-own"})
+    assert (answer.status_code, answer["Location"]) == (302, "/workspaces/shop/roles")
     assert "shop-own" not in runtime.console.of(WORKSPACE_ROLES)
     assert "deleted role shop-own" in text_of(await alice.get("/workspaces/shop/roles"))
     assert (await alice.post("/access/roles/undo"))["Location"] == page
@@ -525,7 +621,7 @@ async def test_nothing_is_taken_back_that_is_more_than_one_holds_now(
 ) -> None:
     alice = await signed_in("alice")
     runtime.console.put(WORKSPACE_ROLES, {**own, "rules": [rule("*", "*", "*")]})
-    assert (await alice.post(f"{SHOP}/shop-own/delete", {"uid": "uid-shop-own"})).status_code == 302
+    assert (await alice.post(DELETE_OWN, {"uid": "uid-shop-own"})).status_code == 302
     binding = stored(runtime, WORKSPACE_ROLE_BINDINGS, "alice-shop-admin")
     less = {"roleRef": {**binding["roleRef"], "name": "shop-inviter"}}
     runtime.console.put(WORKSPACE_ROLE_BINDINGS, {**binding, **less})

@@ -92,8 +92,13 @@ def it_lets_nobody_delete_the_own_account() -> None:
 
 
 def it_offers_no_deletion_of_the_platform_s_own_roles() -> None:
-    assert may_delete(GLOBAL_ROLES, "alice", "shopkeepers")
-    assert not any(may_delete(GLOBAL_ROLES, "alice", name) for name in PLATFORM_ROLES)
+    kind = kinds.of(GLOBAL_ROLES)
+    assert kind is not None
+    delete = kind.shown_actions["delete"]
+    assert delete.applicable(entry(GLOBAL_ROLES, {"name": "shopkeepers"}))
+    assert not any(
+        delete.applicable(entry(GLOBAL_ROLES, {"name": name})) for name in PLATFORM_ROLES
+    )
 
 
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
