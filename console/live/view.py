@@ -19,10 +19,10 @@ from console.live.chip import Chip
 from console.live.hub import Heard
 from console.live.mailbox import Mail
 from console.ui.access import Access
-from console.ui.decisions import readable
 from console.ui.freshness import LiveState
 from console.ui.meters import METRICS
 from console.ui.rows import Row
+from console.ui.selection import ListQuery
 from console.ui.table import Table, find_row, rows, shape_of
 from console.ui.viewspec import ViewSpec
 
@@ -100,10 +100,10 @@ class LiveView:
         self.reshaped = False
         if not self.synced:
             return []
-        old = self._table
-        if old is not None and not anew and not self._concerns(mail, access):
+        old, query = self._table, ListQuery.of(self._spec, access)
+        if old is not None and not anew and not self._concerns(mail, query):
             return []
-        table = self._table = rows(self._spec, access, self.informer)
+        table = self._table = rows(query, self.informer)
         self._drawn.clear()
         self.reshaped = old is not None and _shape(old) != _shape(table)
         if old is None or self.reshaped:
@@ -111,7 +111,7 @@ class LiveView:
             return []
         had = _Had(self._rows, _order(old), _summary(old), _pager(old))
         look = None if mail.overflow or mail.state or mail.types else mail.keys
-        changed, gone = self._compare(had, table, access, look)
+        changed, gone = self._compare(had, table, query, look)
         self._keep(table, changed, gone)
         return self._frames(had, table, changed, gone)
 
@@ -128,12 +128,11 @@ class LiveView:
         if shape_of(known.etag) != _shape(table):
             return None
         had = _Had(known.rows, tuple(known.rows))
-        changed, gone = self._compare(had, table, access, None)
+        changed, gone = self._compare(had, table, ListQuery.of(self._spec, access), None)
         return self._frames(had, table, changed, gone)
 
-    def _concerns(self, mail: Mail, access: Access) -> bool:
-        namespaces = self._spec.namespaces
-        allowed = readable(self._spec.kind, access, namespaces)
+    def _concerns(self, mail: Mail, query: ListQuery) -> bool:
+        namespaces, allowed = self._spec.namespaces, query.readable
         if mail.overflow or mail.state or mail.types:
             return True
         return any(
@@ -141,7 +140,7 @@ class LiveView:
         )
 
     def _compare(
-        self, had: _Had, table: Table, access: Access, look: Collection[Key] | None
+        self, had: _Had, table: Table, query: ListQuery, look: Collection[Key] | None
     ) -> tuple[list[Row], list[str]]:
         """The rows that look different now, wherever they stand, and the keys of those that are gone.
 
@@ -156,7 +155,7 @@ class LiveView:
             key = _object_key(text)
             if look is not None and key not in look:
                 continue
-            row = find_row(self._spec, key, access, self.informer)
+            row = find_row(query, key, self.informer)
             if row is None:
                 gone.append(text)
             elif row.signature != had.rows[text]:

@@ -101,11 +101,11 @@ def check_seen(kind: ResourceKind, access: Access, key: Key) -> None:
         raise Denied("list", kind.gvr, key.namespace)
 
 
-def readable_namespaces(
-    kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()
+def whole_namespaces(
+    kind: ResourceKind, found: Readable, wanted: tuple[str, ...] = ()
 ) -> frozenset[str] | None:
-    """As `readable`, for those who do nothing with single objects, so that these grant nothing."""
-    found = readable(kind, access, wanted)
+    """The namespaces of `found` alone: a right to single objects is none to list. None: every one. Raises
+    `Denied` as `readable` does."""
     if found.namespaces is None:
         return None
     for namespace in wanted if kind.scope is Scope.NAMESPACED else ():

@@ -29,12 +29,12 @@ class Links:
     named where nobody follows them; `waits_for` are the types whose first list has not come."""
 
     def __init__(self, access: Access) -> None:
-        self._access = access
+        self.access = access
         self._looks: dict[str, _Look] = {}
         self.waits_for: set[GVR] = set()
 
     def to(self, target: Target | None) -> Linked:
-        url = target_url(self._access.cluster.name, target) if target is not None else ""
+        url = target_url(self.access.cluster.name, target) if target is not None else ""
         if target is None or not url:
             return Linked()
         look = self._looks.get(target.segment)
@@ -50,11 +50,11 @@ class Links:
         )
 
     def _look(self, segment: str) -> _Look:
-        kind = self._access.cluster.kinds.find(segment)
+        kind = self.access.cluster.kinds.find(segment)
         if kind is None:
             return _is_coming
         try:
-            allowed = readable(kind, self._access)
+            allowed = readable(kind, self.access)
         except Denied:
             return _nobody_knows
         return partial(self._there, kind, allowed)
@@ -66,7 +66,7 @@ class Links:
         if not allowed.sees(key):
             return None
         try:
-            informer = self._access.cluster.runtime.informer(kind.gvr)
+            informer = self.access.cluster.runtime.informer(kind.gvr)
         except UnknownKind:
             # Never cached: its page reads it as the viewer, and says if there is none.
             return kind.private or None
@@ -119,16 +119,15 @@ def types_of(segments: Iterable[str]) -> Iterator[GVR]:
 
 
 async def prepare_links(
-    kind: ResourceKind, access: Access, entries: Iterable[Entry[Any]], *, seconds: float
+    kind: ResourceKind, links: Links, entries: Iterable[Entry[Any]], *, seconds: float
 ) -> None:
     """Waits for the first lists of what rows of these objects lead to, but no longer than that."""
-    runtime = access.cluster.runtime
+    runtime = links.access.cluster.runtime
     running = runtime.informers()
     types = set(linked_types(kind))
     if all(gvr in running and running[gvr].freshness.synced for gvr in types):
         # Nearly always, and every page asks.
         return
-    links = Links(access)
     for entry in entries:
         links.of(kind.columns, entry)
     await asyncio.gather(*(runtime.wait_synced(gvr, timeout=seconds) for gvr in links.waits_for))

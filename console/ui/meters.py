@@ -78,9 +78,3 @@ def reach_of(kind: ResourceKind, access: Access) -> Reach | None:
     if kind.gvr == NODES:
         return Reach(NODES, usage, None if sees_node_usage(access) else frozenset())
     return Reach(kind.gvr, usage, usage_namespaces(access))
-
-
-def meter_of(kind: ResourceKind, access: Access) -> Meter | None:
-    """What is known now; None as for `reach_of`."""
-    reach = reach_of(kind, access)
-    return reach.now() if reach is not None else None

@@ -17,7 +17,7 @@ from console.kube.gvr import GVR, Key
 from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.columns import SEGMENTS
-from console.ui.decisions import check_seen, readable
+from console.ui.decisions import check_seen
 from console.ui.following import Following
 from console.ui.kind import ResourceKind
 from console.ui.linked import linked_types, types_of
@@ -73,8 +73,7 @@ class ListPlace:
         return self.spec.namespaces
 
     def rights(self, access: Access) -> Hashable:
-        readable(self.kind, access, self.spec.namespaces)
-        return rights_key(self.kind, access), reach_of(self.kind, access)
+        return rights_key(self.kind, access, self.namespaces), reach_of(self.kind, access)
 
 
 @dataclass(frozen=True, slots=True)

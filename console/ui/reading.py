@@ -17,7 +17,7 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, readable_namespaces
+from console.ui.decisions import Denied, Readable, readable, whole_namespaces
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 
@@ -50,10 +50,12 @@ def objects_of(
     access: Access,
     namespaces: tuple[str, ...] = (),
     key: Key | None = None,
+    allowed: Readable | None = None,
 ) -> Iterator[Informer[Any]]:
     """What holds the kind's objects, of these namespaces at least, whether or not they are there yet.
 
     `key`: one that the viewer may see (`check_seen`) is enough, for whoever may not list the others.
+    `allowed`: what they may list, where that is decided already.
 
     Raises `UnknownKind` for a type that is gone and, for what is read as the viewer, `Denied` and
     `TooManyProjects`.
@@ -62,21 +64,25 @@ def objects_of(
     if shared is not None:
         yield shared
         return
-    with _as_viewer(kind, access, namespaces, key) as found:
+    with _as_viewer(kind, access, namespaces, key, allowed) as found:
         yield found
 
 
 def _as_viewer(
-    kind: ResourceKind, access: Access, namespaces: tuple[str, ...], key: Key | None
+    kind: ResourceKind,
+    access: Access,
+    namespaces: tuple[str, ...],
+    key: Key | None,
+    allowed: Readable | None,
 ) -> LiveList[Any]:
     runtime = access.cluster.runtime
     try:
-        allowed = readable_namespaces(kind, access, namespaces)
+        whole = whole_namespaces(kind, allowed or readable(kind, access), namespaces)
     except Denied:
         if key is None:
             raise
         return runtime.live_object(kind.gvr, access.identity, key)
-    wanted = namespaces or (("",) if allowed is None else tuple(sorted(allowed)))
+    wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
     if len(wanted) > MOST_PROJECTS:
         text = _("These are read in at most %(count)s projects at a time. Choose some.")
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
@@ -89,6 +95,7 @@ async def listed(
     access: Access,
     namespaces: tuple[str, ...] = (),
     key: Key | None = None,
+    allowed: Readable | None = None,
     *,
     seconds: float,
 ) -> AsyncIterator[Informer[Any]]:
@@ -98,7 +105,7 @@ async def listed(
     """
     if not kind.private:
         await access.cluster.runtime.wait_synced(kind.gvr, timeout=seconds)
-    with objects_of(kind, access, namespaces, key) as informer:
+    with objects_of(kind, access, namespaces, key, allowed) as informer:
         if isinstance(informer, LiveList):
             try:
                 await informer.wait(timeout=seconds)

@@ -9,12 +9,12 @@ from console.ui.kind import ResourceKind
 from console.ui.linked import leads_anywhere, linked_types
 
 
-def rights_key(kind: ResourceKind, access: Access) -> Hashable:
+def rights_key(kind: ResourceKind, access: Access, wanted: tuple[str, ...] = ()) -> Hashable:
     """Equal for two viewers only if they may see and do the same to objects of the kind.
 
-    Decided anew at each call. Raises `Denied` for whoever may see nothing.
+    Decided anew at each call. Raises `Denied` as `readable` does.
     """
-    return (readable(kind, access), *_parts(kind, access))
+    return (readable(kind, access, wanted), *_parts(kind, access))
 
 
 def listable(gvr: GVR, access: Access) -> Hashable:

@@ -8,14 +8,16 @@ the rights are part of its name.
 """
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Store
 from console.ui.access import Access
-from console.ui.decisions import readable
-from console.ui.meters import reach_of
+from console.ui.decisions import Readable, readable
+from console.ui.linked import Links
+from console.ui.meters import Meter, Reach, reach_of
 from console.ui.ordered import ALL, OrderedView, Question, Selection
 from console.ui.shelf import Shelf
 from console.ui.viewspec import ViewSpec
@@ -29,14 +31,39 @@ QUICK = 500
 _shelf: Shelf[tuple[Store[Any], Question], OrderedView] = Shelf(places=PLACES, room=ROOM, idle=IDLE)
 
 
-def select(spec: ViewSpec, access: Access, informer: Informer[Any], part: slice = ALL) -> Selection:
-    """The part of a list, by positions from 0. Raises `Denied`. `spec` has no errors."""
-    return _view(spec, access, informer).read(part, descending=spec.descending)
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A list as a viewer asked for it, and what they may see of it: decided by `of`, once for one answer,
+    and never kept for another.
+
+    `reach`: whose usage they may know, None where none is shown. `links`: what its cells lead to.
+    """
+
+    spec: ViewSpec
+    access: Access
+    readable: Readable
+    reach: Reach | None
+    links: Links
+
+    @classmethod
+    def of(cls, spec: ViewSpec, access: Access) -> "ListQuery":
+        """Raises `Denied`."""
+        allowed = readable(spec.kind, access, spec.namespaces)
+        return cls(spec, access, allowed, reach_of(spec.kind, access), Links(access))
+
+    def meter(self) -> Meter | None:
+        """What is known of usage now."""
+        return self.reach.now() if self.reach is not None else None
 
 
-async def prepare(spec: ViewSpec, access: Access, informer: Informer[Any]) -> None:
-    """Makes `select` quick, in another thread if that takes long. Raises `Denied`."""
-    await brought_up(_view(spec, access, informer))
+def select(query: ListQuery, informer: Informer[Any], part: slice = ALL) -> Selection:
+    """The part of a list, by positions from 0. The query has no errors."""
+    return _view(query, informer).read(part, descending=query.spec.descending)
+
+
+async def prepare(query: ListQuery, informer: Informer[Any]) -> None:
+    """Makes `select` quick, in another thread if that takes long."""
+    await brought_up(_view(query, informer))
 
 
 class Followed(Protocol):
@@ -51,10 +78,9 @@ async def brought_up(followed: Followed) -> None:
         await asyncio.to_thread(followed.catch_up)
 
 
-def _view(spec: ViewSpec, access: Access, informer: Informer[Any]) -> OrderedView:
+def _view(query: ListQuery, informer: Informer[Any]) -> OrderedView:
     store = informer.store
-    allowed = readable(spec.kind, access, spec.namespaces)
-    question = Question.of(spec, allowed, reach_of(spec.kind, access))
+    question = Question.of(query.spec, query.readable, query.reach)
     if isinstance(informer, LiveList):
         # The store is one viewer's and ends with the page: nothing of it stays behind.
         return OrderedView(store, question)

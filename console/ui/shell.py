@@ -28,7 +28,7 @@ THEME_COOKIE = "theme"
 #: Viewers whose namespaces are kept.
 VIEWERS = 500
 
-_Reach = tuple[bool, frozenset[str]]
+_Reach = tuple[bool, bool, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,11 @@ def theme_of(request: HttpRequest) -> str:
 def known_namespaces(access: Access) -> frozenset[str] | None:
     """All namespaces of the cluster, for a viewer who may list them. None for others: to see objects in
     every namespace is not to know which there are. None too while nobody knows them."""
-    if not access.can("list", NAMESPACES):
-        return None
-    informer = access.cluster.runtime.informers().get(NAMESPACES)
+    return _all_of(access.cluster) if access.can("list", NAMESPACES) else None
+
+
+def _all_of(cluster: Cluster) -> frozenset[str] | None:
+    informer = cluster.runtime.informers().get(NAMESPACES)
     if informer is None or not informer.freshness.synced:
         return None
     return _names(informer.store, informer.store.version)
@@ -99,15 +101,15 @@ def visible_namespaces(access: Access) -> tuple[str, ...]:
     standing = access.standing()
     # An Access with a standing can be compared.
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
-    everywhere, found = reach(tuple(access.cluster.kinds.declared), access, standing)
-    known = known_namespaces(access) if everywhere else None
+    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    known = _all_of(access.cluster) if everywhere and lists else None
     return _in_order(found if known is None else known)
 
 
 @lru_cache(VIEWERS)
 def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> _Reach:
-    """Whether the viewer may list anything in every namespace, and the names of others. The same for as
-    long as `standing` is."""
+    """Whether the viewer may list anything in every namespace, whether the namespaces, and the names of
+    others. The same for as long as `standing` is."""
     everywhere, found = False, set[str]()
     for kind in known:
         # A right to types that are in no namespace says nothing about any.
@@ -119,7 +121,7 @@ def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) 
             continue
         names = access.names_where("list", kind.gvr)
         found |= allowed | {key.namespace for key in names if key.namespace}
-    return everywhere, frozenset(found)
+    return everywhere, access.can("list", NAMESPACES), frozenset(found)
 
 
 def live_of(cluster: Cluster) -> LiveState:

@@ -18,18 +18,17 @@ from console.kube.private import PRIVATE
 from console.ui.access import Access
 from console.ui.actions import BULK, Permission
 from console.ui.columns import Align
-from console.ui.decisions import Denied, Readable, readable
+from console.ui.decisions import Denied, Readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
 from console.ui.kind import KindView, ResourceKind, Scope
-from console.ui.linked import Links
 from console.ui.links import bulk_url
-from console.ui.meters import Meter, meter_of
+from console.ui.meters import Meter
 from console.ui.pager import Pager, make_pager, page_count
 from console.ui.picker import Picker, column_picker
 from console.ui.reading import cut_of
 from console.ui.rows import Row, make_row, short_hash
-from console.ui.selection import select
+from console.ui.selection import ListQuery, select
 from console.ui.states import (
     StateBlock,
     bad_input_block,
@@ -97,41 +96,38 @@ class Table:
 
 
 def rows(
-    spec: ViewSpec,
-    access: Access,
-    informer: Informer[Any],
-    *,
-    namespaces: Collection[str] | None = None,
+    query: ListQuery, informer: Informer[Any], *, namespaces: Collection[str] | None = None
 ) -> Table:
-    """The list that `spec` asks for. Raises `Denied`; bad input and a cold cache are a `state`.
+    """The list that is asked for. Bad input and a cold cache are a `state`.
 
     `namespaces`: all that exist, None where nobody knows and for viewers who may not know; used only for
     those who may see the objects of all.
     """
-    allowed = readable(spec.kind, access, spec.namespaces)
-    choices = _choices(allowed, informer, namespaces)
+    spec, access = query.spec, query.access
+    choices = _choices(query.readable, informer, namespaces)
     live = live_state(informer)
     if spec.errors:
         return _without_rows(spec, bad_input_block(spec), live, choices, url="")
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
-    selection = select(spec, access, informer, shown_part(spec))
+    selection = select(query, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
-    meter = meter_of(spec.kind, access)
+    meter = query.meter()
     columns = _headers(spec, metered=_works(meter))
     # Most viewers' rights need not be looked at for each row.
     everywhere = frozenset(
         action.name for action in spec.kind.actions if action.missing(access, spec.kind.gvr) is None
     )
-    links = Links(access)
     shown = tuple(
-        make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere, links)
+        make_row(
+            spec.kind, spec.cluster, access, entry, spec.columns, meter, everywhere, query.links
+        )
         for entry in selection.entries
     )
     total = selection.total
     tally = make_tally(spec, selection.tally)
-    unknown = _unknown(spec, namespaces) if allowed.namespaces is None else ()
+    unknown = _unknown(spec, namespaces) if query.readable.namespaces is None else ()
     return Table(
         cluster=spec.cluster,
         kind=spec.kind.view,
@@ -148,7 +144,7 @@ def rows(
         pager=make_pager(spec, total),
         state=_state(spec, total, unknown),
         freshness=live,
-        bulk=_bulk(spec, access),
+        bulk=_bulk(query),
         cut=cut_of(informer),
     )
 
@@ -170,15 +166,15 @@ def _choices(
     return frozenset(map(str, indexes_of(informer.store).by_namespace.values())) - {""}
 
 
-def _bulk(spec: ViewSpec, access: Access) -> tuple[BulkItem, ...]:
+def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
     """What the viewer may do to some object of the kind that the cache may have."""
-    kind = spec.kind
+    kind, access = query.spec.kind, query.access
     if kind.gvr in PRIVATE:
         return ()
     return tuple(
         BulkItem(
             action.label,
-            bulk_url(action.name, spec.cluster, kind.segment),
+            bulk_url(action.name, query.spec.cluster, kind.segment),
             action.danger,
             action.icon,
         )
@@ -203,21 +199,19 @@ def denied_table(spec: ViewSpec, denied: Denied) -> Table:
     )
 
 
-def unread_table(spec: ViewSpec, access: Access) -> Table:
+def unread_table(spec: ViewSpec, allowed: Readable) -> Table:
     """The list that cannot be read as it was asked for: its frame, and what `spec.errors` say."""
-    choices = readable(spec.kind, access, spec.namespaces).reached
-    return _without_rows(spec, bad_input_block(spec), LiveState("off"), choices, url="")
+    block = bad_input_block(spec)
+    return _without_rows(spec, block, LiveState("off"), allowed.reached, url="")
 
 
-def find_row(spec: ViewSpec, key: Key, access: Access, informer: Informer[Any]) -> Row | None:
-    """One object as a row, wherever it stands in the list; None if it is gone. Raises `Denied`."""
-    if not readable(spec.kind, access, spec.namespaces).sees(key):
-        return None
-    entry = informer.store.get(key)
+def find_row(query: ListQuery, key: Key, informer: Informer[Any]) -> Row | None:
+    """One object as a row, wherever it stands in the list; None if it is gone."""
+    entry = informer.store.get(key) if query.readable.sees(key) else None
     if entry is None:
         return None
-    meter = meter_of(spec.kind, access)
-    return make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter)
+    spec, access, meter = query.spec, query.access, query.meter()
+    return make_row(spec.kind, spec.cluster, access, entry, spec.columns, meter, links=query.links)
 
 
 def _without_rows(

@@ -20,12 +20,11 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import BULK, Action
 from console.ui.clusters import Cluster
-from console.ui.decisions import Readable, readable
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
 from console.ui.reading import TooManyProjects, listed
-from console.ui.selection import prepare, select
+from console.ui.selection import ListQuery, prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.views.bulkrun import Target, written
@@ -59,10 +58,10 @@ async def bulk_page(
     if spec is None:
         return error_page(request, 400, _("There is no list at this address."))
     try:
-        allowed = readable(kind, access)
+        query = ListQuery.of(spec, access)
         if "targets" in request.POST:
             return _go(request, spec, found, access)
-        entries = await _asked(request, spec, access, allowed)
+        entries = await _asked(request, query)
     except TooManyProjects as error:
         return error_page(request, 400, str(error))
     return _ask(request, spec, found, access, entries)
@@ -79,31 +78,28 @@ def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> V
     return place.spec
 
 
-async def _asked(
-    request: ConsoleRequest, spec: ViewSpec, access: Access, allowed: Readable
-) -> list[Entry[Any]]:
+async def _asked(request: ConsoleRequest, query: ListQuery) -> list[Entry[Any]]:
     """The objects that were chosen and that the viewer may see; what is not there is left out."""
-    if spec.kind.private:
+    kind, namespaces = query.spec.kind, query.spec.namespaces
+    if kind.private:
         raise Http404
-    reading = listed(spec.kind, access, spec.namespaces, seconds=FIRST_LIST_WAIT)
+    reading = listed(
+        kind, query.access, namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
+    )
     async with reading as informer:
-        return await _chosen(request, spec, access, allowed, informer)
+        return await _chosen(request, query, informer)
 
 
 async def _chosen(
-    request: ConsoleRequest,
-    spec: ViewSpec,
-    access: Access,
-    allowed: Readable,
-    informer: Informer[Any],
+    request: ConsoleRequest, query: ListQuery, informer: Informer[Any]
 ) -> list[Entry[Any]]:
     if request.POST.get("all") == "1":
-        await prepare(spec, access, informer)
-        return list(select(spec, access, informer, slice(0, MOST + 1)).entries)
+        await prepare(query, informer)
+        return list(select(query, informer, slice(0, MOST + 1)).entries)
     chosen = map(unquote, request.POST.get("keys", "").splitlines())
     lines = [*request.POST.getlist("key"), *chosen]
-    keys = dict.fromkeys(_key(spec.kind, line) for line in lines[: 2 * MOST] if line.strip())
-    found = (informer.store.get(key) for key in keys if allowed.sees(key))
+    keys = dict.fromkeys(_key(query.spec.kind, line) for line in lines[: 2 * MOST] if line.strip())
+    found = (informer.store.get(key) for key in keys if query.readable.sees(key))
     return [entry for entry in found if entry is not None]
 
 

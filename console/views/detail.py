@@ -27,7 +27,7 @@ from console.ui.export import item
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.freshness import live_state
 from console.ui.http import ConsoleRequest
-from console.ui.linked import prepare_links
+from console.ui.linked import Links, prepare_links
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
@@ -104,7 +104,7 @@ async def _shown(
         await prepare_menu(access.cluster)
     entry = informer.store.get(place.key)
     if entry is not None:
-        await prepare_links(place.kind, access, [entry], seconds=FIRST_LIST_WAIT)
+        await prepare_links(place.kind, Links(access), [entry], seconds=FIRST_LIST_WAIT)
     found = detail(place, access, informer, informers_for(place, access))
     return _drawn(request, found) if found is not None else _missing(request, place, fmt, informer)
 

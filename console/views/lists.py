@@ -16,17 +16,16 @@ from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.columns import UsageColumn
-from console.ui.decisions import Denied, readable
+from console.ui.decisions import Denied
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.linked import prepare_links
-from console.ui.meters import meter_of
 from console.ui.nav import prepare_menu
 from console.ui.pages import page
 from console.ui.places import find_kind
 from console.ui.reading import TooManyProjects, cut_of, listed
-from console.ui.selection import prepare, select
+from console.ui.selection import ListQuery, prepare, select
 from console.ui.shell import known_namespaces
 from console.ui.states import denied_text
 from console.ui.statuses import status_response
@@ -58,39 +57,41 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
     spec = ViewSpec.parse(kind, request.GET, cluster=cluster.name)
     try:
         # Before the informer: nobody makes the console watch what they may not see.
-        readable(kind, access, spec.namespaces)
-        reading = listed(kind, access, spec.namespaces, seconds=FIRST_LIST_WAIT)
+        query = ListQuery.of(spec, access)
+        reading = listed(
+            kind, access, spec.namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
+        )
         async with reading as informer:
-            return await _answer(request, spec, access, informer, fmt)
+            return await _answer(request, query, informer, fmt)
     except Denied as denied:
         return _denied(request, spec, denied, fmt)
     except TooManyProjects as error:
         spec = replace(spec, errors=(FieldError("namespace", str(error)),))
         if fmt != "html":
             return _bad_data(spec)
-        return _drawn(request, unread_table(spec, access))
+        return _drawn(request, unread_table(spec, query.readable))
     except UnknownKind as error:
         # Its definition went between two looks.
         raise Http404 from error
 
 
 async def _answer(
-    request: ConsoleRequest, spec: ViewSpec, access: Access, informer: Informer[Any], fmt: str
+    request: ConsoleRequest, query: ListQuery, informer: Informer[Any], fmt: str
 ) -> HttpResponseBase:
-    """Raises `Denied`."""
+    spec, access = query.spec, query.access
     if not spec.errors and informer.freshness.synced:
         if spec.kind.measured:
             by_usage = isinstance(spec.kind.sortable.get(spec.sort_column), UsageColumn)
             await access.cluster.usage.wait(timeout=FIRST_LIST_WAIT, fresh=by_usage)
-        await prepare(spec, access, informer)
+        await prepare(query, informer)
         if fmt == "html":
-            entries = select(spec, access, informer, shown_part(spec)).entries
-            await prepare_links(spec.kind, access, entries, seconds=FIRST_LIST_WAIT)
+            entries = select(query, informer, shown_part(spec)).entries
+            await prepare_links(spec.kind, query.links, entries, seconds=FIRST_LIST_WAIT)
     if fmt != "html":
-        return _data(spec, access, informer, fmt)
+        return _data(query, informer, fmt)
     if not is_fragment(request):
         await prepare_menu(access.cluster)
-    return _drawn(request, rows(spec, access, informer, namespaces=_namespaces(access)))
+    return _drawn(request, rows(query, informer, namespaces=_namespaces(access)))
 
 
 def _namespaces(access: Access) -> frozenset[str] | None:
@@ -136,8 +137,9 @@ def _denied(request: ConsoleRequest, spec: ViewSpec, denied: Denied, fmt: str) -
 
 
 def _data(
-    spec: ViewSpec, access: Access, informer: Informer[Any], fmt: str
+    query: ListQuery, informer: Informer[Any], fmt: str
 ) -> HttpResponse | StreamingHttpResponse:
+    spec = query.spec
     if spec.errors:
         return _bad_data(spec)
     if not informer.freshness.synced:
@@ -145,9 +147,9 @@ def _data(
         response = status_response(503, text)
         response["Retry-After"] = str(RETRY_AFTER)
         return response
-    selection = select(spec, access, informer, exported(spec))
-    meter, cut = meter_of(spec.kind, access), cut_of(informer) is not None
-    content = stream(spec, selection, fmt, meter=meter, cut=cut)
+    selection = select(query, informer, exported(spec))
+    cut = cut_of(informer) is not None
+    content = stream(spec, selection, fmt, meter=query.meter(), cut=cut)
     data = StreamingHttpResponse(content, content_type=FORMATS[fmt])
     if fmt != "json":
         name = content_disposition_header(True, f"{spec.kind.segment}.{fmt}")

@@ -39,6 +39,7 @@ from console.ui.panels.standard import tabs_of
 from console.ui.places import find_list
 from console.ui.reading import objects_of
 from console.ui.registry import kinds
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from console.ui.text import dom_id
 from rbac.current import use_host
@@ -301,7 +302,7 @@ async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -
     place = find_list(url)
     if place is not None:
         with objects_of(kind, access, place.spec.namespaces) as informer:
-            table = rows(place.spec, access, informer)
+            table = rows(ListQuery.of(place.spec, access), informer)
         await browser.return_with(table)
     else:
         await browser.say(json.dumps({"subscribe": url, "etag": "", "lang": "en", "rows": []}))

@@ -18,6 +18,7 @@ from console.live.limits import SocketCap
 from console.live.pacer import Pacer
 from console.live.routing import websocket_application
 from console.ui.places import find_list
+from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
 from rbac.current import no_host, use_host
 from tests.ui.support import FakeAccess, namespace, small_world
@@ -111,7 +112,7 @@ class Browser:
         assert self.access is not None
         place = find_list(url)
         assert place is not None
-        return rows(place.spec, self.access, get_runtime().informer(PODS))
+        return rows(ListQuery.of(place.spec, self.access), get_runtime().informer(PODS))
 
     async def html(self) -> str:
         frame = await self.frame()

@@ -12,6 +12,7 @@ from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.live.screens import get_screens
 from console.ui.places import find_list
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import use_host
 from tests.live.conftest import URL, Browsers
@@ -23,7 +24,7 @@ def row_html(informer: Informer[Any], key: str, lang: str = "en") -> str:
     place = find_list(URL)
     assert place is not None
     with translation.override(lang):
-        table = rows(place.spec, admin(), informer)
+        table = rows(ListQuery.of(place.spec, admin()), informer)
         row = next(row for row in table.rows if row.key == key)
         return render_to_string("ui/_row.html", {"row": row})
 

@@ -11,6 +11,7 @@ from console.kube.projections.custom import decoder_of
 from console.kube.runtime import StaticRuntime
 from console.live.screens import get_screens
 from console.ui.places import find_list
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from rbac.current import no_host
 from tests.kinds.test_custom_kinds import WIDGETS, World, column, definition, widget
@@ -50,7 +51,9 @@ async def follow(browser: Browser) -> None:
     """As a page that was loaded just now."""
     place = find_list(URL)
     assert place is not None
-    await browser.subscribe(URL, rows(place.spec, admin(), get_runtime().informer(WIDGETS)).etag)
+    await browser.subscribe(
+        URL, rows(ListQuery.of(place.spec, admin()), get_runtime().informer(WIDGETS)).etag
+    )
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()
 

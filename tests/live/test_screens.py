@@ -17,6 +17,7 @@ from console.live.view import Known
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.places import find_list
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.live.conftest import URL, Browser, Browsers
 from tests.ui.support import FakeAccess, admin, alice, pod
@@ -198,7 +199,7 @@ async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], a
     place = find_list(URL)
     assert place is not None
     screens, first, second = get_screens(), Watcher(), Watcher()
-    known = Known(rows(place.spec, admin(), pods).etag)
+    known = Known(rows(ListQuery.of(place.spec, admin()), pods).etag)
     for watcher in (first, second):
         screens.show(watcher, place, "en", known)
     shared = first.screen

@@ -13,10 +13,11 @@ from console.live.mailbox import Mail
 from console.live.view import Known, LiveView
 from console.ui.decisions import Denied
 from console.ui.places import find_list
+from console.ui.selection import ListQuery
 from console.ui.table import Table, rows, shape_of
 from console.ui.viewspec import ViewSpec
 from tests.live.conftest import URL
-from tests.ui.support import FakeAccess, admin, charlie, pod
+from tests.ui.support import CountingAccess, FakeAccess, admin, charlie, pod
 
 NOTHING = Mail()
 STATE = Mail(state=True)
@@ -46,7 +47,7 @@ class Open:
         return self.live.update(mail, self.access)
 
     def page(self) -> Table:
-        return rows(self.spec, self.access, self.informer)
+        return rows(ListQuery.of(self.spec, self.access), self.informer)
 
     def catch_up(self, known: Known) -> list[str] | None:
         assert self.live.update(NOTHING, self.access, anew=True) is not None
@@ -360,3 +361,17 @@ def test_what_a_browser_claims_shows_it_nothing_that_it_may_not_see() -> None:
     assert '{"gone":["odd","secret/none","secret/s"]}' in frames
     assert frames[0].count("<tr") == 1
     assert 'data-key="team-a/a"' in frames[0]
+
+
+def test_a_round_decides_once() -> None:
+    """For the rows of the page, and for those that have left it."""
+    informer = world(3)
+    opened = view(informer, "?limit=2&sort=name")
+    informer.apply(pod("a-1"))
+    opened.flush(mail("a-1"))
+    for name in ("p-00", "p-01"):
+        informer.apply(pod(name, restarts=7))
+    access = CountingAccess(admin())
+    sent = opened.live.update(mail("p-00", "p-01"), access)
+    assert all(key in sent[0] for key in keys("p-00", "p-01"))
+    assert {asked: times for asked, times in access.asked.items() if times > 1} == {}

@@ -30,6 +30,7 @@ from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
 from console.live.screens import get_screens  # noqa: E402
 from console.ui.places import find_list  # noqa: E402
+from console.ui.selection import ListQuery  # noqa: E402
 from console.ui.table import rows  # noqa: E402
 from rbac.current import use_host  # noqa: E402
 from tests.ui.support import FakeAccess, admin, pod  # noqa: E402
@@ -65,7 +66,7 @@ def state() -> dict[str, int]:
 def etag(informer: Informer[Any]) -> dict[str, str]:
     place = find_list(URL)
     assert place is not None
-    return {"etag": rows(place.spec, admin(), informer).etag, "url": URL}
+    return {"etag": rows(ListQuery.of(place.spec, admin()), informer).etag, "url": URL}
 
 
 def application(informer: Informer[Any]) -> Any:

@@ -7,6 +7,7 @@ from django.http import QueryDict
 from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.ui.registry import kinds
+from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
 from console.ui.viewspec import ViewSpec
 from tests.ui.support import (
@@ -27,7 +28,9 @@ def table(
     query: str = "", access: FakeAccess | None = None, objects: list[dict[str, Any]] | None = None
 ) -> Table:
     informer = Informer.preloaded(PODS, small_world() if objects is None else objects)
-    return rows(spec_of(query), access or admin(), informer, namespaces=NAMESPACE_NAMES)
+    return rows(
+        ListQuery.of(spec_of(query), access or admin()), informer, namespaces=NAMESPACE_NAMES
+    )
 
 
 def keys(found: Table) -> list[str]:

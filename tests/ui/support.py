@@ -1,5 +1,6 @@
 """Viewers and objects for tests of pages."""
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -81,6 +82,37 @@ class FakeAccess:
 
     def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
         return frozenset(self.names if verb == "list" else ())
+
+
+class CountingAccess:
+    """Somebody's rights, and how often each question about them was `asked`. What is kept for as long as
+    they stand is kept."""
+
+    def __init__(self, rights: FakeAccess) -> None:
+        self.identity = rights.identity
+        self.asked = Counter[tuple[object, ...]]()
+        self._rights = rights
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._rights.cluster
+
+    def standing(self) -> str:
+        return "always the same"
+
+    def can(
+        self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
+        self.asked["can", verb, gvr, namespace, name, subresource] += 1
+        return self._rights.can(verb, gvr, namespace=namespace, name=name, subresource=subresource)
+
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        self.asked["namespaces where", verb, gvr, subresource] += 1
+        return self._rights.namespaces_where(verb, gvr, subresource)
+
+    def names_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[Key]:
+        self.asked["names where", verb, gvr, subresource] += 1
+        return self._rights.names_where(verb, gvr, subresource)
 
 
 def admin() -> FakeAccess:

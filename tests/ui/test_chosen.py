@@ -13,6 +13,7 @@ from console.ui.chosen import MOST_LABELS
 from console.ui.export import item
 from console.ui.picker import column_picker
 from console.ui.rows import make_row
+from console.ui.selection import ListQuery
 from console.ui.table import find_row
 from console.ui.viewspec import ViewSpec
 from tests.ui.lists import spec_of, table
@@ -92,19 +93,19 @@ def test_one_row_with_other_columns_is_another_row() -> None:
     rows = [make_row(usual.kind, "host", admin(), entry, spec.columns) for spec in (usual, few)]
     assert [len(row.cells) for row in rows] == [8, 2]
     assert rows[0].signature != rows[1].signature
-    found = find_row(few, entry.key, admin(), informer)
+    found = find_row(ListQuery.of(few, admin()), entry.key, informer)
     assert found is rows[1]
 
 
 def test_a_change_of_what_is_not_shown_is_no_change() -> None:
     informer: Informer[Any] = Informer.preloaded(PODS, small_world())
     few, key = spec_of("columns=name,label:app"), next(iter(informer.store.snapshot().entries))
-    before = find_row(few, key, admin(), informer)
+    before = find_row(ListQuery.of(few, admin()), key, informer)
     changed = {**informer.store.get(key).original()}  # type: ignore[union-attr]
     changed["metadata"]["resourceVersion"] = "999999999"
     changed["status"]["podIP"] = "10.9.9.9"
     informer.apply(changed)
-    after = find_row(few, key, admin(), informer)
+    after = find_row(ListQuery.of(few, admin()), key, informer)
     assert before is not None
     assert after is not None
     assert after is not before

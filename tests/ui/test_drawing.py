@@ -14,6 +14,7 @@ from console.kube.informer import Informer
 from console.ui import ages, drawing
 from console.ui.drawing import part_html, row_html, rows_html
 from console.ui.rows import Row
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
@@ -36,7 +37,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def rows_of(informer: Informer[Any], access: FakeAccess) -> tuple[Row, ...]:
-    return rows(spec_of("sort=name"), access, informer).rows
+    return rows(ListQuery.of(spec_of("sort=name"), access), informer).rows
 
 
 def anew(row: Row, lang: str) -> str:

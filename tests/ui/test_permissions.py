@@ -5,6 +5,7 @@ import pytest
 from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.ui.decisions import Denied
+from console.ui.selection import ListQuery
 from console.ui.table import find_row, rows
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import (
@@ -53,9 +54,9 @@ def test_charlie_is_refused() -> None:
 def test_a_selection_is_not_shared_across_rights() -> None:
     informer = Informer.preloaded(PODS, small_world())
     spec = spec_of("")
-    assert rows(spec, admin(), informer).total == 6
-    assert rows(spec, alice(), informer).total == 2
-    assert rows(spec, admin(), informer).total == 6
+    assert rows(ListQuery.of(spec, admin()), informer).total == 6
+    assert rows(ListQuery.of(spec, alice()), informer).total == 2
+    assert rows(ListQuery.of(spec, admin()), informer).total == 6
 
 
 def test_only_allowed_actions_are_offered() -> None:
@@ -66,10 +67,10 @@ def test_only_allowed_actions_are_offered() -> None:
 
 def test_one_row_by_its_key() -> None:
     informer = Informer.preloaded(PODS, small_world())
-    found = find_row(spec_of("q=zzz"), Key("shop", "web-2"), admin(), informer)
+    found = find_row(ListQuery.of(spec_of("q=zzz"), admin()), Key("shop", "web-2"), informer)
     assert found is not None
-    assert found in rows(spec_of(""), admin(), informer).rows
-    assert find_row(spec_of(""), Key("shop", "none"), admin(), informer) is None
-    assert find_row(spec_of(""), Key("shop", "web-2"), alice(), informer) is None
+    assert found in rows(ListQuery.of(spec_of(""), admin()), informer).rows
+    assert find_row(ListQuery.of(spec_of(""), admin()), Key("shop", "none"), informer) is None
+    assert find_row(ListQuery.of(spec_of(""), alice()), Key("shop", "web-2"), informer) is None
     with pytest.raises(Denied):
-        find_row(spec_of(""), Key("shop", "web-2"), charlie(), informer)
+        find_row(ListQuery.of(spec_of(""), charlie()), Key("shop", "web-2"), informer)

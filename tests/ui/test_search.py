@@ -14,7 +14,7 @@ from console.ui.kindnames import kind_named, kinds_like
 from console.ui.registry import Kinds, kinds
 from console.ui.search import search, searchable
 from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
-from console.ui.selection import select
+from console.ui.selection import ListQuery, select
 from console.ui.textblocks import packed
 from tests.ui.support import FakeAccess, admin, alice, charlie, dora, namespace, pod, small_world
 
@@ -138,7 +138,7 @@ def test_what_is_found_of_a_kind_is_what_its_list_shows(
     [group] = search(query, [(pods, world[PODS])], cluster="host").groups
     spec = query.list_of(pods.kind, "host")
     assert (spec.errors, group.url) == ((), spec.url)
-    assert group.total == select(spec, admin(), world[PODS]).total
+    assert group.total == select(ListQuery.of(spec, admin()), world[PODS]).total
 
 
 def test_the_texts_follow_the_store(world: dict[Any, Informer[Any]]) -> None:

@@ -10,10 +10,10 @@ from console.kube.gvr import PODS, Key
 from console.kube.informer import Informer
 from console.ui import selection
 from console.ui.access import Access
-from console.ui.decisions import Denied, Readable, readable, readable_namespaces
+from console.ui.decisions import Denied, Readable, readable, whole_namespaces
 from console.ui.ordered import OrderedView
 from console.ui.rights import rights_key
-from console.ui.selection import prepare, select
+from console.ui.selection import ListQuery, prepare, select
 from console.ui.shelf import Shelf
 from console.ui.table import find_row, rows
 from tests.ui.lists import spec_of
@@ -42,17 +42,17 @@ def names_only(*keys: Key) -> FakeAccess:
 def test_pages_and_directions_share_a_view(made: list[OrderedView]) -> None:
     informer = Informer.preloaded(PODS, small_world())
     for query in ("", "page=2&limit=2", "sort=-status", "sort=status", "limit=5"):
-        rows(spec_of(query), admin(), informer)
+        rows(ListQuery.of(spec_of(query), admin()), informer)
     assert len(made) == 1
-    rows(spec_of("sort=age"), admin(), informer)
-    rows(spec_of("sort=-age&page=3"), admin(), informer)
+    rows(ListQuery.of(spec_of("sort=age"), admin()), informer)
+    rows(ListQuery.of(spec_of("sort=-age&page=3"), admin()), informer)
     assert len(made) == 2
 
 
 def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) -> None:
     informer = Informer.preloaded(PODS, small_world())
     seen = {
-        name: {entry.key for entry in select(spec_of(""), access, informer).entries}
+        name: {entry.key for entry in select(ListQuery.of(spec_of(""), access), informer).entries}
         for name, access in {
             "admin": admin(),
             "alice": alice(),
@@ -71,17 +71,20 @@ def test_equal_rights_share_and_different_ones_never(made: list[OrderedView]) ->
 def test_rights_that_change_are_followed_at_once(made: list[OrderedView]) -> None:
     informer = Informer.preloaded(PODS, small_world())
     access = FakeAccess("changing", list_in={"shop", "team-a"})
-    assert select(spec_of(""), access, informer).total == 5
+    assert select(ListQuery.of(spec_of(""), access), informer).total == 5
     access.list_in = {"team-a"}
-    assert select(spec_of(""), access, informer).total == 2
+    assert select(ListQuery.of(spec_of(""), access), informer).total == 2
     access.list_in = ()
     with pytest.raises(Denied):
-        select(spec_of(""), access, informer)
+        select(ListQuery.of(spec_of(""), access), informer)
 
 
 def test_stores_do_not_share(made: list[OrderedView]) -> None:
-    assert select(spec_of(""), admin(), Informer.preloaded(PODS, small_world())).total == 6
-    assert select(spec_of(""), admin(), Informer.preloaded(PODS, [])).total == 0
+    assert (
+        select(ListQuery.of(spec_of(""), admin()), Informer.preloaded(PODS, small_world())).total
+        == 6
+    )
+    assert select(ListQuery.of(spec_of(""), admin()), Informer.preloaded(PODS, [])).total == 0
     assert len(made) == 2
 
 
@@ -130,7 +133,7 @@ def test_what_is_found_counts_as_asked_for() -> None:
 def test_views_are_bounded_by_number_and_by_size(made: list[OrderedView]) -> None:
     informer = Informer.preloaded(PODS, [pod(f"p-{n}") for n in range(15)])
     for query in ("", "sort=name", "sort=age", "sort=ip", "sort=node", "sort=restarts"):
-        assert select(spec_of(query), admin(), informer).total == 15
+        assert select(ListQuery.of(spec_of(query), admin()), informer).total == 15
         kept = selection._shelf
         assert len(kept) <= 4
         assert sum(len(view) for view, _asked in kept._kept.values()) <= 40 + 15
@@ -149,28 +152,28 @@ async def test_a_large_store_is_prepared_in_another_thread(
             pass
 
     monkeypatch.setattr(OrderedView, "catch_up", catch_up)
-    await prepare(spec_of(""), admin(), informer)
+    await prepare(ListQuery.of(spec_of(""), admin()), informer)
     assert [thread is threading.main_thread() for thread in threads] == [False]
     assert made[0].behind == 0
     informer.apply(pod("new"))
-    await prepare(spec_of(""), admin(), informer)
+    await prepare(ListQuery.of(spec_of(""), admin()), informer)
     assert len(threads) == 1
-    assert select(spec_of(""), admin(), informer).total == 7
+    assert select(ListQuery.of(spec_of(""), admin()), informer).total == 7
     with pytest.raises(Denied):
-        await prepare(spec_of(""), charlie(), informer)
+        await prepare(ListQuery.of(spec_of(""), charlie()), informer)
 
 
 def test_single_objects_open_the_list_and_nothing_else() -> None:
     informer = Informer.preloaded(PODS, small_world())
     access = names_only(Key("team-a", "api-1"), Key("shop", "no-such-pod"))
-    table = rows(spec_of(""), access, informer)
+    table = rows(ListQuery.of(spec_of(""), access), informer)
     assert [row.key for row in table.rows] == ["team-a/api-1"]
     assert (table.total, table.filters.namespaces) == (1, ("shop", "team-a"))
     assert sum(item.count for item in table.tally) == 1
-    assert rows(spec_of("namespace=team-a"), access, informer).total == 1
-    assert rows(spec_of("namespace=shop"), access, informer).total == 0
+    assert rows(ListQuery.of(spec_of("namespace=team-a"), access), informer).total == 1
+    assert rows(ListQuery.of(spec_of("namespace=shop"), access), informer).total == 0
     with pytest.raises(Denied) as caught:
-        rows(spec_of("namespace=team-b"), access, informer)
+        rows(ListQuery.of(spec_of("namespace=team-b"), access), informer)
     assert caught.value.namespace == "team-b"
     for key, seen in {
         Key("team-a", "api-1"): True,
@@ -178,7 +181,7 @@ def test_single_objects_open_the_list_and_nothing_else() -> None:
         Key("shop", "web-1"): False,
         Key("shop", "no-such-pod"): False,
     }.items():
-        assert (find_row(spec_of(""), key, access, informer) is not None) is seen
+        assert (find_row(ListQuery.of(spec_of(""), access), key, informer) is not None) is seen
 
 
 def test_a_name_beyond_what_is_allowed_anyway_changes_nothing() -> None:
@@ -190,13 +193,13 @@ def test_a_name_beyond_what_is_allowed_anyway_changes_nothing() -> None:
 def test_who_does_nothing_with_single_objects_is_refused_them() -> None:
     kind, access = spec_of("").kind, names_only(Key("team-a", "api-1"))
     with pytest.raises(Denied):
-        readable_namespaces(kind, access)
+        whole_namespaces(kind, readable(kind, access))
     with pytest.raises(Denied):
-        readable_namespaces(kind, access, ("team-a",))
+        whole_namespaces(kind, readable(kind, access), ("team-a",))
     mixed = FakeAccess("mixed", list_in={"shop"}, names=(Key("team-a", "api-1"),))
-    assert readable_namespaces(kind, mixed) == frozenset({"shop"})
+    assert whole_namespaces(kind, readable(kind, mixed)) == frozenset({"shop"})
     with pytest.raises(Denied):
-        readable_namespaces(kind, mixed, ("team-a",))
+        whole_namespaces(kind, readable(kind, mixed), ("team-a",))
 
 
 def test_rights_keys_are_equal_for_equal_rights_alone() -> None:

@@ -8,6 +8,7 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.ui.registry import kinds
+from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.ui.lists import keys, spec_of, table
 from tests.ui.support import (
@@ -196,7 +197,7 @@ def test_bad_input_shows_nothing_but_what_is_wrong() -> None:
 
 def test_a_cold_cache_shows_that_it_is_loading() -> None:
     informer: Informer[Any] = Informer(PODS, DECODERS[PODS])
-    found = rows(spec_of(""), admin(), informer)
+    found = rows(ListQuery.of(spec_of(""), admin()), informer)
     assert found.state is not None
     assert found.state.kind == "loading"
     assert (found.rows, found.etag, found.freshness.state) == ((), "", "off")

@@ -9,7 +9,7 @@ import yaml
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from console.ui import table
+from console.ui import selection
 from console.views import errors, lists
 from rbac.current import no_host
 from tests.views.conftest import ClientAs
@@ -60,8 +60,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
     def broken(*args: object, **kwargs: object) -> object:
         raise RuntimeError("no rights today")
 
-    monkeypatch.setattr(table, "readable", broken)
-    monkeypatch.setattr(lists, "readable", broken)
+    monkeypatch.setattr(selection, "readable", broken)
     response = await client_as("admin").get("/clusters/host/pods")
     assert response.status_code == 500
     assert "data-key" not in await text_of(response)

@@ -1,0 +1,31 @@
+"""A request for a list asks each question about rights once: what was decided is handed on."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.ui.support import CountingAccess, FakeAccess, admin, alice, dora
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import HTMX, URL, text_of
+
+
+@pytest.mark.parametrize("query", ["", "?format=json", "?q=web&sort=-age&namespace=team-a"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
+@pytest.mark.parametrize("viewer", [admin, alice, dora])
+async def test_a_list_decides_once(
+    client_as: ClientAs,
+    monkeypatch: pytest.MonkeyPatch,
+    viewer: Callable[[], FakeAccess],
+    headers: dict[str, str],
+    query: str,
+) -> None:
+    access = CountingAccess(viewer())
+    monkeypatch.setitem(CAST, "counted", lambda: access)
+    client = client_as("counted", **headers)
+    # What the frame around it depends on is decided once for all pages.
+    await text_of(await client.get(URL + query))
+    access.asked.clear()
+    await text_of(await client.get(URL + query))
+    assert access.asked
+    assert {asked: times for asked, times in access.asked.items() if times > 1} == {}
