@@ -14,9 +14,9 @@ from accounts.sessions import State, Step, examine, touch
 from accounts.steps import STEPS, step_url
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response
+from console.ui.statuses import status_response, wants_status
 from console.views.errors import error_page
-from console.views.guard import refuse_anonymous, wanted_format
+from console.views.guard import refuse_anonymous
 
 Response = HttpResponseBase
 
@@ -64,7 +64,7 @@ class AccountMiddleware:
         if state is State.UNKNOWN:
             text = _("Who you are cannot be checked at this moment. Try again in a few seconds.")
             return error_page(request, 503, text)
-        response = refuse_anonymous(request, wanted_format(request) or "html")
+        response = refuse_anonymous(request)
         if response is not None and state is State.ENDED:
             for header in ("Location", "HX-Redirect"):
                 if header in response:
@@ -76,7 +76,7 @@ class AccountMiddleware:
         name, text = STEPS[step]
         if request.resolver_match is not None and request.resolver_match.view_name == name:
             return None
-        is_page = request.method in ("GET", "HEAD") and wanted_format(request) == "html"
+        is_page = request.method in ("GET", "HEAD") and not wants_status(request)
         if is_page and not request.htmx:
             return HttpResponseRedirect(step_url(step, request.get_full_path()))
         response = status_response(403, str(text))

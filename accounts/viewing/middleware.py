@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 
 from accounts.viewing.state import VIEWING, Viewing
 from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response
+from console.ui.statuses import status_response, wants_status
 from console.views.errors import error_page
-from console.views.guard import SAFE_METHODS, wanted_format
+from console.views.guard import SAFE_METHODS
 from rbac.middleware import access_of
 
 #: Posts that change nothing of the cluster, by the names of their views.
@@ -87,7 +87,7 @@ async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase 
 
 
 def _read_only(request: ConsoleRequest, viewing: Viewing) -> HttpResponse:
-    if wanted_format(request) != "html" or request.htmx:
+    if wants_status(request) or request.htmx:
         text = _("You view the console as %(name)s, so nothing is changed.")
         return status_response(403, text % {"name": viewing.name})
     return render(request, "accounts/viewing/read_only.html", {"name": viewing.name}, status=403)

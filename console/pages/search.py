@@ -7,7 +7,6 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import override
-from django.views.decorators.http import require_safe
 
 from console.pages.looking import Looked, look
 from console.ui.http import ConsoleRequest
@@ -16,26 +15,20 @@ from console.ui.search import Hit, HitGroup
 from console.ui.searchquery import SearchQuery, parse_search
 from console.ui.states import StateBlock
 from console.ui.statuses import status_response
-from console.views.errors import error_page
-from console.views.guard import asked_access, refuse_anonymous, wanted_format
+from console.views.guard import asked_access
+from console.views.page import page
 
 #: Seconds that the first search of a kind waits for its list.
 FIRST_LIST_WAIT = 2.0
 
 
-@require_safe
+@page("GET", formats=("json",))
 async def search_page(request: ConsoleRequest) -> HttpResponse:
-    """GET /search?q=…, of the host unless `cluster` names another one; `format` is html or json."""
-    fmt = wanted_format(request)
-    refusal = refuse_anonymous(request, fmt or "html")
-    if refusal is not None:
-        return refusal
-    if fmt not in ("html", "json"):
-        return error_page(request, 400, _("format is html or json, given once."))
+    """GET /search?q=…, of the host unless `cluster` names another one."""
     access = asked_access(request)
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT)
-    if fmt == "json":
+    if request.GET.get("format") == "json":
         return _data(query, looked)
     await prepare_menu(access.cluster)
     context = {

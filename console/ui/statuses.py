@@ -10,6 +10,8 @@ from django.http import HttpRequest, JsonResponse
 
 from console.ui.export import FORMATS
 
+#: Formats of pages that are data: of lists, and of single objects.
+_DATA = {*FORMATS, "yaml"}
 _REASONS = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -59,7 +61,7 @@ def success_response(message: str) -> JsonResponse:
 def wants_status(request: HttpRequest) -> bool:
     """Whether the asker is a program: by `format`, or by an `Accept` that prefers JSON."""
     try:
-        if request.GET.get("format") in FORMATS:
+        if request.GET.get("format") in _DATA:
             return True
     except SuspiciousOperation:
         return False

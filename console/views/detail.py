@@ -5,7 +5,6 @@ give the same answer.
 """
 
 import asyncio
-from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -14,14 +13,11 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from console.kube.informer import Informer
-from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied
 from console.ui.detail import Detail, detail, informers_for
 from console.ui.export import item
 from console.ui.fragments import is_fragment, vary_on_htmx
@@ -32,19 +28,17 @@ from console.ui.masking import masked
 from console.ui.nav import prepare_menu
 from console.ui.places import DetailPlace, find_detail
 from console.ui.reading import cut_of, listed
-from console.ui.states import denied_text, loading_block
+from console.ui.states import loading_block
 from console.ui.statuses import status_response
 from console.ui.text import visible
 from console.ui.yamltext import yaml_text
-from console.views.denial import denied_page
 from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous
+from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
+from console.views.page import page
 
-FORMATS = ("html", "json", "yaml")
 
-
-@require_safe
+@page("GET", formats=("json", "yaml"))
 async def detail_page(
     request: ConsoleRequest,
     cluster: Cluster,
@@ -53,51 +47,28 @@ async def detail_page(
     name: str,
     tab: str = "",
 ) -> HttpResponse:
-    """GET; `format` is html, json or yaml."""
-    given = request.GET.getlist("format") or ["html"]
-    fmt = given[0] if len(given) == 1 and given[0] in FORMATS else ""
-    refusal = refuse_anonymous(request, fmt or "html")
-    if refusal is not None:
-        return refusal
-    if not fmt:
-        return error_page(request, 400, _("format is html, json or yaml, given once."))
     place = find_detail(cluster, namespace, resource, name, tab, request.GET)
     if place is None:
         raise Http404
     access = access_of(request)
-    try:
-        # Before the informers: nobody makes the console watch what they may not see.
-        place.check(access)
-        return await _answer(request, place, access, fmt)
-    except Denied as denied:
-        return _denied(request, place, denied, fmt)
-    except UnknownKind as error:
-        # Its definition went between two looks.
-        raise Http404 from error
-
-
-async def _answer(
-    request: ConsoleRequest, place: DetailPlace, access: Access, fmt: str
-) -> HttpResponse:
+    # Before the informers: nobody makes the console watch what they may not see.
+    place.check(access)
     reading = listed(place.kind, access, place.namespaces, place.key, seconds=FIRST_LIST_WAIT)
     async with reading as informer:
-        return await _shown(request, place, access, informer, fmt)
+        return await _shown(request, place, access, informer)
 
 
 async def _shown(
-    request: ConsoleRequest,
-    place: DetailPlace,
-    access: Access,
-    informer: Informer[Any],
-    fmt: str,
+    request: ConsoleRequest, place: DetailPlace, access: Access, informer: Informer[Any]
 ) -> HttpResponse:
     if not informer.freshness.synced:
-        return _loading(request, place, informer, fmt)
+        return _loading(request, place, informer)
+    fmt = request.GET.get("format", "html")
     if fmt != "html":
         place.check(access)
         entry = informer.store.get(place.key)
         if entry is None:
-            return _missing(request, place, fmt, informer)
+            return _missing(request, place, informer)
         # Some objects are a million characters long.
         return await asyncio.to_thread(_data, place, entry, fmt)
     if not is_fragment(request):
@@ -106,7 +77,7 @@ async def _shown(
     if entry is not None:
         await prepare_links(place.kind, Links(access), [entry], seconds=FIRST_LIST_WAIT)
     found = detail(place, access, informer, informers_for(place, access))
-    return _drawn(request, found) if found is not None else _missing(request, place, fmt, informer)
+    return _drawn(request, found) if found is not None else _missing(request, place, informer)
 
 
 def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
@@ -120,39 +91,22 @@ def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
     return response
 
 
-def _loading(
-    request: ConsoleRequest, place: DetailPlace, informer: Informer[Any], fmt: str
-) -> HttpResponse:
+def _loading(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:
     refused = informer.refusal is not None
     block = loading_block(place.kind, live_state(informer).problem, refused=refused)
-    text = f"{block.text} {block.reason}".strip()
-    if fmt != "html":
-        response: HttpResponse = status_response(503, text)
-    else:
-        response = error_page(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
+    response = error_page(request, 503, f"{block.text} {block.reason}".strip())
     response["Retry-After"] = str(RETRY_AFTER)
     return response
 
 
-def _missing(
-    request: ConsoleRequest, place: DetailPlace, fmt: str, informer: Informer[Any]
-) -> HttpResponse:
+def _missing(request: ConsoleRequest, place: DetailPlace, informer: Informer[Any]) -> HttpResponse:
     cut = cut_of(informer)
     words = {"kind": place.kind.singular, "key": visible(str(place.key)), "count": cut}
     if cut is None:
         text = _("There is no %(kind)s %(key)s.") % words
     else:
         text = _("There is no %(kind)s %(key)s among the %(count)s that are read.") % words
-    return error_page(request, 404, text) if fmt == "html" else status_response(404, text)
-
-
-def _denied(request: ConsoleRequest, place: DetailPlace, denied: Denied, fmt: str) -> HttpResponse:
-    text = denied_text(denied, place.kind.nouns)
-    if fmt != "html":
-        return status_response(403, text)
-    response = denied_page(request, denied, place.kind)
-    vary_on_htmx(response)
-    return response
+    return error_page(request, 404, text)
 
 
 def _data(place: DetailPlace, entry: Entry[Any], fmt: str) -> HttpResponse:

@@ -9,20 +9,11 @@ from django.utils.translation import gettext as _
 
 from console.ui.access import Access, NoAccess, require_access
 from console.ui.clusters import Cluster, clusters
-from console.ui.export import FORMATS
 from console.ui.http import ConsoleRequest
-from console.ui.statuses import status_response
+from console.ui.statuses import status_response, wants_status
 
 #: Requests that change nothing (RFC 9110, section 9.2.1).
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-def wanted_format(request: ConsoleRequest) -> str | None:
-    """`html`, or a key of `FORMATS`; None if `format` is neither or is given twice."""
-    given = request.GET.getlist("format")
-    if not given or given == ["html"]:
-        return "html"
-    return given[0] if len(given) == 1 and given[0] in FORMATS else None
 
 
 def access_of(request: ConsoleRequest) -> Access:
@@ -50,11 +41,11 @@ def asked_access(request: ConsoleRequest) -> Access:
     return access_of(request)
 
 
-def refuse_anonymous(request: ConsoleRequest, fmt: str = "html") -> HttpResponse | None:
+def refuse_anonymous(request: ConsoleRequest) -> HttpResponse | None:
     """The answer to somebody who is not signed in; None for everybody else."""
     if getattr(request, "account", None):
         return None
-    if fmt != "html":
+    if wants_status(request):
         return status_response(401, _("Log in first."))
     login = reverse("accounts:login")
     if request.htmx:

@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpRe
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from console.kube.gvr import NAMESPACES
 from console.kube.informer import Informer
@@ -22,18 +21,16 @@ from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.linked import prepare_links
 from console.ui.nav import prepare_menu
-from console.ui.pages import page
+from console.ui.pages import page as whole_page
 from console.ui.places import find_kind
 from console.ui.reading import TooManyProjects, cut_of, listed
 from console.ui.selection import ListQuery, prepare, select
 from console.ui.shell import known_namespaces
-from console.ui.states import denied_text
 from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows, shown_part, unread_table
 from console.ui.viewspec import FieldError, ViewSpec
-from console.views.denial import denied_page
-from console.views.errors import error_page
-from console.views.guard import access_of, refuse_anonymous, wanted_format
+from console.views.guard import access_of
+from console.views.page import page
 
 #: Seconds that the first viewer of a kind waits for its list before being told that it is loading.
 FIRST_LIST_WAIT = 2.0
@@ -41,19 +38,13 @@ FIRST_LIST_WAIT = 2.0
 RETRY_AFTER = 1
 
 
-@require_safe
+@page("GET", formats=tuple(FORMATS))
 async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) -> HttpResponseBase:
     """GET /clusters/{cluster}/{resource}; the query is `console.ui.viewspec`'s, and `format`."""
-    fmt = wanted_format(request)
-    refusal = refuse_anonymous(request, fmt or "html")
-    if refusal is not None:
-        return refusal
-    if fmt is None:
-        return error_page(request, 400, _("format is html, json, csv or tsv, given once."))
     kind = find_kind(cluster, resource)
     if kind is None:
         raise Http404
-    access = access_of(request)
+    access, fmt = access_of(request), request.GET.get("format", "html")
     spec = ViewSpec.parse(kind, request.GET, cluster=cluster.name)
     try:
         # Before the informer: nobody makes the console watch what they may not see.
@@ -64,15 +55,14 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
         async with reading as informer:
             return await _answer(request, query, informer, fmt)
     except Denied as denied:
-        return _denied(request, spec, denied, fmt)
+        if fmt != "html" or not is_fragment(request):
+            raise
+        return _drawn(request, denied_table(spec, denied), status=403)
     except TooManyProjects as error:
         spec = replace(spec, errors=(FieldError("namespace", str(error)),))
         if fmt != "html":
             return _bad_data(spec)
         return _drawn(request, unread_table(spec, query.readable))
-    except UnknownKind as error:
-        # Its definition went between two looks.
-        raise Http404 from error
 
 
 async def _answer(
@@ -110,7 +100,7 @@ def _drawn(request: ConsoleRequest, table: Table, *, status: int | None = None) 
         # Without the request, exactly as the socket draws its parts.
         response = HttpResponse(render_to_string("ui/_results.html", context), status=status)
     else:
-        response = HttpResponse(page(request, "console/list.html", context), status=status)
+        response = HttpResponse(whole_page(request, "console/list.html", context), status=status)
     vary_on_htmx(response)
     return response
 
@@ -123,17 +113,6 @@ def _status(table: Table, *, fragment: bool) -> int:
     if state == "loading" and not fragment:
         return HTTPStatus.SERVICE_UNAVAILABLE
     return HTTPStatus.OK
-
-
-def _denied(request: ConsoleRequest, spec: ViewSpec, denied: Denied, fmt: str) -> HttpResponse:
-    text = denied_text(denied, spec.kind.nouns)
-    if fmt != "html":
-        return status_response(403, text)
-    if is_fragment(request):
-        return _drawn(request, denied_table(spec, denied), status=403)
-    response = denied_page(request, denied, spec.kind)
-    vary_on_htmx(response)
-    return response
 
 
 def _data(

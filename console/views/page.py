@@ -1,6 +1,6 @@
 """What all pages share: that somebody is signed in, and what is answered to what goes wrong."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import wraps
 from typing import Any
 
@@ -15,7 +15,6 @@ from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
-from console.ui.statuses import wants_status
 from console.views import problems
 from console.views.asking import refused_page
 from console.views.denial import denied_page
@@ -25,20 +24,27 @@ from console.views.guard import refuse_anonymous
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
-def page(*methods: str, bearer: bool = True) -> Callable[[View], View]:
+def page(
+    *methods: str, bearer: bool = True, formats: Collection[str] = ()
+) -> Callable[[View], View]:
     """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
-    GET. `bearer`: whether a token will do in the place of a browser's session."""
+    GET. `bearer`: whether a token will do in the place of a browser's session. `formats`: what `?format=`
+    may be beside html, for a page that is data as well."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
+    known = [[], ["html"], *([one] for one in formats)]
 
     def decorate(view: View) -> View:
         @require_http_methods(allowed)
         @wraps(view)
         async def guarded(request: ConsoleRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            refused = refuse_anonymous(request, "json" if wants_status(request) else "html")
+            refused = refuse_anonymous(request)
             if refused is not None:
                 return refused
             if not bearer and getattr(request, "bearer", None) is not None:
                 return error_page(request, 403, _("You may not do this."))
+            if formats and request.GET.getlist("format") not in known:
+                text = _("format is one of %(formats)s, given once.")
+                return error_page(request, 400, text % {"formats": ", ".join(("html", *formats))})
             try:
                 return await view(request, *args, **kwargs)
             except Denied as denied:

@@ -1,5 +1,6 @@
 """Error pages are drawn whatever state the request is in, and tell nothing about the inside."""
 
+import json
 import re
 from html import unescape
 from typing import Any
@@ -125,3 +126,25 @@ async def test_what_is_missing_leads_to_the_list_it_would_be_in(
     html = await text_of(await client_as("admin").get(path))
     found = re.search(r'<nav class="crumbs".*?href="([^"]+)"', html, re.DOTALL)
     assert (found and unescape(found[1])) == up
+
+
+POD = "/clusters/host/projects/shop/pods/web-1"
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"),
+    [
+        ("/clusters/host/pods", "application/json"),
+        ("/clusters/host/pods?format=csv", "text/html"),
+        (POD, "application/json"),
+        (f"{POD}?format=yaml", "text/html"),
+    ],
+)
+async def test_whoever_asks_for_data_is_refused_with_data(
+    client_as: ClientAs, path: str, accept: str
+) -> None:
+    for name, code in (("", 401), ("charlie", 403)):
+        response = await client_as(name, Accept=accept).get(path)
+        assert response.status_code == code
+        status = json.loads(await text_of(response))
+        assert (status["kind"], status["code"]) == ("Status", code)
