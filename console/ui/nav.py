@@ -17,7 +17,7 @@ from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
 from console.ui.access import Access
-from console.ui.clusters import Cluster
+from console.ui.clusters import HOST, Cluster
 from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
@@ -150,6 +150,7 @@ def menu(access: Access, *, namespace: str, current: str) -> tuple[NavGroup, ...
     informers = access.cluster.runtime.informers()
     groups = [_overview(cluster, namespace, current)]
     standing, known = access.standing(), tuple(kinds.declared)
+    everything = may_list_everything(access)
     # An Access with a standing can be compared.
     declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
     for members in declared(known, access, standing, cluster, namespace):
@@ -166,7 +167,7 @@ def menu(access: Access, *, namespace: str, current: str) -> tuple[NavGroup, ...
             _item(shown, informers.get(shown.kind.gvr), current == shown.kind.segment)
             for shown in found
         ]
-        items += _pages(members.name, access, cluster, current)
+        items += _pages(members.name, access, current, everything=everything)
         if items:
             groups.append(members.group(tuple(items)))
     return tuple(groups)
@@ -246,14 +247,14 @@ def _address(name: str, *place: str) -> str:
     return reverse(name, args=place)
 
 
-def _access_pages(access: Access, current: str) -> Iterator[NavItem]:
+def _access_pages(access: Access, current: str, *, everything: bool) -> Iterator[NavItem]:
     if any(_may_list(access, gvr) for gvr in (GLOBAL_ROLES, CLUSTER_ROLES, ROLES)):
         url = _address("access:roles")
         yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES)
     if access.can("create", USERS):
         name, label = "accounts:administration:new_account", gettext_lazy("New user")
         yield NavItem(label, _address(name), current == name)
-    if may_list_everything(access):
+    if everything:
         name, label = "accounts:federation:providers", gettext_lazy("Identity providers")
         yield NavItem(label, _address(name), current == name)
 
@@ -262,18 +263,19 @@ def _may_list(access: Access, gvr: GVR) -> bool:
     return access.namespaces_where("list", gvr) != frozenset()
 
 
-def _pages(group: str, access: Access, cluster: str, current: str) -> list[NavItem]:
-    """What the menu has besides kinds."""
-    if group == "access":
-        return list(_access_pages(access, current))
-    if group == "tenancy":
+def _pages(group: str, access: Access, current: str, *, everything: bool) -> list[NavItem]:
+    """What the menu has besides kinds, of this cluster alone: accounts, roles by level and workspaces are
+    the host's. `everything`: the viewer may list it."""
+    cluster = access.cluster.name
+    if group == "access" and cluster == HOST:
+        return list(_access_pages(access, current, everything=everything))
+    if group == "tenancy" and cluster == HOST:
         url = _address("workspace_list")
         here = f"{current.removeprefix('access:')}_".startswith("workspace_")
         return [NavItem(gettext_lazy("My workspaces"), url, here)]
-    if group != "cluster" or not may_list_everything(access):
-        return []
-    url = _address("cache", cluster)
-    return [NavItem(gettext_lazy("Cache"), url, current == "cache")]
+    if group == "cluster" and everything:
+        return [NavItem(gettext_lazy("Cache"), _address("cache", cluster), current == "cache")]
+    return []
 
 
 def _allowed(kind: ResourceKind, access: Access) -> Readable | None:

@@ -124,6 +124,20 @@ async def test_a_search_leads_back_to_its_cluster(two: Two) -> None:
     )
 
 
+async def test_the_menu_of_a_member_leads_nowhere_else(two: Two) -> None:
+    """But to the overview of all clusters. Accounts, roles by level and workspaces are the host's."""
+
+    async def leads(part: Part) -> set[str]:
+        text = await Person("bea").text(part.url("pods"))
+        rail = text[text.index('id="rail"') : text.index("</nav>", text.index('id="rail"'))]
+        found = set(re.findall(r'<a [^>]*href="([^"?]+)', rail))
+        return {url for url in found if not url.startswith(part.url(""))}
+
+    elsewhere = {f"/clusters/{MEMBER}", "/dashboard"}
+    assert await leads(two.member) == elsewhere
+    assert await leads(two.host) >= {"/access/roles", "/access/accounts/new", "/workspaces"}
+
+
 @pytest.mark.parametrize("path", ["/clusters/{}/pods", "/clusters/{}", "/search?q=a&cluster={}"])
 async def test_there_is_no_page_of_a_cluster_that_there_is_not(two: Two, path: str) -> None:
     for name in ("nowhere", "HOST", "host%00", "..", "member.", "%E4%B8%AD"):
