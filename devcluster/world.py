@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from devcluster.cluster import Cluster
-from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.controllers.behaviour import ANNOTATION, IMAGE_ANNOTATION
 from devcluster.controllers.cron import next_time
 from devcluster.controllers.jobs import CronJobController
 from devcluster.customs import CRDS
@@ -143,7 +143,8 @@ def _break_some(cluster: Cluster) -> None:
         template = deployment["spec"]["template"]
         container = template["spec"]["containers"][0]
         container["image"] = container["image"].replace(":0.9.7", ":0.9.8-rc")
-        meta(template)["annotations"] = {ANNOTATION: "pull-fails"}
+        notes = {ANNOTATION: "pull-fails", IMAGE_ANNOTATION: container["image"]}
+        meta(template)["annotations"] = notes
         return deployment
 
     declared = cluster.registry.get("deployments.apps")

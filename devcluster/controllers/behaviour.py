@@ -9,14 +9,16 @@
     devcluster/behaviour: runs 20          ends well after 20 seconds
     devcluster/behaviour: fails 20         ends badly after 20 seconds
 
+    devcluster/behaviour-image: …          all that with this image alone: another one mends it
+
 Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s.
 """
 
 from dataclasses import dataclass
 
-from devcluster.objects import Obj, meta
+from devcluster.objects import Obj, dicts, dig, meta
 
-ANNOTATION = "devcluster/behaviour"
+ANNOTATION, IMAGE_ANNOTATION = "devcluster/behaviour", "devcluster/behaviour-image"
 _DEFAULT_RUN = 15.0
 
 
@@ -37,7 +39,10 @@ class Behaviour:
 
 def behaviour_of(pod: Obj) -> Behaviour:
     """What the annotation says; an unknown word counts as none."""
-    text = str((meta(pod).get("annotations") or {}).get(ANNOTATION, ""))
+    notes = meta(pod).get("annotations") or {}
+    image = notes.get(IMAGE_ANNOTATION)
+    mended = image and all(c.get("image") != image for c in dicts(dig(pod, "spec.containers")))
+    text = "" if mended else str(notes.get(ANNOTATION, ""))
     word, _, rest = text.partition(" ")
     seconds = float(rest) if rest.replace(".", "", 1).isdigit() else _DEFAULT_RUN
     match word:

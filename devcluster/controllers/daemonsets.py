@@ -12,6 +12,7 @@ from devcluster.controllers.podtools import (
     template_hash,
 )
 from devcluster.controllers.replicasets import owners_in
+from devcluster.controllers.revisions import keep_revision
 from devcluster.controllers.scheduling import tolerates
 from devcluster.objects import Obj, dig, meta, suffix
 from devcluster.store import Change, Record
@@ -36,8 +37,11 @@ class DaemonSetController(Base):
         daemon_set = record.load()
         digest = template_hash(daemon_set["spec"]["template"])
         nodes = [n for n in self.store.collection("nodes").records_in() if _fits(daemon_set, n)]
+        pods = list(self.owned(record.uid, "pods"))
+        used = {pod.labels.get(_HASH, "") for pod in pods}
+        keep_revision(self, "DaemonSet", daemon_set, digest, label=_HASH, used=used)
         held: dict[str, Record] = {}
-        for pod in self.owned(record.uid, "pods"):
+        for pod in pods:
             if is_active(pod):
                 held[pod.fields["spec.nodeName"]] = pod
             elif not pod.deleting:
@@ -74,11 +78,12 @@ class DaemonSetController(Base):
     def _roll(self, daemon_set: Obj, pods: list[Record], nodes: int, digest: str) -> None:
         if dig(daemon_set, "spec.updateStrategy.type") == "OnDelete" or len(pods) < nodes:
             return
-        if any(not is_ready(pod.load()) for pod in pods):
-            return
-        stale = next((pod for pod in pods if pod.labels.get(_HASH) != digest), None)
-        if stale:
-            self.delete("pods", stale)
+        stale = [pod for pod in pods if pod.labels.get(_HASH) != digest]
+        # Pods that are not ready anyway go first and cost nothing.
+        broken = [pod for pod in stale if not is_ready(pod.load())]
+        all_ready = all(is_ready(pod.load()) for pod in pods)
+        for pod in broken or (stale[:1] if all_ready else ()):
+            self.delete("pods", pod)
 
     def _report(self, record: Record, daemon_set: Obj, nodes: int, digest: str) -> None:
         pods = [pod for pod in self.owned(record.uid, "pods") if is_active(pod)]

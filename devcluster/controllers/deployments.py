@@ -1,6 +1,6 @@
 """A Deployment rolls from one ReplicaSet to the next within its limits of surge and absence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from math import ceil, floor
 
@@ -9,10 +9,16 @@ from devcluster.controllers.podtools import conditions_with, owner_reference, te
 from devcluster.controllers.replicasets import owners_in
 from devcluster.objects import Obj, clone, dig, labels_of, meta, parse_time, timestamp
 from devcluster.store import Change, Record
+from devcluster.writes import Mutation
 
 _SETS = "replicasets.apps"
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"
+_OWN_ANNOTATIONS = (
+    _REVISION,
+    "deployment.kubernetes.io/desired-replicas",
+    "kubectl.kubernetes.io/last-applied-configuration",
+)
 
 
 class DeploymentController(Base):
@@ -56,6 +62,7 @@ class DeploymentController(Base):
                 "name": f"{about['name']}-{digest}",
                 "labels": labels,
                 "annotations": {
+                    **_shared_annotations(deployment),
                     "deployment.kubernetes.io/desired-replicas": str(spec["replicas"]),
                     _REVISION: str(revision),
                 },
@@ -69,12 +76,13 @@ class DeploymentController(Base):
         """The set that is rolled to has the highest revision, also after a rollback."""
         highest = max((_revision(s) for s in old), default=0)
         wanted = str(max(_revision(new), highest + 1))
-        if str(_revision(new)) != wanted:
-            self.update(_SETS, new, _annotated(wanted))
-        if (meta(deployment).get("annotations") or {}).get(_REVISION) != wanted:
+        notes = {**_shared_annotations(deployment), _REVISION: wanted}
+        if notes.items() - _annotations(new.load()).items():
+            self.update(_SETS, new, _annotated(notes))
+        if _annotations(deployment).get(_REVISION) != wanted:
             record = self.find(f"{meta(deployment)['namespace']}/{meta(deployment)['name']}")
             if record:
-                self.update(self.collection, record, _annotated(wanted))
+                self.update(self.collection, record, _annotated({_REVISION: wanted}))
 
     def _roll(self, deployment: Obj, new: Record, old: list[Record]) -> None:
         spec = deployment["spec"]
@@ -211,22 +219,22 @@ def _deadline(deployment: Obj) -> float:
     return float(deployment["spec"].get("progressDeadlineSeconds", 600))
 
 
-def _annotated(revision: str) -> "_Annotate":
-    return _Annotate(revision)
-
-
-class _Annotate:
-    """Writes the revision into the annotations."""
-
-    def __init__(self, revision: str) -> None:
-        self._revision = revision
-
-    def __call__(self, obj: Obj) -> Obj:
-        meta(obj)["annotations"] = {
-            **(meta(obj).get("annotations") or {}),
-            _REVISION: self._revision,
-        }
+def _annotated(notes: Mapping[str, str]) -> Mutation:
+    def mutate(obj: Obj) -> Obj:
+        meta(obj)["annotations"] = {**_annotations(obj), **notes}
         return obj
+
+    return mutate
+
+
+def _annotations(obj: Obj) -> dict[str, str]:
+    return meta(obj).get("annotations") or {}
+
+
+def _shared_annotations(deployment: Obj) -> dict[str, str]:
+    """What a ReplicaSet has of its Deployment's annotations, so that a rollback brings them back."""
+    notes = _annotations(deployment)
+    return {name: text for name, text in notes.items() if name not in _OWN_ANNOTATIONS}
 
 
 def _is_current(record: Record, deployment: Obj) -> bool:
@@ -239,7 +247,7 @@ def _is_current(record: Record, deployment: Obj) -> bool:
 
 
 def _revision(record: Record) -> int:
-    return int((meta(record.load()).get("annotations") or {}).get(_REVISION, 0))
+    return int(_annotations(record.load()).get(_REVISION, 0))
 
 
 def _replicas(record: Record) -> int:

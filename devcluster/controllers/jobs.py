@@ -7,6 +7,7 @@ from devcluster.controllers.base import Base
 from devcluster.controllers.cron import next_time
 from devcluster.controllers.podtools import (
     condition,
+    conditions_with,
     count_ready,
     is_active,
     owner_reference,
@@ -42,11 +43,12 @@ class JobController(Base):
         spec = job["spec"]
         wanted = int(spec.get("completions") or spec.get("parallelism", 1))
         ended = done >= wanted or failed > int(spec.get("backoffLimit", 6))
-        if not spec.get("suspend") and not ended:
+        suspended = bool(spec.get("suspend"))
+        if not suspended and not ended:
             missing = min(int(spec.get("parallelism", 1)), wanted - done) - len(active)
             for _ in range(max(0, missing)):
                 self._make(job)
-        if ended:
+        if ended or suspended:
             for pod in active:
                 self.delete("pods", pod)
         self._report(record, job, done, failed, wanted)
@@ -74,23 +76,27 @@ class JobController(Base):
             "terminating": 0,
             "uncountedTerminatedPods": {},
         }
-        status.setdefault("startTime", now)
+        _note_suspension(job, status, now)
         for name in ("active", "succeeded", "failed"):
             if not status[name]:
                 del status[name]
         if done >= wanted:
             status["completionTime"] = now
             message = "Reached expected number of succeeded pods"
-            status["conditions"] = [
+            status["conditions"] = conditions_with(
+                status.get("conditions"),
+                now,
                 _condition("SuccessCriteriaMet", "CompletionsReached", message, now),
                 _condition("Complete", "CompletionsReached", message, now),
-            ]
+            )
         elif failed > int(job["spec"].get("backoffLimit", 6)):
             message = "Job has reached the specified backoff limit"
-            status["conditions"] = [
+            status["conditions"] = conditions_with(
+                status.get("conditions"),
+                now,
                 _condition("FailureTarget", "BackoffLimitExceeded", message, now),
                 _condition("Failed", "BackoffLimitExceeded", message, now),
-            ]
+            )
         self.set_status(self.collection, record, status)
 
     def _expire(self, record: Record, job: Obj) -> float | None:
@@ -104,6 +110,20 @@ class JobController(Base):
             return left
         self.delete(self.collection, record)
         return None
+
+
+def _note_suspension(job: Obj, status: Obj, now: str) -> None:
+    """A job that is suspended has not started; one that is resumed starts anew."""
+    suspended, held = bool(job["spec"].get("suspend")), condition(job, "Suspended")
+    if suspended:
+        status.pop("startTime", None)
+    else:
+        status.setdefault("startTime", now)
+    if suspended is not (held is not None and held["status"] == "True"):
+        word = "Suspended" if suspended else "Resumed"
+        one = _condition("Suspended", f"Job{word}", f"Job {word.lower()}", now)
+        one["status"] = str(suspended)
+        status["conditions"] = conditions_with(status.get("conditions"), now, one)
 
 
 def _condition(kind: str, reason: str, message: str, now: str) -> Obj:

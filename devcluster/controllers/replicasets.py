@@ -14,6 +14,9 @@ from devcluster.objects import Obj, controller_of, meta, suffix
 from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 
+# Pods that are made in one step, as Kubernetes has it: each of them leads to the next step.
+_BURST = 500
+
 
 class ReplicaSetController(Base):
     name, collection = "replicaset", "replicasets.apps"
@@ -44,7 +47,7 @@ class ReplicaSetController(Base):
         """Makes pods; the answer says what kept it from that."""
         owner = owner_reference("apps/v1", "ReplicaSet", replica_set)
         about = meta(replica_set)
-        for _ in range(number):
+        for _ in range(min(number, _BURST)):
             name = f"{about['name'][:57]}-{suffix()}"
             pod = pod_from(
                 replica_set["spec"]["template"],

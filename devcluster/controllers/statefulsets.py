@@ -10,10 +10,11 @@ from devcluster.controllers.podtools import (
     template_hash,
 )
 from devcluster.controllers.replicasets import ReplicaSetController
+from devcluster.controllers.revisions import keep_revision
 from devcluster.objects import Obj, clone, dicts, dig, meta
 from devcluster.store import Record
 
-_HASH = "controller-revision-hash"
+_HASH, _OWN_HASH = "controller-revision-hash", "controller.kubernetes.io/hash"
 
 
 class StatefulSetController(Base):
@@ -25,8 +26,11 @@ class StatefulSetController(Base):
         if record is None or record.deleting:
             return None
         stateful_set = record.load()
-        revision = f"{record.name}-{template_hash(stateful_set['spec']['template'])}"
+        digest = template_hash(stateful_set["spec"]["template"])
+        revision = f"{record.name}-{digest}"
         pods = {pod.name: pod for pod in self.owned(record.uid, "pods")}
+        used = {pod.labels.get(_HASH, "").rpartition("-")[2] for pod in pods.values()}
+        keep_revision(self, "StatefulSet", stateful_set, digest, label=_OWN_HASH, used=used)
         if not self._replace_ended(pods):
             self._move(stateful_set, pods, revision)
         self._report(record, stateful_set, revision)

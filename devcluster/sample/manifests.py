@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.controllers.behaviour import ANNOTATION, IMAGE_ANNOTATION
 from devcluster.objects import Obj
 from devcluster.sample.cast import WORKSPACES
 from devcluster.sample.catalog import Workload, catalog
@@ -87,7 +87,7 @@ def pod_template(work: Workload) -> Obj:
         labels.pop("app.kubernetes.io/version")
     about: Obj = {"labels": labels}
     if work.behaviour:
-        about["annotations"] = {ANNOTATION: work.behaviour}
+        about["annotations"] = {ANNOTATION: work.behaviour, IMAGE_ANNOTATION: work.image}
     return {"metadata": about, "spec": spec}
 
 

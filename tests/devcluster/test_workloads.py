@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.controllers.behaviour import ANNOTATION, IMAGE_ANNOTATION
 from devcluster.server import DevCluster
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Api, Obj
@@ -186,3 +186,91 @@ def it_leaves_pods_alone_where_there_are_no_nodes(cluster: DevCluster, api: Api)
     made = api.post(PODS, body)
     cluster.wait_until_settled()
     assert api.get(f"{PODS}/alone") == made
+
+
+@pytest.mark.usefixtures("node")
+def it_holds_a_rollout_back_while_it_is_paused(cluster: DevCluster, api: Api) -> None:
+    api.post(DEPLOYMENTS, deployment(1))
+    eventually(lambda: len(running(api)) == 1, "the pod is ready")
+    assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": True}})[0] == 200
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
+    assert api.call("PATCH", f"{DEPLOYMENTS}/web", image)[0] == 200
+    cluster.wait_until_settled()
+    assert [pod["spec"]["containers"][0]["image"] for pod in pods(api)] == ["example/web:1"]
+    assert api.call("PATCH", f"{DEPLOYMENTS}/web", {"spec": {"paused": None}})[0] == 200
+    eventually(
+        lambda: {pod["spec"]["containers"][0]["image"] for pod in running(api)} == {"web:2"},
+        "the new image runs",
+    )
+
+
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize(
+    ("behaviour", "word"),
+    [("crash error", "CrashLoopBackOff"), ("pull-fails", "ImagePullBackOff")],
+)
+def it_is_mended_by_another_image(api: Api, behaviour: str, word: str) -> None:
+    body = deployment(1, behaviour=behaviour)
+    body["spec"]["template"]["metadata"]["annotations"][IMAGE_ANNOTATION] = "example/web:1"
+    api.post(DEPLOYMENTS, body)
+
+    def state() -> Any:
+        statuses = [pod["status"].get("containerStatuses") or [{}] for pod in pods(api)]
+        return any(s[0].get("state", {}).get("waiting", {}).get("reason") == word for s in statuses)
+
+    eventually(state, f"it is in {word}")
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "web:2"}]}}}}
+    assert api.call("PATCH", f"{DEPLOYMENTS}/web", image)[0] == 200
+    eventually(lambda: len(running(api)) == len(pods(api)) == 1, "it runs")
+
+
+@pytest.mark.usefixtures("node")
+def it_ends_the_pods_of_a_job_that_is_suspended(api: Api) -> None:
+    spec = {"template": template(restartPolicy="Never"), "suspend": False}
+    where = "/apis/batch/v1/namespaces/default/jobs"
+    api.post(where, {"metadata": {"name": "work"}, "spec": spec})
+
+    def suspended() -> dict[str, str]:
+        found = api.get(f"{where}/work")["status"].get("conditions", ())
+        return {one["type"]: one["status"] for one in found}
+
+    eventually(lambda: len(running(api)) == 1, "its pod runs")
+    assert api.call("PATCH", f"{where}/work", {"spec": {"suspend": True}})[0] == 200
+    eventually(lambda: pods(api) == [] and suspended() == {"Suspended": "True"}, "it is suspended")
+    assert "startTime" not in api.get(f"{where}/work")["status"]
+    assert api.call("PATCH", f"{where}/work", {"spec": {"suspend": False}})[0] == 200
+    eventually(lambda: len(running(api)) == 1, "it goes on")
+    assert suspended() == {"Suspended": "False"}
+
+
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize("plural", ["statefulsets", "daemonsets"])
+def it_keeps_the_revisions_of_sets(cluster: DevCluster, api: Api, plural: str) -> None:
+    where = f"/apis/apps/v1/namespaces/default/{plural}"
+    spec = {**deployment(1)["spec"], "serviceName": "web"}
+    if plural == "daemonsets":
+        spec = {"selector": spec["selector"], "template": spec["template"]}
+    api.post(where, {"metadata": {"name": "web"}, "spec": spec})
+
+    def revisions() -> list[tuple[int, str]]:
+        cluster.wait_until_settled()
+        found = api.get("/apis/apps/v1/namespaces/default/controllerrevisions")["items"]
+        templates = [(one["revision"], one["data"]["spec"]["template"]) for one in found]
+        return sorted((n, t["spec"]["containers"][0]["image"]) for n, t in templates)
+
+    def roll(image: str) -> None:
+        containers = [{**spec["template"]["spec"]["containers"][0], "image": image}]
+        patch = {"spec": {"template": {"spec": {"containers": containers}}}}
+        assert api.call("PATCH", f"{where}/web", patch)[0] == 200
+        eventually(
+            lambda: [p["spec"]["containers"][0]["image"] for p in running(api)] == [image],
+            "the new image runs",
+        )
+
+    eventually(lambda: len(running(api)) == 1, "it runs")
+    assert revisions() == [(1, "example/web:1")]
+    roll("web:2")
+    assert revisions() == [(1, "example/web:1"), (2, "web:2")]
+    # Going back makes an old one the newest.
+    roll("example/web:1")
+    assert revisions() == [(2, "web:2"), (3, "example/web:1")]
