@@ -7,27 +7,15 @@ from access.rights.views import own_rights, rights
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
 from access.roles.listing import roles, workspace_roles
-from access.roles.places import level_of
 from access.roles.showing import role
 from access.roles.undoing import undo
-from console.ui.clusters import clusters
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.views.actions import old_address
-from rbac.levels import TYPES
+from rbac.levels import TYPES, Level
 
 app_name = "access"
-
-
-async def _delete(
-    request: ConsoleRequest, level: str, name: str, namespace: str
-) -> HttpResponseBase:
-    """The old address of what is done at the object's."""
-    segment = segment_of(TYPES[level_of(level)].roles)
-    return await old_address(request, clusters.host, namespace, segment, name, "delete")
-
-
-_ACTS = {"edit": edit, "delete": _delete, "grant": grant, "revoke": revoke}
+_ACTS = {"edit": edit, "grant": grant, "revoke": revoke}
 
 
 async def act_on_role(
@@ -40,6 +28,7 @@ async def act_on_role(
 
 
 _OF_PROJECT = {"level": "project"}
+_WHERE = {Level.PROJECT: "/<str:namespace>"}
 
 urlpatterns = [
     path("access/rights", own_rights, name="own_rights"),
@@ -48,6 +37,14 @@ urlpatterns = [
     path("access/roles/undo", undo, name="undo"),
     path("access/roles/new/<str:level>", new, name="new_role"),
     path("workspaces/<str:workspace>/roles", workspace_roles, name="workspace_roles"),
+    *(
+        path(
+            f"access/roles/{level}{_WHERE.get(level, '')}/<str:name>/delete",
+            old_address,
+            {"resource": segment_of(types.roles), "action": "delete"},
+        )
+        for level, types in TYPES.items()
+    ),
     # Before the others, since these are found by their project, too.
     path("access/roles/project/<str:namespace>/<str:name>", role, _OF_PROJECT, name="project_role"),
     path(

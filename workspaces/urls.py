@@ -2,9 +2,13 @@
 
 from django.urls import path
 
+from console.kube.gvr import WORKSPACE_TEMPLATES
+from console.ui.kind import segment_of
+from console.views.actions import old_address
 from workspaces.pages import limits, listing, overview, people, projects, settings
 
 _HERE = "workspaces/<str:workspace>"
+_DELETION = {"resource": segment_of(WORKSPACE_TEMPLATES), "action": "delete"}
 
 urlpatterns = [
     path("workspaces", listing.workspaces, name="workspace_list"),
@@ -37,5 +41,5 @@ urlpatterns = [
     ),
     path(f"{_HERE}/quota", overview.quota, name="workspace_quota"),
     path(f"{_HERE}/settings", settings.edit, name="workspace_settings"),
-    path(f"{_HERE}/delete", settings.delete, name="workspace_delete"),
+    path("workspaces/<str:name>/delete", old_address, _DELETION),
 ]

@@ -14,8 +14,9 @@ from console.kube.errors import NotFound
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Context, Delete, Done, Outcome, Refused
+from console.ui.actions import Context, Delete, Done, Outcome
 from console.ui.clusters import HOST
+from console.ui.decisions import Refused
 from console.ui.kind import Fact, ResourceKind
 from console.ui.text import visible
 from rbac.builtin import Origin

@@ -27,16 +27,15 @@ from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Link
-from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.clusters import HOST, Cluster
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.rows import MenuItem, menu_item
 from console.ui.text import visible
-from console.views.actions import old_address
 from console.views.errors import error_page
 from console.views.page import page
 
-_SEGMENT = "users.iam.kubesphere.io"
+SEGMENT = "users.iam.kubesphere.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Button:
 async def accounts(request: ConsoleRequest) -> HttpResponse:
     """The list is that of the kind."""
     require(request, "list")
-    return HttpResponseRedirect(list_url(HOST, _SEGMENT))
+    return HttpResponseRedirect(list_url(HOST, SEGMENT))
 
 
 @page("GET")
@@ -57,7 +56,7 @@ async def from_list(
     request: ConsoleRequest, cluster: Cluster, resource: str, name: str
 ) -> HttpResponse:
     """Where the menu of a row leads."""
-    if cluster.name != HOST or resource != _SEGMENT:
+    if cluster.name != HOST or resource != SEGMENT:
         raise Http404
     require(request, "patch", name)
     return HttpResponseRedirect(show_url(name))
@@ -69,11 +68,6 @@ async def show(request: ConsoleRequest, name: str) -> HttpResponse:
     if target.entry is None:
         return nobody(request, name)
     return await _page(request, target, target.entry)
-
-
-async def old_button(request: ConsoleRequest, name: str, action: str) -> HttpResponse:
-    """Where actions were before all of them had one address."""
-    return await old_address(request, clusters.host, "", _SEGMENT, name, action)
 
 
 def show_url(name: str) -> str:
@@ -113,7 +107,7 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
     """What the viewer may do and makes sense now, also by what SQL alone knows."""
     kind = access.cluster.kinds.of(USERS)
     return [
-        menu_item(action, access.cluster.name, _SEGMENT, entry.key)
+        menu_item(action, access.cluster.name, SEGMENT, entry.key)
         for action in (kind.actions if kind is not None else ())
         if not isinstance(action, Link)
         and action.may(access, USERS, entry.key)

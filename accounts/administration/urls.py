@@ -3,7 +3,8 @@
 from django.urls import path
 
 from accounts.administration.editing import edit, new, password
-from accounts.administration.show import accounts, old_button, show
+from accounts.administration.show import SEGMENT, accounts, show
+from console.views.actions import old_address
 
 app_name = "administration"
 urlpatterns = [
@@ -12,5 +13,5 @@ urlpatterns = [
     path("/users/<str:name>", show, name="show"),
     path("/users/<str:name>/edit", edit, name="edit"),
     path("/users/<str:name>/password", password, name="password"),
-    path("/users/<str:name>/<str:action>", old_button),
+    path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),
 ]

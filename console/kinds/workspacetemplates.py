@@ -1,16 +1,10 @@
 """Workspaces as somebody wants them, and in which clusters."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
-from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -20,9 +14,9 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from console.ui.text import visible
+from workspaces.pages.deleting import DeleteWorkspace
 
 
 @register
@@ -71,12 +65,5 @@ class WorkspaceTemplateKind(ResourceKind):
             param="cluster", label=gettext_lazy("Cluster"), get=lambda found: found.clusters
         ),
     )
-    actions = (Delete(),)
+    actions = (DeleteWorkspace(),)
     precious = True
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        found: Workspace = entry.projection
-        return [
-            (_("Manager"), visible(found.manager) or _("none")),
-            (_("Goes too"), _("the workspace, its roles and members, and all of its projects")),
-        ]

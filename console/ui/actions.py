@@ -101,13 +101,6 @@ class Context:
         return {"kind": self.kind.singular, "name": visible(self.key.name)}
 
 
-class Refused(Exception):
-    """It cannot be done as things are; the text says why."""
-
-    #: The HTTP status of a page that tells of it.
-    page_code: ClassVar[int] = 409
-
-
 @dataclass(frozen=True, slots=True)
 class Done:
     """It is done, and `text` says so. The reader goes back to where they came from, or to `url`."""

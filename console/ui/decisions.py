@@ -28,6 +28,10 @@ class Denied(Exception):
         super().__init__(f"{verb} {what} in {namespace or 'any namespace'}")
 
 
+class Refused(Exception):
+    """What somebody may do cannot be done as things are. The text says why."""
+
+
 class NotArrived(Exception):
     """What is needed has not arrived from the cluster yet. Its text says so to people."""
 

@@ -22,8 +22,8 @@ from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access, Doubting
-from console.ui.actions import Action, Context, Done, Follow, Link, Outcome, Refused
-from console.ui.clusters import Cluster
+from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
+from console.ui.clusters import HOST, Cluster
 from console.ui.decisions import Denied, check_seen, lacking
 from console.ui.detail import followed
 from console.ui.forms import ConsoleForm
@@ -89,6 +89,7 @@ async def action_page(
             return _lacking(request, kind, found, access, key)
     if isinstance(found, Link):
         return HttpResponseRedirect(found.url(cluster.name, kind.segment, key))
+    await found.check(access, kind.gvr, key)
     back = _back(request, kind, cluster, found, key)
     asked = Asked(request, kind, found, key, access, back)
     if request.method == "POST":
@@ -98,10 +99,6 @@ async def action_page(
     entry = await asked.entry()
     if entry is None:
         return _gone(asked)
-    try:
-        await found.check(access, kind.gvr, key)
-    except Refused as refused:
-        return error_page(request, refused.page_code, str(refused))
     if not await found.available(entry):
         return error_page(request, 409, _not_applicable())
     subject = await _subject(asked, entry)
@@ -121,10 +118,15 @@ def _lacking(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 async def old_address(
-    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str, action: str
+    request: ConsoleRequest,
+    resource: str,
+    name: str,
+    action: str,
+    namespace: str = "",
+    cluster: Cluster | None = None,
 ) -> HttpResponse:
-    """Where an action was before all of them had one address."""
-    url = action_url(action, cluster.name, resource, Key(namespace, name))
+    """Where an action was before all of them had one address. `cluster`: the host if none is named."""
+    url = action_url(action, cluster.name if cluster else HOST, resource, Key(namespace, name))
     query = request.META.get("QUERY_STRING", "")
     changes = request.method not in SAFE_METHODS
     return HttpResponseRedirect(f"{url}?{query}" if query else url, preserve_request=changes)
@@ -145,8 +147,7 @@ async def run_as_user(
     uid: str,
     data: Mapping[str, Any] | None = None,
 ) -> Outcome:
-    """Raises `ApiError`, and `AuditUnavailable` and `Refused`; then nothing was sent."""
-    await action.check(access, kind.gvr, key)
+    """Raises `ApiError` and `AuditUnavailable`; in the latter case nothing was sent."""
     verb, subresource = action.recorded
     recorded = request_action(
         request,
@@ -165,9 +166,7 @@ async def run_as_user(
         return await action.run(context)
 
 
-def refusal_text(error: problems.Problem | Refused) -> str:
-    if isinstance(error, Refused):
-        return str(error)
+def refusal_text(error: problems.Problem) -> str:
     changed = _("It is not the one you saw: another one has taken its name since.")
     return problems.words(error, changed=changed)
 
@@ -189,7 +188,7 @@ async def _do(asked: Asked) -> HttpResponse:
     data = form.cleaned_data if form is not None else {}
     try:
         outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
-    except (ApiError, AuditUnavailable, Refused) as error:
+    except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, uid, error)
     if isinstance(outcome, Done | Follow):
         return _done(asked, outcome)
@@ -210,7 +209,7 @@ def _done(asked: Asked, outcome: Done | Follow) -> HttpResponse:
 
 
 async def _refused(
-    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem | Refused
+    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem
 ) -> HttpResponse:
     """The form again, with the reason and with the `uid` that was sent: a second try must not take
     another object than the one that was shown."""
@@ -219,7 +218,7 @@ async def _refused(
     if wants_status(asked.request):
         return error_page(asked.request, error.page_code, refusal_text(error))
     code, text = error.page_code, refusal_text(error)
-    if form is not None and not isinstance(error, Refused):
+    if form is not None:
         problems.apply(error, form, text)
         text = ""
     return _confirm(asked, await _subject_or_none(asked), form, uid=uid, error=text, status=code)

@@ -15,7 +15,8 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
-from console.ui.actions import Action, Follow, Refused
+from console.ui.actions import Action, Follow
+from console.ui.decisions import Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
@@ -102,10 +103,13 @@ async def _result(
     if not action.may(access, kind.gvr, target.key):
         return Result(name, "refused", _("You may not do it."))
     try:
+        await action.check(access, kind.gvr, target.key)
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
-    except (ApiError, AuditUnavailable, Refused) as error:
+    except Refused as refused:
+        return Result(name, "refused", str(refused))
+    except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
     followed = isinstance(outcome, Follow)
     url = detail_url(access.cluster.name, kind.segment, target.key) if followed else ""

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
-from console.ui.decisions import Denied, NotArrived
+from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
 from console.views import problems
@@ -49,6 +49,8 @@ def page(
                 return await view(request, *args, **kwargs)
             except Denied as denied:
                 return _denied(request, denied, kwargs)
+            except Refused as refused:
+                return error_page(request, 409, str(refused))
             except UnknownKind as error:
                 # Its definition went between two looks.
                 raise Http404 from error

@@ -28,7 +28,7 @@ urlpatterns = [
     path(f"{_INSIDE}/actions/<str:action>", action_page, name="action"),
     path(f"{_OUTSIDE}/actions/<str:action>", action_page, {"namespace": ""}, name="action"),
     path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),
-    path(f"{_OUTSIDE}/delete", old_address, {"namespace": "", "action": "delete"}),
+    path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),

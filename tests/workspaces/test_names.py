@@ -2,7 +2,7 @@
 
 import pytest
 
-from workspaces.services.acting import Refused
+from console.ui.decisions import Refused
 from workspaces.services.projects import check_name
 
 

@@ -43,6 +43,7 @@ from tests.workspaces.cast import (
 from tests.workspaces.conftest import Tenancy
 from workspaces.names import SHARE
 
+TEMPLATES = "workspacetemplates.tenant.kubesphere.io"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 
@@ -353,13 +354,36 @@ async def test_settings_are_of_what_was_seen_and_the_end_waits_for_others(tenanc
     found = read(tenancy, WORKSPACE_TEMPLATES, home)
     assert found["metadata"]["annotations"]["kubesphere.io/alias-name"] == "First"
 
-    admin = Person(tenancy, "admin")
-    shown = fields_of(await admin.get(f"/workspaces/{home}/delete"))
-    answer = await admin.post(
-        f"/workspaces/{home}/delete", **{**shown, "typed": home, "keep": "on"}
-    )
-    assert answer.status_code == 302, answer.content.decode()
+    admin, page = Person(tenancy, "admin"), f"/clusters/host/{TEMPLATES}/{home}/actions/delete"
+    answer = await admin.get(f"/workspaces/{home}/delete")
+    assert (answer.status_code, answer["Location"]) == (302, page)
+    answer = await admin.post(f"/workspaces/{home}/delete")
+    assert (answer.status_code, answer["Location"]) == (307, page)
+    answer = await admin.get(page)
+    shown = {**fields_of(answer), "typed": home, "keep": "on"}
+    assert f"Delete workspace {home}" in answer.content.decode()
+    for who in (manager, Person(tenancy, "charlie")):
+        answer = await who.post(page, **shown)
+        assert answer.status_code == 403 and "You may not" in answer.content.decode()
+    assert (await admin.post(page, **{**shown, "typed": "another"})).status_code == 400
+    answer = await admin.post(f"{page}?format=json", **{**shown, "uid": "other"})
+    assert answer.status_code in (409, 422), answer.content.decode()
+    assert "another one has taken its name" in answer.json()["message"]
+    left = read(tenancy, WORKSPACE_TEMPLATES, home)["metadata"]
+    assert left["finalizers"] == found["metadata"]["finalizers"]
+    answer = await admin.post(f"{page}?format=json", **shown)
+    assert answer.json()["status"] == "Success", answer.content.decode()
+    rows = AuditRecord.objects.filter(name=home, verb="delete").order_by("time")
+    assert [
+        (row.actor, row.as_user, row.resource, row.outcome.code < 300)
+        async for row in rows.select_related("outcome")
+    ] == [("admin", "admin", "workspacetemplates", done) for done in (False, True)]
     left = read(tenancy, WORKSPACE_TEMPLATES, home)["metadata"]
     assert left["deletionTimestamp"] and "example.org/hold" in left["finalizers"]
     change(tenancy, WORKSPACE_TEMPLATES, home, {"metadata": {"finalizers": None}})
     await until(partial(is_gone, tenancy, WORKSPACE_TEMPLATES, home), "the end")
+
+    system = f"/clusters/host/{TEMPLATES}/system-workspace/actions/delete"
+    for answer in (await admin.get(system), await admin.post(system, uid="any")):
+        assert answer.status_code == 409
+        assert "projects stays." in answer.content.decode()

@@ -34,7 +34,7 @@ from console.kube.gvr import (
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, Refused
 from console.ui.drawing import draw
 from console.ui.following import Following, etag_of_page, followed
 from console.ui.http import ConsoleRequest
@@ -45,7 +45,7 @@ from console.views.guard import access_of
 from console.views.page import View
 from workspaces.pages.forms import WorkspaceForm
 from workspaces.rights import WorkspaceRights, may_see, rights_in
-from workspaces.services.acting import Doer, Overtaken, Refused
+from workspaces.services.acting import Doer, Overtaken
 
 #: What a page shows of a workspace, by the names of its template; called with what is in the address.
 Values = Callable[..., Mapping[str, Any]]

@@ -1,22 +1,22 @@
-"""What a workspace is called, who manages it, whether its network is isolated, and its end."""
+"""What a workspace is called, who manages it, and whether its network is isolated."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import WORKSPACE_TEMPLATES
-from console.ui.decisions import Denied
+from console.kube.gvr import WORKSPACE_TEMPLATES, Key
+from console.ui.clusters import HOST
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
+from console.ui.kind import segment_of
+from console.ui.links import action_url
 from console.ui.text import visible
 from console.views.page import page
-from workspaces.pages.forms import EndForm, SettingsForm
+from workspaces.pages.forms import SettingsForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
-from workspaces.quotas import projects_of
 from workspaces.rights import ITSELF
 from workspaces.services import settings
 
@@ -25,6 +25,7 @@ def _settings(seen: Seen) -> Mapping[str, Any]:
     found, here = seen.workspace, seen.url("workspace_settings")
     there = settings.template_of(seen.name) is not None
     may_edit = there and seen.rights.may("update", ITSELF)
+    segment = segment_of(WORKSPACE_TEMPLATES)
     may_delete = there and seen.access.can("delete", WORKSPACE_TEMPLATES, name=seen.name)
     return {
         "alias": visible(found.alias),
@@ -32,7 +33,7 @@ def _settings(seen: Seen) -> Mapping[str, Any]:
         "manager": visible(found.manager),
         "isolated": found.isolated,
         "edit_url": f"{here}?edit" if may_edit else "",
-        "delete_url": seen.url("workspace_delete") if may_delete else "",
+        "delete_url": action_url("delete", HOST, segment, Key("", seen.name)) if may_delete else "",
     }
 
 
@@ -69,34 +70,4 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
         button=_("Save settings"),
         back=here,
         version=entry.resource_version,
-    )
-
-
-@page("GET", "POST")
-async def delete(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
-    if not opened.access.can("delete", WORKSPACE_TEMPLATES, name=opened.name):
-        raise Denied("delete", WORKSPACE_TEMPLATES)
-    entry = settings.template_of(opened.name)
-    if entry is None:
-        raise Http404
-    form = EndForm(opened.name, posted(request))
-    if form.is_valid():
-        version, keep = request.POST.get("version", ""), form.cleaned_data["keep"]
-        if await done(form, settings.delete(opened.doer, version, keep=keep)):
-            text = _("Workspace %(name)s is being deleted.") % {"name": opened.name}
-            messages.success(request, text)
-            return HttpResponseRedirect(reverse("workspace_list"))
-    names = ", ".join(visible(project.name) for project in projects_of(opened.name))
-    return await form_page(
-        opened,
-        "workspace_settings",
-        form,
-        title=_("Delete workspace %(name)s") % {"name": visible(opened.name)},
-        button=_("Delete workspace"),
-        back=opened.url("workspace_settings"),
-        about=_("Its members, roles and departments go with it. Projects: %(names)s")
-        % {"names": names or _("none")},
-        version=entry.projection.uid,
-        danger=True,
     )

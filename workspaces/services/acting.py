@@ -15,14 +15,11 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.decisions import Refused
 from workspaces.rights import WorkspaceRights, rights_in
 
 #: Whom kube-apiserver sees.
 CONSOLE = "quarterdeck-console"
-
-
-class Refused(Exception):
-    """What was asked for cannot be done; the text says why."""
 
 
 class Overtaken(Refused):

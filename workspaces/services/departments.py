@@ -13,11 +13,12 @@ from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
+from console.ui.decisions import Refused
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
 from workspaces.rights import DEPARTMENTS, bindings_of, rules_of_role
-from workspaces.services.acting import Doer, Overtaken, Refused, check_person
+from workspaces.services.acting import Doer, Overtaken, check_person
 from workspaces.services.bindings import (
     GROUP,
     USER,

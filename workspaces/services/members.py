@@ -21,11 +21,12 @@ from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
+from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from rbac.names import PREFIX
 from workspaces.objects import manager_name, workspace_member
 from workspaces.rights import MEMBERS, bindings_of, roles_of, rules_of_role
-from workspaces.services.acting import Doer, Overtaken, Refused, check_person
+from workspaces.services.acting import Doer, Overtaken, check_person
 from workspaces.services.bindings import USER, bind, overtaken, rebind, take_out, version_of
 
 

@@ -9,10 +9,11 @@ from console.kube.gvr import ROLE_BINDINGS, USERS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.roles import Binding
 from console.kube.store import Entry
+from console.ui.decisions import Refused
 from rbac.authorizer import is_usable
 from workspaces.builtins import PROJECT_RULES
 from workspaces.objects import project_member
-from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.acting import Doer, check_person
 
 
 def bindings(project: str) -> list[Entry[Binding]]:

@@ -17,13 +17,14 @@ from console.kube.projections.roles import (
     CREATOR_ANNOTATION,
     DESCRIPTION_ANNOTATION,
 )
+from console.ui.decisions import Refused
 from console.ui.quotawords import amount_text
 from workspaces.amounts import Amounts
 from workspaces.ladder import quantity_text
 from workspaces.names import NAMESPACE_LABEL, Manifest, owner_of
 from workspaces.quotas import own_quotas, quota_entry, workspace_hard
 from workspaces.rights import PROJECTS
-from workspaces.services.acting import Doer, Refused
+from workspaces.services.acting import Doer
 
 #: Seconds that a new project has until the answer says that it is still being made.
 READY_WITHIN = 5.0

@@ -1,4 +1,4 @@
-"""What a workspace is called, who manages it, whether its network is isolated; its quota; its end."""
+"""What a workspace is called, who manages it, whether its network is isolated; its quota."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.kube.store import Entry
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, Refused
 from rbac.authorizer import is_usable
 from workspaces.amounts import Amounts
 from workspaces.builtins import ADMIN, workspace_role_name
 from workspaces.ladder import quantity_text
-from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE, Manifest
+from workspaces.names import Manifest
 from workspaces.quotas import workspace_quota
 from workspaces.rights import ITSELF, rules_of_role
-from workspaces.services.acting import Doer, Refused, check_person
+from workspaces.services.acting import Doer, check_person
 from workspaces.services.members import leave_roles
 from workspaces.services.projects import check_name
 
@@ -137,27 +137,6 @@ def may_set_quota(doer: Doer) -> None:
     """Raises `Denied`."""
     if not doer.access.can("update", WORKSPACE_QUOTAS, name=doer.workspace):
         raise Denied("update", WORKSPACE_QUOTAS)
-
-
-async def delete(doer: Doer, uid: str, *, keep: bool) -> None:
-    """Ends the workspace, as the user. `keep`: its projects stay, and are no workspace's then."""
-    if not doer.access.can("delete", WORKSPACE_TEMPLATES, name=doer.workspace):
-        raise Denied("delete", WORKSPACE_TEMPLATES)
-    if doer.workspace == SYSTEM_WORKSPACE:
-        raise Refused(_("The workspace of the cluster's own projects stays."))
-    _check_seen(uid)
-    name = doer.workspace
-    client = get_runtime().as_user(doer.access.identity)
-    action = request_action(doer.request, "delete", WORKSPACE_TEMPLATES, name=name)
-    async with record(action) as recording:
-        if keep:
-            template = await client.get(WORKSPACE_TEMPLATES, name=name)
-            meta = template["metadata"]
-            finalizers = {*(meta.get("finalizers") or ()), KEEP_FINALIZER}
-            version = meta["resourceVersion"] if meta["uid"] == uid else "0"
-            body = {"metadata": {"resourceVersion": version, "finalizers": sorted(finalizers)}}
-            await client.patch(WORKSPACE_TEMPLATES, body, name=name, audit_id=recording.audit_id)
-        await client.delete(WORKSPACE_TEMPLATES, name=name, uid=uid, audit_id=recording.audit_id)
 
 
 def _check_seen(version: str) -> None:

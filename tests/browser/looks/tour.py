@@ -48,7 +48,7 @@ OTHERS = (
     f"{HOST}/pods?sort=no-such-column",
 )
 #: What asks before something ends, besides a pod's own.
-QUESTIONS = ("/workspaces/shop/delete",)
+QUESTIONS = (f"{HOST}/workspacetemplates.tenant.kubesphere.io/shop/actions/delete",)
 #: Of these kinds every tab is shown, of the others what their first object opens with: the tabs of all
 #: kinds are made of the same panels.
 TABBED = ("pods", "deployments", "nodes", "services", "secrets", "customresourcedefinitions")

@@ -1,0 +1,67 @@
+"""Deleting a workspace, by its template."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Context, Delete, Done, Outcome
+from console.ui.decisions import Refused
+from console.ui.forms import ConsoleForm
+from console.ui.kind import Fact, ResourceKind
+from console.ui.subject import Subject
+from console.ui.text import visible
+from workspaces.names import KEEP_FINALIZER, SYSTEM_WORKSPACE
+from workspaces.pages.forms import EndForm
+from workspaces.quotas import projects_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteWorkspace(Delete):
+    """Its projects may stay: they are no workspace's then."""
+
+    form: ClassVar[type[ConsoleForm]] = EndForm
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.key.name != SYSTEM_WORKSPACE
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        if key.name == SYSTEM_WORKSPACE:
+            raise Refused(_("The workspace of the cluster's own projects stays."))
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Delete workspace %(name)s") % {"name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Delete workspace")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Its members, roles and departments go with it, and its projects unless they are kept."
+        )
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        names = ", ".join(visible(project.name) for project in projects_of(entry.key.name))
+        manager = visible(entry.projection.manager)
+        return [(_("Manager"), manager or _("none")), (_("Projects"), names or _("none"))]
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
+        return EndForm(subject.key.name, data)
+
+    async def run(self, context: Context) -> Outcome:
+        if context.data.get("keep"):
+            found = await context.client.get(context.kind.gvr, name=context.key.name)
+            meta = found["metadata"]
+            finalizers = sorted({*(meta.get("finalizers") or ()), KEEP_FINALIZER})
+            body = {"resourceVersion": meta["resourceVersion"], "finalizers": finalizers}
+            await context.patch({"metadata": body})
+        await context.delete()
+        text = _("Workspace %(name)s is being deleted.") % context.words
+        return Done(text, reverse("workspace_list"))
