@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from access.roles.forms import RoleForm, check_name, further_text, read_form
+from access.roles.forms import MAX_ID, RoleForm, further_text
 from access.roles.places import Role, find_role, informer_of, level_of, list_url, may, role_url
 from access.roles.showing import nothing
 from access.roles.tree import titles, tree
@@ -32,7 +32,9 @@ from console.kube.projections.roles import (
     DESCRIPTION_ANNOTATION,
 )
 from console.ui.decisions import Denied
+from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
+from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -58,18 +60,12 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
         raise Denied("create", gvr, place.namespace)
     known = templates_for(get_runtime(), place)
     prefix = f"{place.workspace}-" if place.workspace else ""
-    if request.method != "POST":
-        form = _begun(request, place, known)
-        return _page(request, place, known, form, prefix=prefix)
-    form = read_form(request, known, prefix=prefix)
-    if "preview" in request.POST:
-        return _page(request, place, known, form, prefix=prefix)
-    check_name(form, prefix=prefix)
-    if form.is_right and await _create(request, place, form):
-        words = {"kind": KINDS[place.level], "name": form.name}
+    form = RoleForm(posted(request), known, _begun(request, place, known), prefix=prefix)
+    if _is_complete(request, form) and await _create(request, place, form):
+        words = {"kind": KINDS[place.level], "name": form.cleaned_data["name"]}
         messages.success(request, _("Created %(kind)s %(name)s.") % words)
-        return HttpResponseRedirect(role_url(place, form.name))
-    return _page(request, place, known, form, prefix=prefix)
+        return HttpResponseRedirect(role_url(place, form.cleaned_data["name"]))
+    return _page(request, place, known, form)
 
 
 @page("GET", "POST")
@@ -85,15 +81,16 @@ async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = 
         text = _("This role is not yours to change. Copy it and change the copy.")
         return error_page(request, 403, text)
     known = templates_for(get_runtime(), found.place)
-    if request.method != "POST":
-        return _page(request, found.place, known, _form_of(found, known), role=found)
-    form = read_form(request, known)
-    form.name = name
-    if form.is_right and "preview" not in request.POST and await _save(request, found, form, known):
+    form = RoleForm(posted(request), known, _content(found, known))
+    if _is_complete(request, form) and await _save(request, found, form):
         words = {"kind": KINDS[found.place.level], "name": name}
         messages.success(request, _("Saved %(kind)s %(name)s.") % words)
         return HttpResponseRedirect(found.url)
     return _page(request, found.place, known, form, role=found)
+
+
+def _is_complete(request: ConsoleRequest, form: RoleForm) -> bool:
+    return "preview" not in request.POST and form.is_valid()
 
 
 def _place(request: ConsoleRequest, level: Level) -> Place:
@@ -109,43 +106,49 @@ def _place(request: ConsoleRequest, level: Level) -> Place:
     return Place(level)
 
 
-def _begun(request: ConsoleRequest, place: Place, known: Mapping[str, Template]) -> RoleForm:
-    """Empty, or with the rules of another role that the viewer may see."""
+def _begun(request: ConsoleRequest, place: Place, known: Mapping[str, Template]) -> dict[str, Any]:
+    """Nothing, or the rules of another role that the viewer may see."""
     source = request.GET.get("from", "")
-    if not source:
-        return RoleForm()
-    found = find_role(access_of(request), place.level, place.namespace, source)
-    if found is None or found.place != place:
-        return RoleForm()
-    form = _form_of(found, known)
-    form.name = form.alias = form.uid = form.version = ""
-    return form
+    found = source and find_role(access_of(request), place.level, place.namespace, source)
+    if not found or found.place != place:
+        return {}
+    return {**_content(found, known), "alias": ""}
 
 
-def _form_of(found: Role, known: Mapping[str, Template]) -> RoleForm:
-    rules, names = found.rules, aggregated(found.annotations)
+def _content(found: Role, known: Mapping[str, Template]) -> dict[str, Any]:
+    """A role as a form begins with it."""
+    names = aggregated(found.annotations)
     chosen = tuple(name for name in known if name in names)
-    meta = found.entry.original()["metadata"]
-    return RoleForm(
-        name=found.name,
-        alias=found.entry.projection.alias,
-        description=found.entry.projection.description,
-        chosen=chosen,
-        further=further_text(further_rules(rules, chosen, known)),
-        uid=meta["uid"],
-        version=meta["resourceVersion"],
-        rules=rules,
-    )
+    return {
+        "alias": found.entry.projection.alias,
+        "description": found.entry.projection.description,
+        "template": chosen,
+        "further": further_text(further_rules(found.rules, chosen, known)),
+        "rules": found.rules,
+    }
+
+
+def _seen(request: ConsoleRequest, role: Role) -> tuple[str, str]:
+    """Uid and version of the role as it was shown, or as it is shown now."""
+    if request.method == "POST":
+        return request.POST.get("uid", "")[:MAX_ID], request.POST.get("version", "")[:MAX_ID]
+    return _version(role)
+
+
+def _version(role: Role) -> tuple[str, str]:
+    meta = role.entry.original()["metadata"]
+    return meta["uid"], meta["resourceVersion"]
 
 
 async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool:
     """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
     types, creator = TYPES[place.level], access_of(request).identity.name
+    name = form.cleaned_data["name"]
     body: Manifest = {
         "apiVersion": types.roles.group_version,
         "kind": types.role_kind,
         "metadata": {
-            "name": form.name,
+            "name": name,
             **({"namespace": place.namespace} if place.namespace else {}),
             "labels": {WORKSPACE_LABEL: place.workspace} if place.workspace else {},
             "annotations": {**_annotations(form), CREATOR_ANNOTATION: creator},
@@ -160,28 +163,26 @@ async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool
         return found
 
     try:
-        require_held(request, place, form.name, form.rules)
-        await write(request, "create", types.roles, place, form.name, do)
+        require_held(request, place, name, form.rules)
+        await write(request, "create", types.roles, place, name, do)
     except Escalation as error:
-        form.errors["template"] = _beyond(error)
+        form.add_error("template", _beyond(error))
     except Conflict:
-        form.errors["name"] = _("There is a role of this name already.")
+        form.add_error("name", _("There is a role of this name already."))
     except ApiError as error:
-        form.errors["form"] = problems.words(error)
+        problems.apply(error, form)
     else:
-        what = _("made role %(name)s") % {"name": form.name}
-        place_of = (place, form.name)
-        await remember(request, what, place_of, types.roles, before=None, after=made[0])
-    return form.is_right
+        what = _("made role %(name)s") % {"name": name}
+        await remember(request, what, (place, name), types.roles, before=None, after=made[0])
+    return not form.errors
 
 
-async def _save(
-    request: ConsoleRequest, found: Role, form: RoleForm, known: Mapping[str, Template]
-) -> bool:
+async def _save(request: ConsoleRequest, found: Role, form: RoleForm) -> bool:
     """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
     place, gvr = found.place, TYPES[found.place.level].roles
     before = found.entry.original()
-    body = _changed(before, form)
+    uid, version = _seen(request, found)
+    body = _changed(before, form, uid, version)
     saved: list[Manifest] = []
 
     async def do(client: ObjectClient, audit_id: str) -> Manifest:
@@ -196,24 +197,25 @@ async def _save(
             require_held(request, place, found.name, form.rules)
         await write(request, "update", gvr, place, found.name, do)
     except Escalation as error:
-        form.errors["template"] = _beyond(error)
+        form.add_error("template", _beyond(error))
     except Conflict:
-        form.errors["conflict"] = _("Somebody else changed this role since it was opened here.")
+        form.status = 409
+        form.add_error(None, _("Somebody else changed this role since it was opened here."))
     except ApiError as error:
-        form.errors["form"] = problems.words(error)
+        problems.apply(error, form)
     else:
         what = _("changed role %(name)s") % {"name": found.name}
-        if before["metadata"]["resourceVersion"] == form.version:
+        if before["metadata"]["resourceVersion"] == version:
             role = (place, found.name)
             await remember(request, what, role, gvr, before=_kept(before), after=saved[0])
-    return form.is_right
+    return not form.errors
 
 
 def _kept(before: Manifest) -> Manifest:
     return {**clean(before), "rules": before.get("rules") or []}
 
 
-def _changed(before: Manifest, form: RoleForm) -> Manifest:
+def _changed(before: Manifest, form: RoleForm, uid: str, version: str) -> Manifest:
     """The role as it was typed; what else is in it stays. The version is the one that was shown, so that
     kube-apiserver refuses to overwrite another one."""
     meta = before["metadata"]
@@ -222,8 +224,8 @@ def _changed(before: Manifest, form: RoleForm) -> Manifest:
         **before,
         "metadata": {
             **meta,
-            "uid": form.uid,
-            "resourceVersion": form.version,
+            "uid": uid,
+            "resourceVersion": version,
             "annotations": {name: text for name, text in annotations.items() if text},
         },
         "rules": written(form.rules),
@@ -233,8 +235,8 @@ def _changed(before: Manifest, form: RoleForm) -> Manifest:
 def _annotations(form: RoleForm) -> dict[str, str]:
     return {
         AGGREGATION: msgspec.json.encode(form.chosen).decode() if form.chosen else "",
-        ALIAS_ANNOTATION: form.alias,
-        DESCRIPTION_ANNOTATION: form.description,
+        ALIAS_ANNOTATION: form.cleaned_data["alias"],
+        DESCRIPTION_ANNOTATION: form.cleaned_data["description"],
     }
 
 
@@ -244,7 +246,7 @@ def _beyond(error: Escalation) -> str:
     text = _("Nobody gives what they do not hold. These rights are beyond yours: %(rights)s.")
     if left > 0:
         rights = _("%(things)s and %(left)s more") % {"things": rights, "left": left}
-    return text % {"rights": rights}
+    return text % {"rights": visible(rights)}
 
 
 def _page(
@@ -252,24 +254,23 @@ def _page(
     place: Place,
     known: Mapping[str, Template],
     form: RoleForm,
-    *,
     role: Role | None = None,
-    prefix: str = "",
 ) -> HttpResponse:
+    # Reading it comes before what was read.
+    status = form.page_status
     held = get_levels().held(access_of(request).identity, place, acting=False)
-    conflict = "conflict" in form.errors
-    theirs = _latest(role) if role is not None and conflict else None
+    theirs = _latest(role) if role is not None and status == 409 else None
+    seen = _seen(request, role) if role is not None else ("", "")
     if theirs is not None:
         # Saving again is meant to replace what is there now.
-        meta = theirs.entry.original()["metadata"]
-        form.uid, form.version = meta["uid"], meta["resourceVersion"]
+        seen = _version(theirs)
     context: dict[str, Any] = {
         "form": form,
         "role": role,
         "kind": KINDS[place.level],
         "place": place,
-        "prefix": prefix,
-        "suffix": form.name.removeprefix(prefix),
+        "seen": seen,
+        "conflict": status == 409,
         "branches": tree(known, form.chosen, held),
         "added": titles(form.added, known),
         "means": sentences(form.rules),
@@ -278,7 +279,6 @@ def _page(
         "action": request.get_full_path(),
         "here": reverse("access:roles"),
     }
-    status = 409 if conflict else 200 if form.is_right else 400
     return render(request, "access/roles/edit.html", context, status=status)
 
 
@@ -293,19 +293,17 @@ def _differences(
     theirs: Role, form: RoleForm, known: Mapping[str, Template]
 ) -> Sequence[tuple[str, str]]:
     """What the role is now, where that is not what was typed: what, and how it is there."""
-    now = _form_of(theirs, known)
+    now = _content(theirs, known)
+    there, here = now["template"], form.chosen
     found = [
-        (_("Only there: %(title)s"), [name for name in now.chosen if name not in form.chosen]),
-        (_("Only here: %(title)s"), [name for name in form.chosen if name not in now.chosen]),
+        (_("Only there: %(title)s"), [name for name in there if name not in here]),
+        (_("Only here: %(title)s"), [name for name in here if name not in there]),
     ]
     lines = [
         ("", text % {"title": title}) for text, names in found for title in titles(names, known)
     ]
-    for label, there, here in (
-        (_("Alias"), now.alias, form.alias),
-        (_("Description"), now.description, form.description),
-        (_("Further rules"), now.further.strip(), form.further.strip()),
-    ):
-        if there != here:
-            lines.append((label, there or _("nothing")))
+    for name in ("alias", "description", "further"):
+        typed = (form[name].value() or "").replace("\r\n", "\n")
+        if now[name].strip() != typed.strip():
+            lines.append((str(form[name].label), now[name].strip() or _("nothing")))
     return lines

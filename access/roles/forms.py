@@ -2,75 +2,105 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 import yaml
-from django.http import HttpRequest
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.text import visible
 from console.ui.yamlreading import read_yaml
 from console.ui.yamltext import plain_yaml
 from rbac.catalogue import Template
 from rbac.rules import Rule, Rules
 from rbac.templates import rules_of, with_needs, written
 
-MAX_NAME, MAX_TEXT, MAX_RULES = 63, 256, 16_384
+MAX_NAME, MAX_RULES = 63, 16_384
 #: Characters of a uid or a version; Kubernetes' own have 36 at most.
 MAX_ID = 128
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
-@dataclass(slots=True)
-class RoleForm:
-    """`chosen`: templates with what they need; `added`: those among them that were not ticked. `further`:
-    rules as YAML, as they were typed. `uid` and `version`: of the role that was shown."""
-
-    name: str = ""
-    alias: str = ""
-    description: str = ""
-    chosen: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    further: str = ""
-    uid: str = ""
-    version: str = ""
-    rules: Rules = ()
-    errors: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_right(self) -> bool:
-        return not self.errors
-
-
-def read_form(request: HttpRequest, known: Mapping[str, Template], *, prefix: str = "") -> RoleForm:
-    """`prefix`: what names of this place begin with."""
-    given = request.POST.getlist("template")
-    ticked = [name for name in given if name in known]
-    chosen = with_needs(ticked, known)
-    form = RoleForm(
-        name=prefix + _text(request, "name"),
-        alias=_text(request, "alias"),
-        description=_text(request, "description"),
-        chosen=chosen,
-        added=tuple(name for name in chosen if name not in ticked),
-        further=request.POST.get("further", "").replace("\r\n", "\n"),
-        uid=request.POST.get("uid", "")[:MAX_ID],
-        version=request.POST.get("version", "")[:MAX_ID],
+class _RulesField(forms.CharField):
+    widget = forms.Textarea(
+        {"class": "input code", "rows": 8, "spellcheck": "false", "autocapitalize": "none"}
     )
-    if len(ticked) < len(given):
-        form.errors["template"] = _("A permission that was chosen is not there any more.")
-    further, problem = parse_further(form.further)
-    if problem:
-        form.errors["further"] = problem
-    form.rules = tuple(dict.fromkeys((*rules_of(chosen, known), *further)))
-    return form
+
+    def to_python(self, value: Any) -> Any:
+        return _read(super().to_python(value) or "")
 
 
-def check_name(form: RoleForm, *, prefix: str = "") -> None:
-    given = form.name.removeprefix(prefix)
-    if len(form.name) > MAX_NAME or not _NAME.fullmatch(form.name) or not given:
+class RoleForm(ConsoleForm):
+    """A role as it was typed, or begins (`initial`, which may have its `rules`). `prefix`: what stands
+    before a name in its place; None for a role that has a name.
+
+    `chosen`: templates with what they need; `added`: those among them that were not ticked. `rules`: what
+    all of it allows.
+    """
+
+    ids = "role-%s"
+    apart = ("template", "further")
+    causes = {"metadata.name": "name", "rules": "further"}
+
+    name = TextField(label=gettext_lazy("Name"), required=False)
+    alias = TextField(label=gettext_lazy("Alias"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+    template = forms.MultipleChoiceField(
+        label=gettext_lazy("Permissions"),
+        required=False,
+        error_messages={
+            "invalid_choice": gettext_lazy("A permission that was chosen is not there any more.")
+        },
+    )
+    further = _RulesField(
+        label=gettext_lazy("Further rules"),
+        help_text=gettext_lazy(
+            "A list of rules in YAML, as in a Role. For what no permission above has."
+        ),
+        required=False,
+        strip=False,
+    )
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        known: Mapping[str, Template],
+        initial: Mapping[str, Any],
+        *,
+        prefix: str | None = None,
+    ) -> None:
+        super().__init__(data, initial=dict(initial))
+        self._known, self._before = known, prefix or ""
+        self.fields["template"].choices = [(name, name) for name in known]  # type: ignore[attr-defined]
+        self.chosen: tuple[str, ...] = initial.get("template", ())
+        self.added: tuple[str, ...] = ()
+        self.rules: Rules = initial.get("rules", ())
+        if prefix is None:
+            del self.fields["name"]
+            return
+        hint = _("Lower-case letters, digits, - and .; it cannot be changed later.")
+        before = _("%(prefix)s comes before it.") % {"prefix": visible(prefix)} if prefix else ""
+        self.fields["name"].help_text = f"{before} {hint}".strip()
+
+    def clean_name(self) -> str:
+        typed = self.cleaned_data["name"]
+        name = f"{self._before}{typed}"
+        if "preview" in self.data or (typed and len(name) <= MAX_NAME and _NAME.fullmatch(name)):
+            return name
         text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
-        form.errors["name"] = text % {"max": MAX_NAME - len(prefix)}
+        raise ValidationError(text % {"max": MAX_NAME - len(self._before)})
+
+    def clean(self) -> None:
+        ticked = [name for name in self["template"].value() or () if name in self._known]
+        self.chosen = with_needs(ticked, self._known)
+        self.added = tuple(name for name in self.chosen if name not in ticked)
+        further = self.cleaned_data.get("further", ())
+        self.rules = tuple(dict.fromkeys((*rules_of(self.chosen, self._known), *further)))
 
 
 def further_text(rules: Iterable[Rule]) -> str:
@@ -79,20 +109,21 @@ def further_text(rules: Iterable[Rule]) -> str:
     return plain_yaml(found) if found else ""
 
 
-def parse_further(text: str) -> tuple[Rules, str]:
-    """The rules, and what is wrong with them."""
+def _read(text: str) -> Rules:
     if len(text) > MAX_RULES:
-        return (), _("These are more than %(max)s characters.") % {"max": MAX_RULES}
+        raise ValidationError(_("These are more than %(max)s characters.") % {"max": MAX_RULES})
     try:
         found = read_yaml(text)
         rules = msgspec.convert(found or [], tuple[_Strict, ...])
     except (yaml.YAMLError, msgspec.ValidationError) as error:
-        return (), _("This is no list of rules: %(problem)s") % {"problem": _first_line(error)}
+        text = _("This is no list of rules: %(problem)s") % {"problem": _first_line(error)}
+        raise ValidationError(text) from error
     for rule in rules:
         if not rule.verbs or not (rule.nonResourceURLs or (rule.apiGroups and rule.resources)):
-            text = _("A rule needs verbs, and apiGroups with resources or nonResourceURLs.")
-            return (), text
-    return tuple(_rule(rule) for rule in rules), ""
+            raise ValidationError(
+                _("A rule needs verbs, and apiGroups with resources or nonResourceURLs.")
+            )
+    return tuple(_rule(rule) for rule in rules)
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,10 +144,4 @@ def _rule(rule: _Strict) -> Rule:
 
 def _first_line(error: Exception) -> str:
     problem = getattr(error, "problem", None)
-    return str(problem or error).partition("\n")[0][:200]
-
-
-def _text(request: HttpRequest, name: str) -> str:
-    """Without what cannot be seen."""
-    given = request.POST.get(name, "")[: 4 * MAX_TEXT]
-    return "".join(c if c.isprintable() else " " for c in given).strip()[:MAX_TEXT]
+    return visible(str(problem or error).partition("\n")[0][:200])

@@ -3,7 +3,7 @@
 What was typed comes back with an error, secrets excepted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -20,16 +20,23 @@ MAX_SECRET = 1024
 
 
 class ConsoleForm(forms.Form):
-    """`ids`: what the ids of its fields are made of, so that a page can have two forms. `causes`: its
-    fields by the paths of the object that they become; see `console.views.problems`."""
+    """`ids`: what the ids of its fields are made of, so that a page can have two forms. `apart`: those
+    that the page draws itself. `causes`: its fields by the paths of the object that they become; see
+    `console.views.problems`."""
 
     ids: ClassVar[str] = "form-%s"
+    apart: ClassVar[Collection[str]] = ()
     causes: Mapping[str, str] = {}
 
     def __init__(self, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **{"auto_id": self.ids, **options})
         #: Of the page, while something is wrong.
         self.status = 400
+
+    @property
+    def lines(self) -> list[forms.BoundField]:
+        """The fields that `ui/_form.html` draws."""
+        return [field for field in self if field.name not in self.apart]
 
     @property
     def page_status(self) -> int:

@@ -227,6 +227,8 @@ async def test_what_is_wrong_is_said_and_what_was_typed_stays(
     answer = await make(alice, description="Kept as typed", **fields)
     assert answer.status_code == 400
     assert text in text_of(answer) and "Kept as typed" in text_of(answer)
+    field = f"role-{next(iter(fields))}"
+    assert f'href="#{field}"' in text_of(answer) and f'id="{field}_error"' in text_of(answer)
     assert f'value="{MANAGE}"' in text_of(answer)
     assert [call for call in writes(runtime) if call[2] != "shop-viewer"] == []
 
