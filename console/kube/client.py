@@ -57,6 +57,8 @@ FIELD_MANAGER = "quarterdeck"
 CALL_TIMEOUT = 4.5
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
+#: Bytes that are read of an answer that says what went wrong.
+MAX_ERROR = 64 * 2**10
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
@@ -345,11 +347,15 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 
 
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
-    """The ApiError of an answer of 300 and above. Bodies are read up to 64 KiB."""
+    """The ApiError of an answer of 300 and above."""
     if response.status < 400:
         why = Sentence("kube-apiserver answered with a redirect, which is never followed")
         return ServerError(502, why)
-    raw = await response.content.read(64 * 1024)
+    raw = b""
+    async for piece in response.content.iter_any():
+        raw += piece
+        if len(raw) > MAX_ERROR:
+            break
     try:
         status = msgspec.json.decode(raw, type=dict[str, Any])
     except msgspec.DecodeError:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -97,3 +98,28 @@ async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ServerError):
         await ConsoleClient(Way()).get(CONFIG_MAPS, namespace="shop", name="a")
     assert sent == 4
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 5_000])
+async def test_a_refusal_is_read_whole_in_however_many_pieces_it_comes(pieces: int) -> None:
+    body = b'{"reason": "Invalid", "message": "%s"}' % (b"no" * 5_000)
+
+    class Content:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            for at in range(0, len(body), pieces):
+                yield body[at : at + pieces]
+
+    assert (await client._error(refusing(Content()))).reason == "Invalid"
+
+
+async def test_a_refusal_without_an_end_is_cut() -> None:
+    class Content:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            while True:
+                yield b"x" * 300
+
+    assert (await client._error(refusing(Content()))).code == 422
+
+
+def refusing(content: Any) -> Any:
+    return SimpleNamespace(status=422, headers={}, content=content)
