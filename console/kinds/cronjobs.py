@@ -37,6 +37,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
+from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
 
 
 @register
@@ -97,7 +98,7 @@ class CronJobKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (RunNow(), Suspend(), Unsuspend(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: CronJob = entry.projection

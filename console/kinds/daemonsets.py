@@ -36,6 +36,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.images import SetImage
 from console.ui.workloads.rollouts import Restart
 
 
@@ -91,7 +92,7 @@ class DaemonSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Restart(), Delete())
+    actions = (Restart(), SetImage(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: DaemonSet = entry.projection

@@ -37,6 +37,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
 
 def completions_text(job: Job) -> str:
@@ -100,7 +101,7 @@ class JobKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (Rerun(), Suspend(), Unsuspend(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Job = entry.projection

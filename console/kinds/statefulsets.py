@@ -37,6 +37,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.workloads.images import SetImage
 from console.ui.workloads.rollouts import Restart
 from console.ui.workloads.scaling import Scale
 
@@ -84,7 +85,7 @@ class StatefulSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Scale(), Restart(), Delete())
+    actions = (Scale(), Restart(), SetImage(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -15,8 +15,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.client import MERGE_PATCH, ObjectClient
+from console.kube.client import JSON_PATCH, MERGE_PATCH, ObjectClient
+from console.kube.errors import Conflict
 from console.kube.gvr import GVR, Key
+from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.forms import ConsoleForm
@@ -71,14 +73,30 @@ class Context:
     audit_id: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
-    async def patch(
-        self, body: Mapping[str, Any], subresource: str = "", content_type: str = MERGE_PATCH
-    ) -> dict[str, Any]:
-        """A merge patch or a strategic one, refused if another object has taken the name."""
+    async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
+        """A merge patch, refused if another object has taken the name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
+        return await self._patch({**body, "metadata": metadata}, MERGE_PATCH, subresource)
+
+    async def json_patch(self, *operations: Mapping[str, Any]) -> dict[str, Any]:
+        """The same with the operations of RFC 6902."""
+        # A test would be refused as well, but with no word of the uid.
+        uid = {"op": "replace", "path": "/metadata/uid", "value": self.uid}
+        return await self._patch([uid, *operations], JSON_PATCH)
+
+    async def fresh(self) -> dict[str, Any]:
+        """The object as it is now. Raises `Conflict` if another one has taken the name."""
+        found = await self.client.get(
+            self.kind.gvr, namespace=self.key.namespace, name=self.key.name, audit_id=self.audit_id
+        )
+        if found["metadata"].get("uid") != self.uid:
+            raise Conflict(409, Sentence("The object is not the one that was read."))
+        return found
+
+    async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
         return await self.client.patch(
             self.kind.gvr,
-            {**body, "metadata": metadata},
+            body,
             namespace=self.key.namespace,
             name=self.key.name,
             content_type=content_type,

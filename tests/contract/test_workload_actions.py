@@ -13,7 +13,7 @@ from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
 from rbac.current import no_host, use_host
-from tests.contract.client import Client, Obj
+from tests.contract.client import JSON_PATCH, MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
 from tests.contract.grants import VERSION, Grants, role_ref, rule, user
 from tests.contract.objects import deployment, path, unique
@@ -35,11 +35,14 @@ FOLLOWED = (
     types.DEPLOYMENTS,
     types.STATEFUL_SETS,
     types.DAEMON_SETS,
+    types.JOBS,
+    types.CRON_JOBS,
     types.HORIZONTAL_POD_AUTOSCALERS,
 )
 RIGHTS = (
     rule("get list patch", "deployments statefulsets daemonsets", "apps"),
     rule("patch", "deployments/scale statefulsets/scale", "apps"),
+    rule("get list create patch", "jobs cronjobs", "batch"),
     rule("list", "horizontalpodautoscalers", "autoscaling"),
 )
 
@@ -142,11 +145,32 @@ def _spec(name: str) -> Obj:
     return {"selector": spec["selector"], "template": spec["template"]}
 
 
+def job(name: str) -> Obj:
+    container = {"name": "main", "image": "example/main:1"}
+    template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
+    return {"metadata": {"name": name, "labels": {"app": name}}, "spec": {"template": template}}
+
+
+def cron_job(name: str) -> Obj:
+    made = job(name)
+    made["metadata"]["annotations"] = {"example.com/note": "of each job"}
+    return {
+        "metadata": {"name": name},
+        "spec": {"schedule": "0 0 1 1 *", "jobTemplate": made, "suspend": False},
+    }
+
+
 def workload(gvr: GVR) -> Obj:
     name = unique("web")
+    if gvr in (types.JOBS, types.CRON_JOBS):
+        return job(name) if gvr == types.JOBS else cron_job(name)
     if gvr == types.STATEFUL_SETS:
         return stateful_set(name)
     return daemon_set(name) if gvr == types.DAEMON_SETS else deployment(name, "example/zero:1")
+
+
+def images(obj: Obj) -> list[str]:
+    return [one["image"] for one in obj["spec"]["template"]["spec"]["containers"]]
 
 
 def annotations(obj: Obj) -> dict[str, str]:
@@ -160,7 +184,7 @@ def alike(obj: Obj) -> str:
     about.get("annotations", {}).pop("deployment.kubernetes.io/revision", "")
     about["annotations"] = about.get("annotations", {})
     text = json.dumps({"metadata": about, "spec": obj["spec"]}, sort_keys=True)
-    text = text.replace(about["name"], "NAME")
+    text = text.replace(about["name"], "NAME").replace(obj["metadata"]["uid"], "UID")
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?([+-]\d\d:\d\d)?", "TIME", text)
 
 
@@ -247,12 +271,176 @@ async def it_pauses_and_resumes(project: Project) -> None:
     assert "paused" not in project.read(gvr, made)["spec"]
 
 
+@pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
+async def it_sets_images(project: Project, gvr: GVR) -> None:
+    name = unique("web")
+    body = deployment(name, "example/zero:1", "example/one:1")
+    spec = body["spec"]["template"]["spec"]
+    spec["initContainers"] = [{"name": "first", "image": "example/first:1"}]
+    if gvr != types.DEPLOYMENTS:
+        body = workload(gvr)
+        body["spec"]["template"]["spec"] = spec
+    made = project.make(gvr, body)
+    asked = await project.page(gvr, made, "set-image")
+    for container, image in (("c0", "zero"), ("c1", "one"), ("first", "first")):
+        assert f'name="image.{container}" value="example/{image}:1"' in asked
+    sent = {"image.c0": "example/zero:1", "image.c1": "example/one:2", "image.first": "example/f:2"}
+    await project.do(gvr, made, "set-image", **sent)
+    found = project.read(gvr, made)
+    assert images(found) == ["example/zero:1", "example/one:2"]
+    assert found["spec"]["template"]["spec"]["initContainers"][0]["image"] == "example/f:2"
+
+
+@pytest.mark.parametrize(
+    ("image", "field"),
+    [
+        ("", "image.c0"),
+        ("a b", "image.c0"),
+        ("x" * 1001, "image.c0"),
+        ("example/zero:1", "__all__"),
+    ],
+)
+async def it_says_what_is_no_image(project: Project, image: str, field: str) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    url, sent = project.url(gvr, made, "set-image"), {"uid": made["metadata"]["uid"]}
+    page = await project.client().post(url, {**sent, "image.c0": image})
+    assert page.status_code == 400 and "problem-line" in await text_of(page)
+    answer = await project.client(**JSON).post(url, {**sent, "image.c0": image})
+    status = json.loads(await text_of(answer))
+    assert [one["field"] for one in status["details"]["causes"]] == [field]
+    assert project.read(gvr, made)["metadata"]["generation"] == 1
+
+
+async def it_makes_no_container_of_one_that_was_taken_away(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, deployment(unique("web"), "example/zero:1", "example/one:1"))
+    containers = [{"name": "other", "image": "example/other:1"}]
+    change = {"op": "replace", "path": "/spec/template/spec/containers", "value": containers}
+    project.admin.patch(project.path(gvr, made["metadata"]["name"]), [change], JSON_PATCH).ok()
+    sent = {
+        "uid": made["metadata"]["uid"],
+        "image.c0": "example/zero:2",
+        "image.c1": "example/one:1",
+    }
+    # Either the console knows of it already, or kube-apiserver refuses.
+    page = await project.client().post(project.url(gvr, made, "set-image"), sent)
+    assert page.status_code in (400, 422)
+    assert images(project.read(gvr, made)) == ["example/other:1"]
+
+
+async def it_runs_a_cronjob_now(project: Project) -> None:
+    gvr = types.CRON_JOBS
+    made = project.make(gvr, workload(gvr))
+    asked = await project.page(gvr, made, "run")
+    found = re.search(r'name="name" value="([^"]+)"', asked)
+    assert found
+    name, where = found[1], project.path(types.JOBS)
+    assert f"kubectl create job {name} --from=cronjob/{made['metadata']['name']}" in asked
+    sent = {"uid": made["metadata"]["uid"], "name": name}
+    done = await project.client().post(project.url(gvr, made, "run"), sent)
+    assert done.status_code == 302, await text_of(done)
+    assert (await project.client().get(done["Location"])).status_code == 200
+    [owner] = project.admin.get(f"{where}/{name}").ok()["metadata"]["ownerReferences"]
+    assert (owner["uid"], owner["controller"]) == (made["metadata"]["uid"], True)
+    # Whoever presses twice has one job.
+    again = await project.client().post(project.url(gvr, made, "run"), sent)
+    assert again.status_code == 409
+    assert "There is one of this name already." in await text_of(again)
+    names = [one["metadata"]["name"] for one in project.admin.get(where).ok()["items"]]
+    assert [one for one in names if one.startswith(made["metadata"]["name"])] == [name]
+
+
+async def it_runs_a_cronjob_as_kubectl_does(project: Project, kubectl: Kubectl) -> None:
+    gvr = types.CRON_JOBS
+    made = project.make(gvr, workload(gvr))
+    name, other = unique("by-console"), unique("by-kubectl")
+    await project.do(gvr, made, "run", name=name)
+    kubectl("create", "job", other, f"--from=cronjob/{made['metadata']['name']}")
+    one, two = (project.admin.get(project.path(types.JOBS, found)).ok() for found in (name, other))
+    owners = [found["metadata"]["ownerReferences"] for found in (one, two)]
+    assert owners[0] == owners[1]
+    assert alike(one) == alike(two)
+
+
+async def it_runs_a_job_again(project: Project) -> None:
+    gvr = types.JOBS
+    made = project.make(gvr, workload(gvr))
+    assert (await project.client().get(project.url(gvr, made, "rerun"))).status_code == 409
+    end(project, made)
+    name = unique("again")
+    await project.do(gvr, made, "rerun", name=name)
+    again = project.admin.get(project.path(gvr, name)).ok()
+    old = project.read(gvr, made)
+    assert again["spec"]["selector"] != old["spec"]["selector"]
+    assert again["metadata"]["labels"]["app"] == made["metadata"]["name"]
+    labels = again["spec"]["template"]["metadata"]["labels"]
+    assert labels["batch.kubernetes.io/job-name"] == name
+    assert images(again) == images(old)
+
+
+def end(project: Project, made: Obj) -> None:
+    """As if it had done its work; no kubelet does."""
+    where = project.path(types.JOBS, made["metadata"]["name"])
+    eventually(lambda: project.read(types.JOBS, made)["status"].get("startTime"), "it has begun")
+    now = project.read(types.JOBS, made)["status"]["startTime"]
+    same = {"status": "True", "lastTransitionTime": now, "lastProbeTime": now}
+    kinds = ("SuccessCriteriaMet", "Complete")
+    status = {
+        "completionTime": now,
+        "succeeded": 1,
+        "active": None,
+        "ready": None,
+        "conditions": [{"type": one, "reason": "CompletionsReached", **same} for one in kinds],
+    }
+    project.admin.patch(f"{where}/status", {"status": status}, MERGE_PATCH).ok()
+    eventually(lambda: project.known(types.JOBS, made).ended, "it is known that it has ended")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Upper", "a b", "x" * 64, "-a", "\u202e", "a/b"], ids=range(7)
+)
+async def it_says_which_names_a_job_may_have(project: Project, name: str) -> None:
+    gvr = types.CRON_JOBS
+    made = project.make(gvr, workload(gvr))
+    url, sent = project.url(gvr, made, "run"), {"uid": made["metadata"]["uid"], "name": name}
+    page = await project.client().post(url, sent)
+    text = await text_of(page)
+    assert page.status_code in (400, 422), text
+    assert 'href="#form-name">Name of the job: ' in text
+
+
+@pytest.mark.parametrize("gvr", (types.JOBS, types.CRON_JOBS), ids=lambda gvr: gvr.resource)
+async def it_suspends_and_resumes(project: Project, gvr: GVR) -> None:
+    made = project.make(gvr, workload(gvr))
+    assert (await project.client().get(project.url(gvr, made, "resume"))).status_code == 409
+    line = f"kubectl patch {gvr.qualified} {made['metadata']['name']} --type=merge -p"
+    assert line in await project.page(gvr, made, "suspend")
+    await project.do(gvr, made, "suspend")
+    assert project.read(gvr, made)["spec"]["suspend"] is True
+    eventually(lambda: project.known(gvr, made).suspended, "it is known that it is suspended")
+    await project.do(gvr, made, "resume")
+    assert project.read(gvr, made)["spec"]["suspend"] is False
+
+
+async def it_suspends_no_job_that_has_ended(project: Project) -> None:
+    made = project.make(types.JOBS, workload(types.JOBS))
+    end(project, made)
+    page = await project.client().get(project.url(types.JOBS, made, "suspend"))
+    assert page.status_code == 409
+
+
 @pytest.mark.parametrize(
     ("action", "data", "command"),
     [
         ("scale", {"replicas": "2"}, "scale deployment NAME --replicas=2"),
         ("restart", {}, "rollout restart deployment NAME"),
         ("pause", {}, "rollout pause deployment NAME"),
+        (
+            "set-image",
+            {"image.c0": "example/zero:2"},
+            "set image deployment NAME c0=example/zero:2",
+        ),
     ],
 )
 async def it_does_what_kubectl_does(
@@ -265,24 +453,37 @@ async def it_does_what_kubectl_does(
     assert alike(project.read(gvr, one)) == alike(project.read(gvr, other))
 
 
-@pytest.mark.parametrize("action", ["scale", "restart", "pause"])
-async def it_leaves_another_object_of_the_name_alone(project: Project, action: str) -> None:
-    gvr = types.DEPLOYMENTS
+ACTIONS = [
+    (types.DEPLOYMENTS, "scale", "patch scale of deployments"),
+    (types.DEPLOYMENTS, "restart", "patch deployments"),
+    (types.DEPLOYMENTS, "set-image", "patch deployments"),
+    (types.DEPLOYMENTS, "pause", "patch deployments"),
+    (types.CRON_JOBS, "run", "create jobs"),
+    (types.CRON_JOBS, "suspend", "patch CronJobs"),
+    (types.JOBS, "suspend", "patch jobs"),
+]
+SENT = {"replicas": "5", "image.c0": "example/zero:2", "name": "by-nobody"}
+
+
+@pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
+async def it_leaves_another_object_of_the_name_alone(
+    project: Project, gvr: GVR, action: str, right: str
+) -> None:
     made = project.make(gvr, workload(gvr))
-    sent = {"uid": "another", "replicas": "5"}
+    sent = {**SENT, "uid": "another"}
     page = await project.client().post(project.url(gvr, made, action), sent)
     assert page.status_code in (409, 422)
     assert "another one has taken its name since" in await text_of(page)
     assert project.read(gvr, made)["metadata"]["generation"] == 1
 
 
-@pytest.mark.parametrize("action", ["scale", "restart", "pause"])
-async def it_tells_whoever_may_not_what_is_missing(project: Project, action: str) -> None:
-    gvr = types.DEPLOYMENTS
+@pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
+async def it_tells_whoever_may_not_what_is_missing(
+    project: Project, gvr: GVR, action: str, right: str
+) -> None:
     made = project.make(gvr, workload(gvr))
-    sent = {"uid": made["metadata"]["uid"], "replicas": "5"}
-    what = {"scale": "patch scale of deployments"}.get(action, "patch deployments")
-    for who, told in (("charlie", "list deployments"), ("bob", what)):
+    sent = {**SENT, "uid": made["metadata"]["uid"]}
+    for who, told in (("charlie", "list"), ("bob", right)):
         page = await ClientAs()(who).post(project.url(gvr, made, action), sent)
         assert page.status_code == 403
         assert f"You may not {told}" in await text_of(page)

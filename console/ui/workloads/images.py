@@ -1,0 +1,127 @@
+"""The images of a workload's containers."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.workloads.rollouts import held_back
+
+LONGEST = 1000
+_TEMPLATE = ("spec", "template", "spec")
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`path`: where it is in the object, as JSON Pointer has it (RFC 6901)."""
+
+    path: str
+    name: str
+    image: str
+
+    @property
+    def field(self) -> str:
+        return f"image.{visible(self.name)}"
+
+
+def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
+    """Of the pod template, those that start first at the end."""
+    for group in ("containers", "initContainers"):
+        for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
+            name, image = found.get("name"), found.get("image", "")
+            if isinstance(name, str) and isinstance(image, str):
+                yield Container("/".join(("", *_TEMPLATE, group, str(at))), name, image)
+
+
+class ImageField(TextField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=LONGEST, **options)
+
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        if any(character.isspace() for character in found):
+            raise ValidationError(_("An image has no spaces in it."))
+        return found
+
+
+class ImagesForm(ConsoleForm):
+    """`changed`: the containers that are to have another image, once it is valid."""
+
+    def __init__(
+        self, data: QueryDict | None = None, *, found: Sequence[Container] = (), **options: Any
+    ) -> None:
+        super().__init__(data, initial={one.field: one.image for one in found}, **options)
+        self._found = found
+        for one in found:
+            self.fields[one.field] = ImageField(label=visible(one.name))
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        changed = [
+            Container(one.path, one.name, given[one.field])
+            for one in self._found
+            if given.get(one.field, one.image) != one.image
+        ]
+        if not changed and not self.errors:
+            raise ValidationError(_("These are the images that it has."))
+        return {**given, "changed": changed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetImage(Action):
+    name: ClassVar[str] = "set-image"
+    label: ClassVar[str | Promise] = gettext_lazy("Set image")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    form: ClassVar[type[ConsoleForm] | None] = ImagesForm
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-image")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Set images of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("All its pods are replaced, as its update strategy says.")
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return held_back(subject)
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        images = [
+            shlex.quote(f"{field.removeprefix('image.')}={image}")
+            for field, image in data.items()
+            if field.startswith("image.")
+        ]
+        words = f"set image {kind.gvr.qualified} {shlex.quote(key.name)}"
+        return kubectl(" ".join((words, *images)), key)
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.containers)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return ImagesForm(data, found=list(containers(subject.entry.original())))
+
+    async def run(self, context: Context) -> Outcome:
+        changed: list[Container] = context.data["changed"]
+        # By places, so that no container is made where one was taken away meanwhile.
+        same = [{"op": "test", "path": f"{one.path}/name", "value": one.name} for one in changed]
+        images = [
+            {"op": "replace", "path": f"{one.path}/image", "value": one.image} for one in changed
+        ]
+        await context.json_patch(*same, *images)
+        return Follow(_("Set images of %(kind)s %(name)s.") % context.words)

@@ -1,0 +1,210 @@
+"""Runs of jobs: one more, and holding them back."""
+
+import secrets
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.arrival import arrives
+from console.kube.gvr import JOBS, Key
+from console.kube.store import Entry
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url
+from console.ui.manifests import mapping
+from console.ui.text import visible
+
+MANUAL_ANNOTATION = "cronjob.kubernetes.io/instantiate"
+#: Characters of a job's name, and of what is left of one before a suffix.
+LONGEST, STEM = 63, 48
+#: What the controller and kubectl note on a job, about that one alone.
+_OWN_LABELS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("", "batch.kubernetes.io/")
+    for name in ("controller-uid", "job-name")
+)
+_OWN_ANNOTATIONS = frozenset(
+    {
+        "batch.kubernetes.io/cronjob-scheduled-timestamp",
+        "batch.kubernetes.io/job-tracking",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+_OWN_FIELDS = frozenset({"selector", "manualSelector", "suspend"})
+
+
+class RunForm(ConsoleForm):
+    """The name is in it so that what is sent twice makes one job."""
+
+    causes: Mapping[str, str] = {"metadata.name": "name"}
+    name = TextField(label=gettext_lazy("Name of the job"), max_length=LONGEST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run(Action):
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", gvr=JOBS), Permission("get"))
+    form: ClassVar[type[ConsoleForm] | None] = RunForm
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return {"name": f"{entry.key.name[:STEM].rstrip('-.')}-{secrets.token_hex(3)}"}
+
+    async def run(self, context: Context) -> Outcome:
+        name, project = context.data["name"], context.key.namespace
+        body = {"apiVersion": "batch/v1", "kind": "Job", **self.job(await context.fresh())}
+        body["metadata"]["name"] = name
+        made = await context.client.create(JOBS, body, namespace=project, audit_id=context.audit_id)
+        text = _("Started job %(name)s.") % {"name": visible(name)}
+        access, key = context.access, Key(project, name)
+        if not access.can("list", JOBS, namespace=project):
+            return Done(text)
+        jobs = access.cluster.runtime.informer(JOBS)
+        await arrives(jobs, key, made["metadata"]["resourceVersion"])
+        return Done(text, detail_url(access.cluster.name, "jobs", key))
+
+    def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """The new job, but for its name, of the object that it is one more run of."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rerun(_Run):
+    """As KubeSphere's, but the old job stays."""
+
+    name: ClassVar[str] = "rerun"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Rerun")
+    trail: ClassVar[tuple[str, str] | None] = ("create", "rerun")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.ended is not None
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("A new job with the same template starts. This one stays as it is.")
+
+    def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        about, spec = mapping(found, "metadata"), _without(mapping(found, "spec"), _OWN_FIELDS)
+        template = mapping(spec, "template")
+        labels = _without(mapping(template, "metadata", "labels"), _OWN_LABELS)
+        spec["template"] = {
+            **template,
+            "metadata": {**mapping(template, "metadata"), "labels": labels},
+        }
+        metadata = {
+            "labels": _without(mapping(about, "labels"), _OWN_LABELS),
+            "annotations": _without(mapping(about, "annotations"), _OWN_ANNOTATIONS),
+            "ownerReferences": about.get("ownerReferences") or [],
+        }
+        return {"metadata": metadata, "spec": spec}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunNow(_Run):
+    """As `kubectl create job --from` does it."""
+
+    name: ClassVar[str] = "run"
+    label: ClassVar[str | Promise] = gettext_lazy("Run now")
+    trail: ClassVar[tuple[str, str] | None] = ("create", "run")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Run %(kind)s %(name)s now") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("A job starts at once, whatever runs already. The schedule goes on as it is.")
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        source, name = shlex.quote(f"cronjob/{key.name}"), shlex.quote(data["name"])
+        return kubectl(f"create job {name} --from={source}", key)
+
+    def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        about, template = mapping(found, "metadata"), mapping(found, "spec", "jobTemplate")
+        owner = {
+            "apiVersion": "batch/v1",
+            "kind": "CronJob",
+            "name": about.get("name"),
+            "uid": about.get("uid"),
+            "controller": True,
+        }
+        annotations = {MANUAL_ANNOTATION: "manual", **mapping(template, "metadata", "annotations")}
+        metadata = {
+            "labels": mapping(template, "metadata", "labels"),
+            "annotations": annotations,
+            "ownerReferences": [owner],
+        }
+        return {"metadata": metadata, "spec": mapping(template, "spec")}
+
+
+def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name not in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Suspending(Action):
+    """`suspend`: what the field is set to."""
+
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    suspend: ClassVar[bool]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        item = entry.projection
+        return getattr(item, "ended", None) is None and item.suspended is not self.suspend
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        patch = f'{{"spec":{{"suspend":{str(self.suspend).lower()}}}}}'
+        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
+        return kubectl(f"{words} --type=merge -p {shlex.quote(patch)}", key)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"spec": {"suspend": self.suspend}})
+        return Done(self.text % context.words)
+
+    @property
+    def text(self) -> str:
+        """That it is done."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspend(_Suspending):
+    name: ClassVar[str] = "suspend"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Suspend")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "suspend")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Suspended")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not suspended")
+    suspend: ClassVar[bool] = True
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        if kind.gvr == JOBS:
+            return _("Its running pods are deleted. When it is resumed, it does what is left.")
+        return _("The schedule starts no more jobs. Those that run go on.")
+
+    @property
+    def text(self) -> str:
+        return _("Suspended %(kind)s %(name)s.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsuspend(_Suspending):
+    name: ClassVar[str] = "resume"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Resumed")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not resumed")
+    suspend: ClassVar[bool] = False
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        if kind.gvr == JOBS:
+            return _("Its pods are made again, for what is left to do.")
+        return _("The schedule starts jobs again. A run that was missed may start at once.")
+
+    @property
+    def text(self) -> str:
+        return _("Resumed %(kind)s %(name)s.")
