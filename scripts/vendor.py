@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Brings the front-end files of other projects into static/vendor/, or checks those that are there.
 
-    vendor.py           fetch the packages pinned in vendor.toml, copy the used files, write the manifest
+    vendor.py           fetch the packages pinned in vendor.toml, copy the used files, bundle those of
+                        frontend/, write the manifest
     vendor.py --check   compare the files on disk with the manifest; needs no network
 
 A package whose bytes differ from its pinned integrity is refused. Run it with the interpreter of the
@@ -58,6 +59,7 @@ def vendor() -> None:
         entries = [entry for p in plan["package"] for entry in copy(p, unpacked[p["name"]], fresh)]
         entries.append(sprite(plan, unpacked, fresh))
         entries += [entry for p in plan["installed"] for entry in copy_installed(p, fresh)]
+        entries += bundle(plan["bundle"], npm_ci(ROOT / plan["bundle"]["from"], work), fresh)
         entries.sort(key=lambda entry: str(entry["file"]))
         (fresh / MANIFEST).write_text(json.dumps({"files": entries}, indent=2) + "\n")
         shutil.rmtree(TARGET, ignore_errors=True)
@@ -80,7 +82,9 @@ def fetch(package: dict[str, Any], work: Path) -> Path:
     if f"sha512-{digest}" != package["integrity"]:
         raise VendorError(f"{wanted} is not what was pinned: sha512-{digest}")
     with tarfile.open(archive) as tar:
-        tar.extractall(into, filter="data")
+        # Python before 3.11.4 has no filters.
+        tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+        tar.extractall(into)  # noqa: S202
     return into / "package"
 
 
@@ -121,6 +125,53 @@ def symbol(name: str, svg: str) -> str:
         raise VendorError(f"icon {name} is not the SVG that was expected")
     shapes = re.sub(r"\s+", " ", body.group(1)).replace("> <", "><").replace(" />", "/>").strip()
     return f'<symbol id="{name}" viewBox="0 0 24 24">{shapes}</symbol>'
+
+
+def npm_ci(source: Path, work: Path) -> Path:
+    """A copy of the folder with what its lock file names, every package by its integrity; nothing of a
+    package runs."""
+    folder = work / source.name
+    shutil.copytree(source, folder)
+    npm = shutil.which("npm")
+    if npm is None:
+        raise VendorError("npm is not installed; it fetches the packages")
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    if subprocess.run(command, cwd=folder, check=False).returncode:  # noqa: S603
+        raise VendorError(f"npm could not install what {source.name}/package-lock.json names")
+    return folder
+
+
+def bundle(spec: dict[str, Any], folder: Path, fresh: Path) -> list[dict[str, Any]]:
+    """One module of what the entry file uses of its packages, and the licences of these. The same
+    packages make the same bytes."""
+    target = fresh / spec["to"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    esbuild = folder / "node_modules" / ".bin" / "esbuild"
+    command = [str(esbuild), spec["entry"], "--bundle", "--format=esm", "--minify"]
+    command += ["--target=es2022", "--legal-comments=none", "--log-level=warning"]
+    meta = fresh / "meta.json"
+    command += [f"--metafile={meta}", f"--outfile={target}"]
+    if subprocess.run(command, cwd=folder, check=False).returncode:  # noqa: S603
+        raise VendorError(f"esbuild could not bundle {spec['entry']}")
+    inputs = json.loads(meta.read_text())["inputs"]
+    meta.unlink()
+    found = (re.match(r"node_modules/((?:@[^/]+/)?[^/]+)/", path) for path in inputs)
+    names = sorted({match[1] for match in found if match})
+    described = [
+        json.loads((folder / "node_modules" / name / "package.json").read_text()) for name in names
+    ]
+    package = {
+        "name": spec["name"],
+        "version": ", ".join(f"{one['name']} {one['version']}" for one in described),
+        "licence": " AND ".join(sorted({one["license"] for one in described})),
+    }
+    licences = [
+        f"{name}\n\n{(folder / 'node_modules' / name / 'LICENSE').read_text().strip()}\n"
+        for name in names
+    ]
+    (target.parent / "LICENSE").write_text(f"\n{'-' * 72}\n\n".join(licences))
+    licence = str(Path(spec["to"]).parent / "LICENSE")
+    return [entry_for(package, spec["to"], target), entry_for(package, licence, fresh / licence)]
 
 
 def entry_for(package: dict[str, Any], name: str, path: Path) -> dict[str, str]:

@@ -77,12 +77,21 @@ def test_each_word_that_scripts_say_is_in_the_page() -> None:
     }
 
 
+def test_each_phrase_that_the_editor_says_is_in_its_part() -> None:
+    """Its own by names; CodeMirror's by what they are in English."""
+    given = set(re.findall(r'data-phrase="([^"]+)"', source("ui/_editor_phrases.html")))
+    own = set(re.findall(r'(?:\bsay\("|#say\("|\breport\([^"]*, ")(\w+)"', scripts()))
+    library = (STATIC / "vendor" / "codemirror" / "codemirror.js").read_text()
+    assert own <= given
+    assert {phrase for phrase in given - own if f'"{phrase}"' not in library} == set()
+
+
 def test_scripts_run_in_the_order_of_what_they_need() -> None:
     order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
     assert [path.rpartition("/")[2] for path in order] == [
         "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
         "page.js", "ages.js", "columns.js", "rows.js", "live.js", "bulk.js",
         "keys.js",
-        "palette.js", "fold.js",
+        "palette.js", "fold.js", "editor.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)

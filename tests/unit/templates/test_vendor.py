@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from tests import npm
+from tests.controlplane.plugin import left_out
 from tests.unit.templates.files import ALL, ROOT, STATIC, source
 
 VENDOR = STATIC / "vendor"
@@ -49,7 +51,7 @@ def test_each_package_has_its_licence_beside_it() -> None:
     folders = {entry["file"].partition("/")[0] for entry in entries}
     for folder in folders:
         assert (VENDOR / folder / "LICENSE").stat().st_size > 200
-    assert {entry["licence"] for entry in entries} <= {"0BSD", "ISC", "OFL-1.1"}
+    assert {entry["licence"] for entry in entries} <= {"0BSD", "ISC", "MIT", "OFL-1.1"}
 
 
 def test_the_manifest_is_of_the_pinned_versions() -> None:
@@ -57,6 +59,27 @@ def test_the_manifest_is_of_the_pinned_versions() -> None:
     pinned = {package["name"]: package["version"] for package in plan["package"]}
     for entry in json.loads((VENDOR / "manifest.json").read_text())["files"]:
         assert entry["version"] == pinned.get(entry["package"], entry["version"])
+
+
+@pytest.mark.programs
+def test_the_bundle_is_what_its_packages_make(vendor: ModuleType, tmp_path: Path) -> None:
+    spec = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())["bundle"]
+    try:
+        folder = npm.installed(ROOT / spec["from"], "frontend")
+    except npm.Missing as error:
+        left_out("the bundle of the editor, made anew", str(error))
+        pytest.skip(str(error))
+    for made in vendor.bundle(spec, folder, tmp_path):
+        assert (tmp_path / made["file"]).read_bytes() == (VENDOR / made["file"]).read_bytes()
+
+
+def test_every_package_of_the_bundle_is_pinned() -> None:
+    lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text())
+    packages = [one for path, one in lock["packages"].items() if path]
+    assert len(packages) > 20
+    for package in packages:
+        assert package["resolved"].startswith("https://registry.npmjs.org/")
+        assert package["integrity"].startswith("sha512-")
 
 
 def test_icons_are_exactly_those_that_templates_name() -> None:

@@ -1,0 +1,443 @@
+// The YAML editor: CodeMirror around a text area (ui/_editor.html). It stands in a shadow root, where its
+// styles need no right of the page's policy; the text area stays, and has the text at every moment.
+
+import {
+  autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, Compartment, defaultKeymap,
+  diagnosticCount, drawSelection, EditorState, EditorView, ensureSyntaxTree, foldGutter, foldKeymap,
+  forceLinting, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, HighlightStyle, history,
+  historyKeymap, hoverTooltip, indentOnInput, indentUnit, indentWithTab, keymap, lineNumbers, linter,
+  lintGutter, lintKeymap, openLintPanel, search, searchKeymap, setDiagnosticsEffect, snippet, startCompletion,
+  StateEffect, StateField, syntaxHighlighting, syntaxTree, tags, unifiedMergeView, yaml,
+} from "../vendor/codemirror/codemirror.js";
+import { complete, explain, problems, Schema, typeAt } from "./yamlschema.js";
+
+/** Characters of a text that is checked while it is written; a longer one when that is asked for. */
+const LARGE = 300_000;
+/** Milliseconds without a key before the text is checked. */
+const QUIET = 400;
+/** Milliseconds that a full parse may take. */
+const PARSE = 2000;
+
+// ---- what cannot be seen is written as its code point, as `console.ui.text.visible` does
+
+const UNSEEN = /(?![\t\n])\p{C}|(?! )\p{Z}/u;
+const codePoint = (code) => `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+const visible = (text) => [...text].map((letter) => (UNSEEN.test(letter) ? codePoint(letter.codePointAt(0)) : letter)).join("");
+
+function element(tag, className, ...content) {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.append(...content);
+  return made;
+}
+
+// ---- schemas, one for each kind as long as the page lives
+
+const schemas = new Map();
+
+/** What is known of a document's kind: `{ schema, loading }`, of which the first is undefined until the second
+ * is done, or for ever. `arrived` is called once it is there. */
+function known(root, { apiVersion, kind }, arrived) {
+  const [version, group = "core"] = apiVersion.split("/").reverse();
+  if (!root || !version || !kind) return {};
+  const url = `${root}/${[group, version, kind].map(encodeURIComponent).join("/")}`;
+  if (!schemas.has(url)) {
+    const entry = { schema: undefined };
+    entry.loading = load(url).then((schema) => {
+      entry.schema = schema;
+      if (schema) arrived();
+    });
+    schemas.set(url, entry);
+  }
+  return schemas.get(url);
+}
+
+async function load(url) {
+  try {
+    const answer = await fetch(url, { headers: { Accept: "application/json" } });
+    return answer.ok ? new Schema(await answer.json()) : undefined;
+  } catch {
+    // There is nothing to complete then; the text can be written all the same.
+    return undefined;
+  }
+}
+
+// ---- how it looks: the console's own colours, which reach into the shadow root
+
+const look = EditorView.theme({
+  "&": { border: "1px solid var(--control)", borderRadius: "var(--radius)", backgroundColor: "var(--surface)", color: "var(--ink)", maxHeight: "75vh" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
+  ".cm-scroller": { font: "var(--text-mono)", overflow: "auto", minHeight: "12rem" },
+  ".cm-content": { caretColor: "var(--ink)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "var(--sunken)", color: "var(--ink-3)", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
+  ".cm-activeLineGutter": { backgroundColor: "var(--hover)", color: "var(--ink)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--accent-tint)" },
+  ".cm-selectionMatch": { backgroundColor: "var(--warn-tint)" },
+  ".cm-searchMatch": { backgroundColor: "var(--warn-tint)", outline: "1px solid var(--warn)" },
+  ".cm-searchMatch-selected": { backgroundColor: "var(--accent-tint)", outline: "2px solid var(--accent)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-tint)" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", borderColor: "var(--line)", color: "var(--ink-2)" },
+  ".cm-specialChar": { color: "var(--error-text)", backgroundColor: "var(--error-tint)" },
+  ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--ink)" },
+  ".cm-panels-top, .cm-panels-bottom": { borderColor: "var(--line)" },
+  ".cm-panel.cm-search": { font: "var(--text-13)", paddingRight: "2rem" },
+  ".cm-panel.cm-search label": { fontSize: "inherit" },
+  ".cm-textfield": { border: "1px solid var(--control)", backgroundColor: "var(--surface)", color: "var(--ink)", font: "inherit", minHeight: "1.75rem" },
+  ".cm-button": { backgroundImage: "none", backgroundColor: "var(--surface)", border: "1px solid var(--control)", borderRadius: "var(--radius)", color: "var(--ink)", font: "inherit", minHeight: "1.75rem" },
+  ".cm-panel [name=close]": { color: "var(--ink)", minWidth: "1.75rem", minHeight: "1.75rem" },
+  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "0", borderRadius: "var(--radius)", boxShadow: "var(--shadow)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "var(--text-mono)", maxWidth: "min(90vw, 26rem)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: ".125rem .5rem" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent-tint)", color: "var(--ink)" },
+  ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600" },
+  ".cm-completionDetail": { color: "var(--ink-2)", fontStyle: "normal" },
+  ".cm-tooltip.cm-completionInfo": { padding: ".5rem" },
+  ".about": { maxWidth: "min(90vw, 30rem)", maxHeight: "16rem", overflow: "auto", padding: ".5rem", font: "var(--text-12)", whiteSpace: "pre-line", overflowWrap: "anywhere" },
+  ".cm-completionInfo .about": { padding: "0" },
+  ".about > .head": { font: "var(--text-mono)", fontWeight: "600" },
+  ".about > p": { margin: ".25rem 0 0" },
+  ".cm-diagnostic": { font: "var(--text-12)", padding: ".25rem .5rem", overflowWrap: "anywhere" },
+  ".cm-diagnostic-error": { borderLeft: "3px solid var(--error)" },
+  ".cm-diagnostic-warning": { borderLeft: "3px solid var(--warn)" },
+  ".cm-panel.cm-panel-lint ul [aria-selected]": { backgroundColor: "var(--accent-tint)", color: "var(--ink)" },
+  ".cm-panel.cm-panel-lint ul [aria-selected] u": { textDecoration: "none" },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--error) 1px", textUnderlineOffset: ".2em" },
+  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1px", textUnderlineOffset: ".2em" },
+  ".cm-changedLine, .cm-insertedLine": { backgroundColor: "var(--change-tint) !important" },
+  ".cm-changedText": { background: "none" },
+  ".cm-deletedChunk": { backgroundColor: "var(--sunken)", color: "var(--ink-2)" },
+  ".cm-changedLineGutter": { backgroundColor: "var(--change)" },
+  "@media print": { "&": { maxHeight: "none" } },
+  "@media (pointer: coarse)": { ".cm-content, .cm-textfield": { fontSize: "1rem" } },
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--accent)" },
+  { tag: tags.string, color: "var(--ok)" },
+  { tag: tags.comment, color: "var(--ink-3)", fontStyle: "italic" },
+  { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace, tags.special(tags.string)], color: "var(--ink-3)" },
+  { tag: [tags.typeName, tags.labelName, tags.keyword, tags.meta], color: "var(--warn-text)" },
+]);
+
+// ---- what is told of a key
+
+/** `say(name, values)`: a text of the page. Descriptions are somebody else's: text, never markup. */
+function about(schema, key, node, isRequired, say) {
+  const { description, default: preset } = schema.resolve(node);
+  const type = [schema.typeName(node), isRequired ? say("required") : ""].filter(Boolean).join(", ");
+  const made = element("div", "about", element("div", "head", visible(`${key}  <${type}>`)));
+  if (typeof description === "string") made.append(element("p", "", visible(description)));
+  const choices = schema.enum(node);
+  if (choices.length) made.append(element("p", "", visible(say("choices", { choices: choices.join(", ") }))));
+  if (preset !== undefined && preset !== null && preset !== "") {
+    made.append(element("p", "", visible(say("preset", { value: JSON.stringify(preset) }))));
+  }
+  return made;
+}
+
+/** Makes the page's address lead to a line. */
+function linkTo(view, line) {
+  location.hash = `L${view.state.doc.lineAt(line.from).number}`;
+  view.dispatch({ selection: { anchor: line.from, head: line.to } });
+  return true;
+}
+
+/** The key with what must stand below it; where one of few values fits they are offered at once. */
+function inserting(schema, key, node, indent) {
+  const insert = snippet(`${key}:${schema.skeleton(node, indent)}`);
+  const hasValues = schema.enum(node).length > 0 || schema.types(node)?.join() === "boolean";
+  return (view, completion, from, to) => {
+    insert(view, completion, from, to);
+    if (hasValues) startCompletion(view);
+  };
+}
+
+// ---- what the server found, kept at its place while the text around it changes
+
+const setFound = StateEffect.define();
+const found = StateField.define({
+  create: () => [],
+  update(kept, { changes, docChanged, effects }) {
+    for (const effect of effects) if (effect.is(setFound)) return effect.value;
+    if (!docChanged) return kept;
+    return kept
+      .filter(({ from, to }) => !changes.touchesRange(from, to))
+      .map((one) => ({ ...one, from: changes.mapPos(one.from, 1), to: changes.mapPos(one.to, -1) }));
+  },
+});
+const checkAgain = StateEffect.define();
+
+// ---- the element
+
+/** Where the cursor was in editors that left the page, by id: one that comes in the place of another goes on. */
+const left = new Map();
+
+class YamlEditor extends HTMLElement {
+  #area;
+  #field;
+  #slot;
+  #view = null;
+  #changes = new Compartment();
+  #observer;
+  #isAsked = false;
+
+  connectedCallback() {
+    this.#area = this.querySelector("textarea");
+    this.#field = this.closest(".editor");
+    if (!this.#area || !this.#field) return;
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    this.#slot = document.createElement("slot");
+    this.#slot.hidden = true;
+    root.replaceChildren(this.#slot);
+    this.#view = new EditorView({ parent: root, root, state: this.#state() });
+    if (!this.#area.readOnly) this.#showFound();
+    this.#listen();
+    this.#goOn();
+  }
+
+  disconnectedCallback() {
+    if (!this.#view) return;
+    const { anchor, head } = this.#view.state.selection.main;
+    left.set(this.#area.id, { anchor, head, top: this.#view.scrollDOM.scrollTop, hasFocus: this.#view.hasFocus });
+    this.#observer.disconnect();
+    this.#view.destroy();
+    this.#view = null;
+  }
+
+  /** A text of the page. */
+  #say = (name, values = {}) => {
+    const text = this.#field.querySelector(`[data-phrase="${name}"]`)?.textContent ?? name;
+    return text.replace(/{(\w+)}/g, (whole, key) => values[key] ?? whole);
+  };
+
+  #known(type) {
+    const [root] = /^\/clusters\/[^/]+\/openapi/.exec(this.#area.dataset.schemaUrl ?? "") ?? [];
+    return known(root, type, () => this.#view?.dispatch({ effects: checkAgain.of(null) }));
+  }
+
+  #state() {
+    const { readOnly, labels, value } = this.#area;
+    const phrases = [...this.#field.querySelectorAll("[data-phrase]")].map(({ dataset, textContent }) => [dataset.phrase, textContent]);
+    // No id leads out of the shadow root, so the label is said again.
+    const attributes = { tabindex: "0", "aria-label": labels[0]?.textContent ?? "", "aria-readonly": String(readOnly) };
+    if (this.#area.ariaInvalid) attributes["aria-invalid"] = this.#area.ariaInvalid;
+    return EditorState.create({
+      doc: value,
+      extensions: [
+        EditorState.phrases.of(Object.fromEntries(phrases)),
+        EditorState.tabSize.of(2),
+        indentUnit.of("  "),
+        EditorView.contentAttributes.of(attributes),
+        readOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false)] : this.#editing(),
+        lineNumbers(readOnly ? { domEventHandlers: { click: linkTo } } : {}),
+        foldGutter(),
+        highlightSpecialChars({ addSpecialChars: UNSEEN, render: (code) => element("span", "cm-specialChar", codePoint(code)) }),
+        drawSelection(),
+        yaml(),
+        syntaxHighlighting(colours),
+        search({ top: true }),
+        hoverTooltip((view, position) => this.#hover(view.state, position)),
+        keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap]),
+        look,
+      ],
+    });
+  }
+
+  #editing() {
+    const again = (effect) => effect.is(checkAgain) || effect.is(setFound);
+    return [
+      history(),
+      indentOnInput(),
+      bracketMatching(),
+      closeBrackets(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      found,
+      autocompletion({ override: [(context) => this.#complete(context)], icons: false }),
+      linter(() => this.#check(), {
+        delay: QUIET,
+        needsRefresh: ({ transactions }) => transactions.some(({ effects }) => effects.some(again)),
+      }),
+      lintGutter(),
+      this.#changes.of([]),
+      keymap.of([...closeBracketsKeymap, ...lintKeymap, ...historyKeymap, indentWithTab]),
+      EditorView.updateListener.of((update) => this.#updated(update)),
+    ];
+  }
+
+  // ---- completion, hover, checks
+
+  async #complete({ state, pos, explicit }) {
+    const about = this.#known(typeAt(state.doc, pos));
+    if (!about.schema) await about.loading;
+    return about.schema ? this.#options(about.schema, state, pos, explicit) : null;
+  }
+
+  #options(schema, state, pos, explicit) {
+    const result = complete(schema, state.doc, pos);
+    if (!result) return null;
+    const line = state.doc.lineAt(pos);
+    const [before, after] = [line.text.slice(0, pos - line.from), line.text.slice(pos - line.from)];
+    // An empty line asks for nothing by itself.
+    if (!explicit && !before.trim()) return null;
+    const hasColon = /^[\w$-]*\s*:/.test(after);
+    const indent = before.length - before.trimStart().length;
+    return {
+      from: result.from,
+      validFor: /^[\w$./-]*$/,
+      options: result.options.map(({ label, schema: node, isRequired }) => {
+        if (result.isValue) return { label };
+        return {
+          label,
+          detail: schema.typeName(node),
+          boost: isRequired ? 1 : 0,
+          info: () => about(schema, label, node, isRequired, this.#say),
+          apply: hasColon ? label : inserting(schema, label, node, " ".repeat(result.column - indent)),
+        };
+      }),
+    };
+  }
+
+  #hover({ doc }, position) {
+    const { schema } = this.#known(typeAt(doc, position));
+    const told = schema && explain(schema, doc, position);
+    if (!told) return null;
+    const { from, to, key, schema: node, isRequired } = told;
+    return { pos: from, end: to, create: () => ({ dom: about(schema, key, node, isRequired, this.#say) }) };
+  }
+
+  #check() {
+    const { state } = this.#view;
+    const told = state.field(found);
+    if (state.doc.length > LARGE && !this.#isAsked) return told;
+    this.#isAsked = false;
+    const tree = ensureSyntaxTree(state, state.doc.length, PARSE) ?? syntaxTree(state);
+    const own = problems(tree, state.doc.toString(), (type) => this.#known(type).schema);
+    return [...told, ...own.map(({ from, to, code, values }) => ({ from, to, severity: "error", message: visible(this.#say(code, values)) }))];
+  }
+
+  /** What the server found (`.editor-problems`), at its lines. */
+  #showFound() {
+    const { doc } = this.#view.state;
+    const placed = this.#listed().map((item) => {
+      const from = this.#place(item);
+      const severity = item.dataset.severity === "warn" ? "warning" : "error";
+      return { from, to: doc.lineAt(from).to, severity, message: item.querySelector("[data-problem]").textContent };
+    });
+    if (placed.length) this.#view.dispatch({ effects: setFound.of(placed) });
+  }
+
+  #listed() {
+    return [...this.#field.querySelectorAll(".editor-problems [data-line]")].filter(({ dataset }) => dataset.line > 0);
+  }
+
+  #place({ dataset }) {
+    const { doc } = this.#view.state;
+    const line = doc.line(Math.min(Number(dataset.line), doc.lines));
+    return Math.min(line.from + Math.max(0, Number(dataset.column) - 1), line.to);
+  }
+
+  #updated({ docChanged, state, transactions }) {
+    if (docChanged) {
+      this.#area.value = state.doc.toString();
+      this.#area.dispatchEvent(new Event("input", { bubbles: true }));
+      this.#button("check").hidden = state.doc.length <= LARGE;
+    }
+    if (!transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect)))) return;
+    const n = diagnosticCount(state);
+    const button = this.#button("problems");
+    button.hidden = n === 0;
+    button.textContent = this.#say("problems", { n });
+  }
+
+  // ---- what stands around it
+
+  #button(name) {
+    return this.#field.querySelector(`[data-editor-act="${name}"]`);
+  }
+
+  #listen() {
+    const { readOnly } = this.#area;
+    const acts = { plain: () => this.#plain() };
+    if (!readOnly) {
+      acts.changes = () => this.#showChanges();
+      acts.check = () => this.#checkAll();
+      acts.problems = () => openLintPanel(this.#view);
+    }
+    for (const [name, act] of Object.entries(acts)) this.#button(name).onclick = act;
+    if (!readOnly) this.#button("check").hidden = this.#view.state.doc.length <= LARGE;
+    for (const label of this.#area.labels) label.onclick = () => this.#slot.hidden && this.#view.focus();
+    for (const item of this.#listed()) {
+      item.querySelector("a").onclick = (event) => {
+        if (!this.#slot.hidden) return;
+        event.preventDefault();
+        this.#select(this.#place(item));
+      };
+    }
+    // What is typed here is no key of the page; and Esc, then Tab, leaves.
+    this.onkeydown = (event) => event.ctrlKey || event.metaKey || event.stopPropagation();
+    // The object on the page changes; what somebody writes is theirs.
+    this.#observer = new MutationObserver(() => readOnly && this.#replace(this.#area.defaultValue));
+    this.#observer.observe(this.#area, { childList: true, characterData: true, subtree: true });
+  }
+
+  #select(position) {
+    this.#view.dispatch({ selection: { anchor: position }, effects: EditorView.scrollIntoView(position, { y: "center" }) });
+    this.#view.focus();
+  }
+
+  /** Goes on where an editor in this place was left, or at the line that the address names. */
+  #goOn() {
+    const before = left.get(this.#area.id);
+    left.delete(this.#area.id);
+    const { doc } = this.#view.state;
+    if (before) {
+      const within = (position) => Math.min(position, doc.length);
+      this.#view.dispatch({ selection: { anchor: within(before.anchor), head: within(before.head) } });
+      this.#view.requestMeasure({ read: () => {}, write: () => (this.#view.scrollDOM.scrollTop = before.top) });
+      if (before.hasFocus) this.#view.focus();
+      return;
+    }
+    const line = this.#area.readOnly && /^#L(\d{1,7})$/.exec(location.hash)?.[1];
+    if (line) this.#select(this.#place({ dataset: { line, column: 1 } }));
+  }
+
+  /** Another text, of which only the middle is new: cursor and scroll stay. */
+  #replace(text) {
+    const old = this.#view.state.doc.toString();
+    if (old === text) return;
+    let from = 0;
+    while (from < old.length && old[from] === text[from]) from++;
+    let rest = 0;
+    while (rest < Math.min(old.length, text.length) - from && old.at(-1 - rest) === text.at(-1 - rest)) rest++;
+    this.#view.dispatch({ changes: { from, to: old.length - rest, insert: text.slice(from, text.length - rest) } });
+  }
+
+  /** The text area, which has all lines for readers and for the browser's own search, or the editor. */
+  #plain() {
+    const isPlain = this.#slot.hidden;
+    if (!isPlain) this.#replace(this.#area.value);
+    this.#slot.hidden = !isPlain;
+    this.#view.dom.hidden = isPlain;
+    this.#button("plain").setAttribute("aria-pressed", isPlain);
+    (isPlain ? this.#area : this.#view).focus();
+  }
+
+  #showChanges() {
+    const button = this.#button("changes");
+    const isShown = button.getAttribute("aria-pressed") !== "true";
+    const marks = () => unifiedMergeView({ original: this.#area.defaultValue, mergeControls: false, highlightChanges: false, syntaxHighlightDeletions: false, diffConfig: { scanLimit: 10_000, timeout: 500 } });
+    this.#view.dispatch({ effects: this.#changes.reconfigure(isShown ? marks() : []) });
+    button.setAttribute("aria-pressed", isShown);
+  }
+
+  #checkAll() {
+    this.#isAsked = true;
+    this.#view.dispatch({ effects: checkAgain.of(null) });
+    forceLinting(this.#view);
+  }
+}
+
+customElements.define("yaml-editor", YamlEditor);
