@@ -2,10 +2,7 @@
 
 from django.urls import include, path
 
-from accounts.administration.show import from_list
-
 urlpatterns = [
-    path("clusters/<cluster:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("console.pages.urls")),
     path("", include("console.views.urls")),
     path("", include("accounts.urls")),

@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from access.rights.questions import VERBS, Asked, known_resources, read_question
 from access.roles.listing import TITLES
 from access.roles.places import may, shown_url
-from accounts.administration.show import nobody
-from accounts.administration.target import require
+from accounts.administration.show import nobody, require
 from accounts.directory import users
 from accounts.viewing.state import may_view
 from console.kube.current import get_runtime

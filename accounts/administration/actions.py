@@ -1,26 +1,36 @@
 """What can be done to a user at once: the write, and what ends or begins with it."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from asgiref.sync import sync_to_async
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from accounts.directory import wait_for_version
+from accounts.administration.forms import PasswordForm, ProfileForm, UserForm, profile_spec
+from accounts.directory import trusted_users, wait_for_version
 from accounts.factors import register as factors
 from accounts.factors.checking import has_factor
+from accounts.new_passwords import busy_text, set_password
+from accounts.passwords import TooBusy
 from accounts.protection import attempts
 from accounts.protection.endings import end_everything, ended_patch
 from accounts.protection.locks import locked_for
 from accounts.states import ACTIVE, DISABLED, LOCKED
 from accounts.time import now
-from accounts.writing import patch_user, state_status
+from accounts.writing import Manifest, patch_user, state_status
+from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.clusters import HOST
+from console.ui.decisions import Refused
 from console.ui.kind import ResourceKind
+from console.ui.subject import Subject
+
+_ENDED = "EndedByAdministrator"
 
 
 class OfOthers(Action):
@@ -33,17 +43,17 @@ class OfOthers(Action):
 
 
 class UserAction(Action):
-    """Writes the User, and does `after` once kube-apiserver has taken it. `state`: the one to be entered;
-    with none, what is written makes every replica look again. `done` says what was done.
+    """Writes the User, and does `after` once kube-apiserver has taken it. `done` says what was done.
+    `state`: the one to be entered; with none, what is written makes every replica look again.
 
-    By itself it ends all that the user has. Disabling ends it a second time when the change arrives, see
-    `Endings`; here it is over before the administrator has an answer.
+    `reason`: why all that the user has ends, "" if nothing does. Disabling ends it a second time when the
+    change arrives, see `Endings`; here it is over before the administrator has an answer.
     """
 
     needs = (Permission("patch"),)
-    places = EVERYWHERE
     state: ClassVar[str] = ""
     done: ClassVar[str | Promise]
+    reason: ClassVar[str] = ""
 
     def exempt(self, access: Access, name: str) -> bool:
         """Accounts are on the host: a User of another cluster must not end what one there has."""
@@ -52,14 +62,19 @@ class UserAction(Action):
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.state != DISABLED)
 
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        """`user`: name and uid. Returns what the user is then."""
+        change = {"status": state_status(self.state, now())} if self.state else ended_patch(now())
+        return await patch_user(context.client, user, change, audit_id=context.audit_id)
+
     async def after(self, name: str) -> None:
-        await end_everything(name, "EndedByAdministrator", now())
+        if self.reason:
+            await end_everything(name, self.reason, now())
 
     async def run(self, context: Context) -> Outcome:
-        name, time = context.key.name, now()
+        name = context.key.name
         user = {"metadata": {"name": name, "uid": context.uid}}
-        patch = {"status": state_status(self.state, time)} if self.state else ended_patch(time)
-        written = await patch_user(context.client, user, patch, audit_id=context.audit_id)
+        written = await self.write(context, user)
         await wait_for_version(name, written["metadata"]["resourceVersion"])
         await self.after(name)
         return Done(self.done % context.words)
@@ -72,19 +87,18 @@ class Enable(OfOthers, UserAction):
     label = pgettext_lazy("action", "Enable")
     done = gettext_lazy("Enabled user %(name)s.")
     state, asks = ACTIVE, False
+    places = EVERYWHERE
 
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.state == DISABLED)
-
-    async def after(self, name: str) -> None:
-        """Nothing ends."""
 
 
 class Disable(OfOthers, UserAction):
     name, trail = "disable", ("patch", "disable")
     label = pgettext_lazy("action", "Disable")
     done = gettext_lazy("Disabled user %(name)s. All sessions and tokens have ended.")
-    state = DISABLED
+    state, reason = DISABLED, _ENDED
+    places = EVERYWHERE
 
     def effect(self, kind: ResourceKind) -> str:
         return _("All sessions and tokens end. Disabled users cannot log in.")
@@ -97,9 +111,12 @@ class Unlock(UserAction):
     state, asks = ACTIVE, False
     places = frozenset()
 
-    async def available(self, entry: Entry[Any]) -> bool:
-        is_locked = entry.projection.state == LOCKED or await locked_for(entry) is not None
-        return is_locked and self.applicable(entry)
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        entry = trusted_users().store.get(key)
+        if entry is None or entry.projection.state == LOCKED:
+            return
+        if await locked_for(entry) is None:
+            raise Refused(_("The user is not locked."))
 
     async def after(self, name: str) -> None:
         await sync_to_async(attempts.forget)(name)
@@ -109,6 +126,8 @@ class EndSessions(UserAction):
     name, trail = "end-sessions", ("patch", "end-sessions")
     label = gettext_lazy("End all sessions")
     done = gettext_lazy("Ended all sessions and tokens of user %(name)s.")
+    reason = _ENDED
+    places = EVERYWHERE
 
     def title(self, kind: ResourceKind, name: str) -> str:
         words = {"action": self.label, "kind": kind.singular, "name": name}
@@ -125,6 +144,55 @@ class EndSessions(UserAction):
         return _("All sessions and tokens end. Users can log in again.")
 
 
+class UserFormAction(UserAction):
+    """Whatever the state of the user."""
+
+    form: ClassVar[type[UserForm]]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return True
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> UserForm:
+        entry = subject.entry
+        return self.form(data, user=entry.projection, initial=dict(self.initial(entry)))
+
+
+class Edit(UserFormAction):
+    name, trail = "edit", ("patch", "profile")
+    label = gettext_lazy("Edit")
+    done = gettext_lazy("Saved user %(name)s.")
+    form = ProfileForm
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return entry.original().get("spec") or {}
+
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        change = {"spec": profile_spec(context.data)}
+        return await patch_user(context.client, user, change, audit_id=context.audit_id)
+
+
+class ResetPassword(OfOthers, UserFormAction, EndSessions):
+    """Without the old one, which is why nobody does so to themselves: a browser that was left open must
+    not give the account away."""
+
+    name, trail = "password", ("patch", "password")
+    label = gettext_lazy("Reset password")
+    done = gettext_lazy("Reset the password of user %(name)s. All sessions and tokens have ended.")
+    reason = "PasswordReset"
+    form = PasswordForm
+    places = frozenset()
+
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        data = context.data
+        try:
+            return await set_password(
+                context.client, user, data["password"], now(),
+                must_change=data["change"], audit_id=context.audit_id,
+            )  # fmt: skip
+        except TooBusy as error:
+            raise Refused(busy_text()) from error
+
+
 class ResetSecondFactor(OfOthers, EndSessions):
     name, trail = "reset-second-factor", ("patch", "reset-second-factor")
     label = gettext_lazy("Reset second factor")
@@ -136,8 +204,10 @@ class ResetSecondFactor(OfOthers, EndSessions):
     def effect(self, kind: ResourceKind) -> str:
         return _("All sessions and tokens end. The password alone is enough to log in again.")
 
-    async def available(self, entry: Entry[Any]) -> bool:
-        return self.applicable(entry) and await has_factor(entry.projection)
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        entry = trusted_users().store.get(key)
+        if entry is not None and not await has_factor(entry.projection):
+            raise Refused(_("The user has no second factor."))
 
     async def after(self, name: str) -> None:
         await sync_to_async(factors.turn_off)(name)
@@ -145,5 +215,13 @@ class ResetSecondFactor(OfOthers, EndSessions):
         await sync_to_async(attempts.forget)(name)
 
 
-#: Those without places make sense by what only SQL knows.
-USER_ACTIONS = (Enable(), Unlock(), Disable(), EndSessions(), ResetSecondFactor())
+#: Those without places take more than a list's row can say.
+USER_ACTIONS = (
+    Edit(),
+    Enable(),
+    Unlock(),
+    Disable(),
+    EndSessions(),
+    ResetPassword(),
+    ResetSecondFactor(),
+)

@@ -1,6 +1,7 @@
 """The forms in which an administrator says who somebody is."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -65,11 +66,12 @@ class ProfileForm(UserForm):
                 raise ValidationError(_("Another user has this address."))
         return email
 
-    def spec(self) -> dict[str, Any]:
-        """As a merge patch of `spec`: what is empty goes, but the address, which is required."""
-        found = self.cleaned_data
-        texts = {name: found[name] or None for name in ("displayName", "description")}
-        return {"email": found["email"], **texts}
+
+def profile_spec(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was filled in, as a merge patch of `spec`: what is empty goes, but the address, which is
+    required."""
+    texts = {name: found[name] or None for name in ("displayName", "description")}
+    return {"email": found["email"], **texts}
 
 
 class PasswordForm(UserForm):

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from accounts.administration.target import Target, find_target, require
+from accounts.directory import trusted_users
 from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
 from accounts.oauth.holders import UNINITIALIZED
@@ -22,17 +22,19 @@ from accounts.states import ACTIVE, DISABLED, LOCKED
 from accounts.time import now
 from accounts.viewing.state import may_view
 from accounts.writing import CHANGED_ANNOTATION
-from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.gvr import LOGIN_RECORDS, USERS, Key
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Link
-from console.ui.clusters import HOST, Cluster
+from console.ui.actions import Action, Link
+from console.ui.clusters import HOST
+from console.ui.decisions import Denied, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.rows import MenuItem, menu_item
 from console.ui.text import visible
 from console.views.errors import error_page
+from console.views.guard import access_of
 from console.views.page import page
 
 SEGMENT = "users.iam.kubesphere.io"
@@ -52,22 +54,18 @@ async def accounts(request: ConsoleRequest) -> HttpResponse:
 
 
 @page("GET")
-async def from_list(
-    request: ConsoleRequest, cluster: Cluster, resource: str, name: str
-) -> HttpResponse:
-    """Where the menu of a row leads."""
-    if cluster.name != HOST or resource != SEGMENT:
-        raise Http404
-    require(request, "patch", name)
-    return HttpResponseRedirect(show_url(name))
-
-
-@page("GET")
 async def show(request: ConsoleRequest, name: str) -> HttpResponse:
-    target = find_target(request, "get", name)
-    if target.entry is None:
-        return nobody(request, name)
-    return await _page(request, target, target.entry)
+    access = require(request, "get", name)
+    entry = trusted_users().store.get(Key("", name))
+    return nobody(request, name) if entry is None else await _page(request, access, entry)
+
+
+def require(request: ConsoleRequest, verb: str, name: str = "") -> Access:
+    """Raises `Denied`, whether or not there is a user of this name."""
+    access = access_of(request)
+    if not access.can(verb, USERS, name=name):
+        raise Denied(verb, USERS)
+    return access
 
 
 def show_url(name: str) -> str:
@@ -78,11 +76,11 @@ def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
     return error_page(request, 404, _("There is no user %(name)s.") % {"name": visible(name)})
 
 
-async def _page(request: ConsoleRequest, target: Target, entry: Entry[User]) -> HttpResponse:
-    access, name = target.access, target.name
+async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
+    name = entry.key.name
     # What they may do is a page of its own, above this package.
     links = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
-    if not target.is_self and may_view(access.identity, name):
+    if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
         links.append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
     context: dict[str, Any] = {
@@ -93,10 +91,6 @@ async def _page(request: ConsoleRequest, target: Target, entry: Entry[User]) -> 
         "actions": await _actions(access, entry),
     }
     if access.can("patch", USERS, name=name):
-        links.append(Button(_("Edit"), reverse("accounts:administration:edit", args=(name,))))
-        if not target.is_self:
-            url = reverse("accounts:administration:password", args=(name,))
-            links.append(Button(_("Reset password"), url))
         context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
     if access.can("list", LOGIN_RECORDS):
         context["history"] = await history_of(name)
@@ -111,8 +105,17 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
         for action in (kind.actions if kind is not None else ())
         if not isinstance(action, Link)
         and action.may(access, USERS, entry.key)
-        and await action.available(entry)
+        and action.applicable(entry)
+        and await _is_possible(action, access, entry.key)
     ]
+
+
+async def _is_possible(action: Action, access: Access, key: Key) -> bool:
+    try:
+        await action.check(access, USERS, key)
+    except Refused:
+        return False
+    return True
 
 
 async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from accounts.administration.editing import edit, new, password
+from accounts.administration.creating import new
 from accounts.administration.show import SEGMENT, accounts, show
 from console.views.actions import old_address
 
@@ -11,7 +11,5 @@ urlpatterns = [
     path("", accounts, name="accounts"),
     path("/new", new, name="new_account"),
     path("/users/<str:name>", show, name="show"),
-    path("/users/<str:name>/edit", edit, name="edit"),
-    path("/users/<str:name>/password", password, name="password"),
     path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),
 ]

@@ -8,8 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.administration.show import nobody, show_url
-from accounts.administration.target import require
+from accounts.administration.show import nobody, require, show_url
 from accounts.directory import users
 from accounts.time import now
 from accounts.viewing.state import (

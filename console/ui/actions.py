@@ -183,10 +183,6 @@ class Action:
         """False while it makes no sense for the object as the cache has it."""
         return True
 
-    async def available(self, entry: Entry[Any]) -> bool:
-        """The same by all that is known, also in SQL: of one object, not for the rows of a list."""
-        return self.applicable(entry)
-
     def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
         """True if the viewer may do it to the object by rights that Kubernetes cannot say. Then the
         console does it for them, and lists do not offer it."""

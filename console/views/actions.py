@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from console.audit.trail import AuditUnavailable, record, request_action
@@ -67,6 +68,7 @@ class Asked:
         return await find_entry(self.kind, self.access, self.key, seconds=FIND_WAIT)
 
 
+@sensitive_post_parameters()
 @page("GET", "POST")
 async def action_page(
     request: ConsoleRequest,
@@ -99,7 +101,7 @@ async def action_page(
     entry = await asked.entry()
     if entry is None:
         return _gone(asked)
-    if not await found.available(entry):
+    if not found.applicable(entry):
         return error_page(request, 409, _not_applicable())
     subject = await _subject(asked, entry)
     return _confirm(asked, subject, found.make_form(subject, None))
@@ -109,8 +111,10 @@ def _lacking(
     request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, key: Key
 ) -> HttpResponse:
     """Raises `Denied`."""
+    missing = action.missing(access, kind.gvr, key)
+    if missing is None:
+        return error_page(request, 403, _("You cannot do this to it, whatever your rights."))
     if not is_in_doubt(access):
-        missing = action.missing(access, kind.gvr, key) or action.needs[0]
         raise lacking(missing, kind.gvr, key.namespace)
     # Rights that nobody can confirm now change nothing; that is not the same as having none.
     return error_page(request, 503, _("The cluster does not answer, so nothing can be done now."))
@@ -183,7 +187,7 @@ async def _do(asked: Asked) -> HttpResponse:
     if form is not None and not form.is_valid():
         return _confirm(asked, subject, form, uid=uid, status=400)
     entry = subject.entry if subject is not None else None
-    if entry is not None and entry.projection.uid == uid and not await action.available(entry):
+    if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
         return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
     data = form.cleaned_data if form is not None else {}
     try:
@@ -301,8 +305,8 @@ def _not_applicable() -> str:
 def _back(
     request: ConsoleRequest, kind: ResourceKind, cluster: Cluster, action: Action, key: Key
 ) -> str:
-    """The page that the viewer came from, by `next` or else by the referring page; only pages of ours: a
-    list, or of an object that stays. From the page of one that does not it is the list above."""
+    """The list or page that the viewer came from, by `next` or else by the referring page; only ours.
+    From a page of an object that does not stay it is the list above."""
     own = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
     came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""

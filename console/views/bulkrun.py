@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 
+from django.db import DatabaseError
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
@@ -16,7 +17,7 @@ from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.actions import Action, Follow
-from console.ui.decisions import Refused
+from console.ui.decisions import NotArrived, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
@@ -107,10 +108,12 @@ async def _result(
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
-    except Refused as refused:
-        return Result(name, "refused", str(refused))
+    except (NotArrived, Refused) as error:
+        return Result(name, "refused", str(error))
     except (ApiError, AuditUnavailable) as error:
         return Result(name, "refused", refusal_text(error))
+    except DatabaseError:
+        return Result(name, "refused", _("The database cannot be used."))
     followed = isinstance(outcome, Follow)
     url = detail_url(access.cluster.name, kind.segment, target.key) if followed else ""
     return Result(name, "done", url=url)

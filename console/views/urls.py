@@ -29,6 +29,7 @@ urlpatterns = [
     path(f"{_OUTSIDE}/actions/<str:action>", action_page, {"namespace": ""}, name="action"),
     path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
+    path(f"{_OUTSIDE}/account", old_address, {"action": "account"}),
     path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),

@@ -134,7 +134,7 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
 
 
 class OneHost(AsyncClient):
-    """Django's own sends its Host with the one that is given."""
+    """Sends the host that it is given; Django's sends its own as well."""
 
     def _base_scope(self, **request: Any) -> dict[str, Any]:
         scope: dict[str, Any] = super()._base_scope(**request)  # type: ignore[misc]

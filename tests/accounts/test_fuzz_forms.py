@@ -22,7 +22,7 @@ EXAMPLES = settings(
 )
 OWN = ["/account/profile", "/account/password", "/account/sessions/end"]
 OF_OTHERS = ["/access/accounts/new", *(
-    f"/access/accounts/users/{name}/{part}"
+    f"/clusters/host/users.iam.kubesphere.io/{name}/actions/{part}"
     for name in ("bob", "nobody", "%00", "..", "%E2%80%AE", "a" * 300)
     for part in ("edit", "password", "disable", "enable", "unlock", "end-sessions", "%ff")
 )]  # fmt: skip

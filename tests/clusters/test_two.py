@@ -268,6 +268,15 @@ async def test_several_are_deleted_there(two: Two, part: Part) -> None:
     await told(await Person("bea").post(url, listing), status=400)
 
 
+async def test_accounts_are_administered_on_the_host_alone(two: Two) -> None:
+    """Whoever may change a User of another cluster ends nothing of the host's user of that name."""
+    bea = Person("bea")
+    for part, status in ((two.host, 200), (two.member, 403)):
+        for action in ("disable", "end-sessions"):
+            url = part.url(f"users.iam.kubesphere.io/zoe/actions/{action}")
+            assert (await bea.get(url)).status_code == status, url
+
+
 async def test_metrics_name_the_cluster(two: Two) -> None:
     text = generate_latest(ConsoleCollector()).decode()
     for one in two:
@@ -284,12 +293,3 @@ async def test_a_member_that_is_away_is_no_trouble_elsewhere(two: Two) -> None:
     finally:
         two.member.server.start()
     await listed(two.member.url("pods"), two.member.add_pod())
-
-
-async def test_accounts_are_administered_on_the_host_alone(two: Two) -> None:
-    """Whoever may change a User of another cluster ends nothing of the host's user of that name."""
-    bea = Person("bea")
-    for part, status in ((two.host, 200), (two.member, 403)):
-        for action in ("disable", "end-sessions"):
-            url = part.url(f"users.iam.kubesphere.io/zoe/actions/{action}")
-            assert (await bea.get(url)).status_code == status, url

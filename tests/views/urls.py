@@ -3,8 +3,6 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 
-from accounts.administration.show import from_list
-
 
 def _login(request: HttpRequest) -> HttpResponse:
     return HttpResponse("login")
@@ -24,7 +22,6 @@ _accounts: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
-    path("clusters/<cluster:cluster>/<str:resource>/<str:name>/account", from_list, name="account"),
     path("", include("access.urls")),
     path("", include("workspaces.urls")),
     path("", include("console.pages.urls")),

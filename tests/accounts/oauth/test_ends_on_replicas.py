@@ -21,7 +21,8 @@ from tests.accounts.oauth.world import World
 #: Seconds within which an end is felt everywhere, also on a machine that does much else.
 SOON = 30.0
 NEW = "Harbour-bridge-7"
-USER, ACTIONS = "/access/accounts/users/", "/clusters/host/users.iam.kubesphere.io"
+USER = "/access/accounts/users/"
+ACTIONS = "/clusters/host/users.iam.kubesphere.io/{}/actions"
 
 
 class Held:
@@ -78,7 +79,7 @@ async def ended(socket: aiohttp.ClientWebSocketResponse) -> int | None:
     return socket.close_code
 
 
-def as_admin(act: str, **fields: str) -> Callable[[Held], None]:
+def as_admin(path: str, **fields: str) -> Callable[[Held], None]:
     def does(held: Held) -> None:
         admin, page = Visitor(held.world), USER + held.name
         assert admin.login(0, "admin") == 302
@@ -86,9 +87,7 @@ def as_admin(act: str, **fields: str) -> Callable[[Held], None]:
             "get", "users.iam.kubesphere.io", held.name, "-o", "json"
         )
         uid = json.loads(found.stdout)["metadata"]["uid"]
-        status, text, _ = admin.post(
-            0, f"{ACTIONS}/{held.name}/actions/{act}", page, uid=uid, **fields
-        )
+        status, text, _ = admin.post(0, path.format(held.name), page, uid=uid, **fields)
         assert status == 302, text
 
     return does
@@ -105,9 +104,9 @@ def is_deleted(held: Held) -> None:
 
 EVENTS: dict[str, Callable[[Held], None]] = {
     "a-new-password": changes_the_password,
-    "a-reset-password": as_admin("password", password=NEW),
-    "disabled": as_admin("disable"),
-    "sessions-ended": as_admin("end-sessions"),
+    "a-reset-password": as_admin(f"{ACTIONS}/password", password=NEW),
+    "disabled": as_admin(f"{ACTIONS}/disable"),
+    "sessions-ended": as_admin(f"{ACTIONS}/end-sessions"),
     "deleted": is_deleted,
 }
 
