@@ -157,9 +157,9 @@ class UserFormAction(UserAction):
         return self.form(data, user=entry.projection, initial=dict(self.initial(entry)))
 
 
-class Edit(UserFormAction):
-    name, trail = "edit", ("patch", "profile")
-    label = gettext_lazy("Edit")
+class EditProfile(UserFormAction):
+    name, trail = "profile", ("patch", "profile")
+    label = gettext_lazy("Edit profile")
     done = gettext_lazy("Saved user %(name)s.")
     form = ProfileForm
 
@@ -217,7 +217,7 @@ class ResetSecondFactor(OfOthers, EndSessions):
 
 #: Those without places take more than a list's row can say.
 USER_ACTIONS = (
-    Edit(),
+    EditProfile(),
     Enable(),
     Unlock(),
     Disable(),

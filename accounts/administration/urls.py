@@ -11,5 +11,6 @@ urlpatterns = [
     path("", accounts, name="accounts"),
     path("/new", new, name="new_account"),
     path("/users/<str:name>", show, name="show"),
+    path("/users/<str:name>/edit", old_address, {"resource": SEGMENT, "action": "profile"}),
     path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),
 ]

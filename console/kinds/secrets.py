@@ -81,6 +81,7 @@ class SecretKind(ResourceKind):
         ),
         owner_filter(),
     )
+    masked = (("data",), ("stringData",))
     actions = (Reveal(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -23,7 +23,7 @@ import socket
 import ssl
 import time
 import weakref
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -70,6 +70,8 @@ MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 _TOO_LONG = Sentence("it took too long")
+#: Code, who warns, and the text in quotes.
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 #: A resourceVersion that fits etcd's revisions.
 _VERSION = re.compile(r"[0-9]{1,18}")
 
@@ -173,9 +175,12 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
+    """`warnings`: what the server says to whoever asked, though it did what was asked."""
+
     code: int
     body: bytes
     headers: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
 
 class Transport:
@@ -289,7 +294,8 @@ class Transport:
         async with self.open(
             method, path, params=params, headers=headers, body=body, total_timeout=timeout
         ) as response:
-            return Answer(response.status, await _body(response), response.headers)
+            warnings = tuple(_warnings(response.headers.getall("Warning", ())))
+            return Answer(response.status, await _body(response), response.headers, warnings)
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
@@ -362,6 +368,13 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
         status = {}
     seconds = _seconds(response.headers.get("Retry-After", ""))
     return error_from_status(response.status, status, retry_after=seconds)
+
+
+def _warnings(values: Iterable[str]) -> Iterator[str]:
+    """The texts of `Warning` headers (RFC 7234, section 5.5)."""
+    for value in values:
+        for quoted in _WARNING.findall(value):
+            yield re.sub(r"\\(.)", r"\1", quoted)
 
 
 def _seconds(retry_after: str) -> float | None:
@@ -456,7 +469,9 @@ class ObjectClient:
         content_type: str = JSON,
         params: Sequence[tuple[str, str]] = (),
         audit_id: str = "",
+        warnings: list[str] | None = None,
     ) -> dict[str, Any]:
+        """`warnings`: gets those of the answer."""
         headers = [*self._headers]
         data = None
         if body is not None:
@@ -467,6 +482,8 @@ class ObjectClient:
         answer = await self._transport.request(
             method, path, params=params, headers=headers, body=data
         )
+        if warnings is not None:
+            warnings += answer.warnings
         return _object(answer.body)
 
     async def get(
@@ -498,33 +515,39 @@ class ObjectClient:
         name: str,
         content_type: str = MERGE_PATCH,
         subresource: str = "",
+        dry_run: bool = False,
         audit_id: str = "",
+        warnings: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Refused with `Conflict` if `body` carries a resourceVersion that is not the current one."""
+        """Refused with `Conflict` if `body` carries a resourceVersion that is not the current one. With
+        `APPLY_PATCH` it is applied, taking fields that another manager owns:
+        https://kubernetes.io/docs/reference/using-api/server-side-apply/
+        """
         _check_version(body)
-        path = gvr.path(namespace, name, subresource)
+        params = _writing()
+        if content_type == APPLY_PATCH:
+            params.append(("force", "true"))
+        if dry_run:
+            params.append(("dryRun", "All"))
         return await self._call(
             "PATCH",
-            path,
+            gvr.path(namespace, name, subresource),
             body=body,
             content_type=content_type,
-            params=_writing(),
+            params=params,
             audit_id=audit_id,
+            warnings=warnings,
         )
 
     async def apply(self, gvr: GVR, body: dict[str, Any], *, audit_id: str = "") -> dict[str, Any]:
-        """Server-side apply of `body`, taking fields that another manager owns.
-
-        https://kubernetes.io/docs/reference/using-api/server-side-apply/
-        """
+        """Server-side apply of `body`."""
         metadata = body["metadata"]
-        path = gvr.path(metadata.get("namespace", ""), metadata["name"])
-        return await self._call(
-            "PATCH",
-            path,
-            body=body,
+        return await self.patch(
+            gvr,
+            body,
+            namespace=metadata.get("namespace", ""),
+            name=metadata["name"],
             content_type=APPLY_PATCH,
-            params=[*_writing(), ("force", "true")],
             audit_id=audit_id,
         )
 

@@ -22,7 +22,7 @@ from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.forms import ConsoleForm
-from console.ui.links import action_url
+from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
 if TYPE_CHECKING:
@@ -301,3 +301,19 @@ class Delete(Action):
 @dataclass(frozen=True, kw_only=True)
 class Link(Action):
     """Leads to a page elsewhere (`url`), for those who have the right to what is done there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditYaml(Link):
+    """Leads to the page where an object is edited as a manifest. Every kind has it."""
+
+    name: ClassVar[str] = "edit"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit YAML")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    trail: ClassVar[tuple[str, str]] = ("patch", "edit")
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return edit_url(cluster, segment, key)
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"edit {kind.gvr.qualified} {shlex.quote(key.name)}", key)

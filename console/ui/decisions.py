@@ -31,6 +31,15 @@ class Denied(Exception):
 class Refused(Exception):
     """What somebody may do cannot be done as things are. The text says why."""
 
+    #: The HTTP status of a page that tells of it.
+    page_code: ClassVar[int] = 409
+
+
+class Exempt(Refused):
+    """Nobody does this to the object, or not this viewer, whatever their rights."""
+
+    page_code: ClassVar[int] = 403
+
 
 class NotArrived(Exception):
     """What is needed has not arrived from the cluster yet. Its text says so to people."""

@@ -51,6 +51,7 @@ def generic_kind(custom: CustomType) -> GenericKind:
     plural = plural_of(custom)
     declared = {
         "custom": custom,
+        "api_kind": custom.kind,
         "gvr": custom.gvr,
         "scope": Scope.NAMESPACED if custom.namespaced else Scope.CLUSTER,
         "nav": Nav("custom", 100),

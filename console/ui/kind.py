@@ -17,7 +17,7 @@ from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.actions import Action
+from console.ui.actions import Action, EditYaml
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
 from console.ui.words import SEVERITY_WORDS
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from console.ui.tabs import Tab
 
 Fact = tuple[str | Promise, str | Promise]
+
+#: What can be done to an object of whatever kind.
+COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(),)
 
 
 class Scope(enum.Enum):
@@ -124,7 +127,7 @@ class ResourceKind:
     @cached_property
     def asked(self) -> frozenset[tuple[str, GVR, str]]:
         """The rights that its list and its actions ask for: verb, type, subresource."""
-        needs = (one for action in self.actions for one in action.needs)
+        needs = (one for action in self.every_action for one in action.needs)
         found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in needs}
         return frozenset({("list", self.gvr, ""), *found})
 
@@ -155,9 +158,14 @@ class ResourceKind:
             rest = [one for one in rest if one.after != column.id]
         return (*found, *rest)
 
+    @property
+    def every_action(self) -> tuple[Action, ...]:
+        """Its own, and those that every kind has."""
+        return (*COMMON_ACTIONS, *self.actions)
+
     @cached_property
     def shown_actions(self) -> Mapping[str, Action]:
-        return {action.name: action for action in self.actions}
+        return {action.name: action for action in self.every_action}
 
     def status(self, entry: Entry[Any]) -> Status | None:
         """How the object is; None for kinds that have no status."""

@@ -24,6 +24,12 @@ def action_url(action: str, cluster: str, segment: str, key: Key) -> str:
     return reverse("action", args=(*place, segment, key.name, action))
 
 
+def edit_url(cluster: str, segment: str, key: Key) -> str:
+    """The page where one object is edited as a manifest."""
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse("edit", args=(*place, segment, key.name))
+
+
 def bulk_url(action: str, cluster: str, segment: str) -> str:
     """Where chosen objects go that it shall be done to."""
     return reverse("bulk", args=(cluster, segment, action))

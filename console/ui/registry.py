@@ -14,7 +14,7 @@ from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.customs import CustomKinds
 from console.ui.filters import Filter, StatusFilter
-from console.ui.kind import NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
+from console.ui.kind import COMMON_ACTIONS, NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
 from console.ui.panels import Panel
 from console.ui.tabs import Tab
 
@@ -120,7 +120,8 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
         yield from _column_problems([*cls.columns, *cls.measured])
         yield from _filter_problems(cls)
         yield from _strangers("actions", cls.actions, Action)
-        names = [action.name for action in cls.actions if isinstance(action, Action)]
+        offered = (*COMMON_ACTIONS, *cls.actions)
+        names = [action.name for action in offered if isinstance(action, Action)]
         yield from _duplicates("action", names)
         yield from _tab_problems(cls.tabs, {*RESERVED_TABS, *names})
 

@@ -110,7 +110,7 @@ def make_row(
     key = entry.key
     allowed = tuple(
         action.name
-        for action in kind.actions
+        for action in kind.every_action
         if (
             not action.exempt(access, key.name)
             if action.name in everywhere

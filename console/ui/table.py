@@ -117,7 +117,9 @@ def rows(
     columns = _headers(spec, metered=_works(meter))
     # Most viewers' rights need not be looked at for each row.
     everywhere = frozenset(
-        action.name for action in spec.kind.actions if action.missing(access, spec.kind.gvr) is None
+        action.name
+        for action in spec.kind.every_action
+        if action.missing(access, spec.kind.gvr) is None
     )
     shown = tuple(
         make_row(
@@ -178,7 +180,7 @@ def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
             action.danger,
             action.icon,
         )
-        for action in kind.actions
+        for action in kind.every_action
         if BULK in action.places and all(_somewhere(one, kind, access) for one in action.needs)
     )
 

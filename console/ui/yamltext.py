@@ -10,10 +10,9 @@ from typing import Any
 import yaml
 
 from console.ui.kind import ResourceKind
+from console.ui.yamlreading import read_plain
 
 _LONGEST_LINE = 1_000_000
-#: What kubectl would read as a number or as yes and no, though PyYAML would not.
-_OTHERS = re.compile(r"[-+]?[0-9][0-9_.]*[eE][-+]?[0-9]+|0o[0-7]+|[yYnN]")
 _FIRST = ("apiVersion", "kind", "metadata")
 
 
@@ -26,11 +25,19 @@ class _Dumper(yaml.CSafeDumper):
 
 def _represent(dumper: yaml.CSafeDumper, value: str) -> yaml.ScalarNode:
     lines = "|" if "\n" in value else None
-    style = lines if _plain(value) and not _OTHERS.fullmatch(value) else '"'
+    style = lines if _plain(value) and _is_text(value) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 _Dumper.add_representer(str, _represent)
+
+
+def _is_text(value: str) -> bool:
+    """Whether kubectl would read it as one without quotes; PyYAML knows of fewer that it would not."""
+    try:
+        return isinstance(read_plain(value), str)
+    except ValueError:
+        return False
 
 
 def yaml_text(kind: ResourceKind, manifest: Mapping[str, Any]) -> str:

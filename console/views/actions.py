@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -25,7 +26,7 @@ from console.kube.store import Entry
 from console.ui.access import Access, Doubting
 from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
 from console.ui.clusters import HOST, Cluster
-from console.ui.decisions import Denied, check_seen, lacking
+from console.ui.decisions import Denied, Exempt, NotArrived, check_seen, lacking
 from console.ui.detail import followed
 from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
@@ -80,15 +81,10 @@ async def action_page(
 ) -> HttpResponse:
     """GET asks, POST (`uid`, and the fields of the action's form) does it; `next` is the page to return
     to. With `Accept: application/json` the answer is a `Status`."""
-    kind = find_kind(cluster, resource)
-    found = kind.shown_actions.get(action) if kind is not None else None
-    if kind is None or found is None or kind.view.namespaced is not bool(namespace):
-        raise Http404
+    kind, found = find_action(cluster, namespace, resource, action)
     access, key = access_of(request), Key(namespace, name)
     if not found.by_console(access, kind.gvr, key):
-        check_seen(kind, access, key)
-        if not found.may(access, kind.gvr, key):
-            return _lacking(request, kind, found, access, key)
+        check_may(kind, found, access, key)
     if isinstance(found, Link):
         return HttpResponseRedirect(found.url(cluster.name, kind.segment, key))
     await found.check(access, kind.gvr, key)
@@ -107,17 +103,34 @@ async def action_page(
     return _confirm(asked, subject, found.make_form(subject, None))
 
 
-def _lacking(
-    request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, key: Key
-) -> HttpResponse:
-    """Raises `Denied`."""
+def find_action(
+    cluster: Cluster, namespace: str, resource: str, action: str
+) -> tuple[ResourceKind, Action]:
+    """What the parts of an address name, or `Http404`."""
+    kind = find_kind(cluster, resource)
+    found = kind.shown_actions.get(action) if kind is not None else None
+    if kind is None or found is None or kind.view.namespaced is not bool(namespace):
+        raise Http404
+    return kind, found
+
+
+class InDoubt(NotArrived):
+    """Rights that nobody can confirm now change nothing; that is not the same as having none."""
+
+    text = gettext_lazy("The cluster does not answer, so nothing can be done now.")
+
+
+def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> None:
+    """Raises `Denied`, `Exempt` or `InDoubt` for whoever may not do it to the object, there or not."""
+    check_seen(kind, access, key)
+    if action.may(access, kind.gvr, key):
+        return
     missing = action.missing(access, kind.gvr, key)
     if missing is None:
-        return error_page(request, 403, _("You cannot do this to it, whatever your rights."))
-    if not is_in_doubt(access):
-        raise lacking(missing, kind.gvr, key.namespace)
-    # Rights that nobody can confirm now change nothing; that is not the same as having none.
-    return error_page(request, 503, _("The cluster does not answer, so nothing can be done now."))
+        raise Exempt(_("You cannot do this to it, whatever your rights."))
+    if is_in_doubt(access):
+        raise InDoubt
+    raise lacking(missing, kind.gvr, key.namespace)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

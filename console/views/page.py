@@ -49,8 +49,8 @@ def page(
                 return await view(request, *args, **kwargs)
             except Denied as denied:
                 return _denied(request, denied, kwargs)
-            except Refused as refused:
-                return error_page(request, 409, str(refused))
+            except Refused as error:
+                return error_page(request, error.page_code, str(error))
             except UnknownKind as error:
                 # Its definition went between two looks.
                 raise Http404 from error

@@ -42,7 +42,7 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
     """Puts each cause at its field. If there is none, or one has no field, the whole form says `told`, or
     else the usual."""
     form.status = error.page_code
-    causes = list(_causes(error)) if isinstance(error, ApiError) else []
+    causes = list(causes_of(error)) if isinstance(error, ApiError) else []
     at_fields = [(name, text) for path, text in causes if (name := _field(form.causes, path))]
     for name, text in dict.fromkeys(at_fields):
         form.add_error(name, text)
@@ -50,7 +50,7 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
         form.add_error(None, told or words(error))
 
 
-def _causes(error: ApiError) -> Iterator[tuple[str, str]]:
+def causes_of(error: ApiError) -> Iterator[tuple[str, str]]:
     """Path and message of each. Webhooks send them too, so they may be anything."""
     details = error.status.get("details")
     causes = details.get("causes") if isinstance(details, Mapping) else None
@@ -62,7 +62,7 @@ def _causes(error: ApiError) -> Iterator[tuple[str, str]]:
 def _is_another(error: ApiError) -> bool:
     """A patch names the uid of the object that it is for. Of another one kube-apiserver says that the
     field cannot be changed (422), and changes nothing."""
-    return any(path == "metadata.uid" for path, _text in _causes(error))
+    return any(path == "metadata.uid" for path, _text in causes_of(error))
 
 
 def _field(fields: Mapping[str, str], path: str) -> str:

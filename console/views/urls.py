@@ -6,6 +6,7 @@ from console.views.actions import action_page, old_address
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
 from console.views.detail import detail_page
+from console.views.edit import edit_page
 from console.views.health import livez, readyz
 from console.views.lists import list_page
 from console.views.metrics import metrics
@@ -31,6 +32,8 @@ urlpatterns = [
     path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_OUTSIDE}/account", old_address, {"action": "account"}),
     path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
+    path(f"{_INSIDE}/edit", edit_page, name="edit"),
+    path(f"{_OUTSIDE}/edit", edit_page, {"namespace": ""}, name="edit"),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),

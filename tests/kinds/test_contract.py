@@ -156,7 +156,7 @@ async def test_what_is_not_allowed_is_not_offered(
 ) -> None:
     offered = unescape(await text_of(await client_as("admin").get(url_of(kind))))
     refused = unescape(await text_of(await client_as("bob").get(url_of(kind))))
-    for action in kind.actions:
+    for action in kind.every_action:
         urls = [action.url("host", kind.segment, entry.key) for entry in entries_of(runtime, kind)]
         there = [url for url in urls if f'="{url}"' in offered]
         assert bool(there) is (ROW in action.places), action.name

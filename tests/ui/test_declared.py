@@ -45,7 +45,7 @@ def test_rights_differ_where_those_to_what_is_needed_do() -> None:
     place = find_place("/clusters/host/projects/shop/pods/web-1")
     assert isinstance(place, DetailPlace)
     assert EVENTS in place.needs
-    assert place.rights(admin()) == place.rights(FakeAccess("eve"))
+    assert place.rights(admin()) == place.rights(FakeAccess("eve", get_in=None))
 
     class NoEvents(FakeAccess):
         def names_where(self, verb: str, gvr: Any, subresource: str = "") -> frozenset[Key]:

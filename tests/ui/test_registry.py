@@ -23,7 +23,7 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     kind = kinds.find("pods")
     assert kind is not None
     assert kind.gvr == PODS
-    assert kind.asked == {("list", PODS, ""), ("delete", PODS, "")}
+    assert kind.asked == {(verb, PODS, "") for verb in ("list", "delete", "get", "patch")}
     assert kinds.find("pods.apps") is None
     assert kinds.find("planets") is None
 

@@ -1,5 +1,6 @@
 """YAML that somebody typed: what is read, what is refused, and how soon."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.yamlreading import MAX_DEPTH, read_yaml
+from console.ui.yamlreading import MAX_DEPTH, read_document, read_yaml
 from tests.cputime import at_most
 
 _BOMB = "a: &a [x, x]\n" + "".join(
@@ -45,11 +46,16 @@ def test_plain_values_are_read(text: str, value: Any) -> None:
         ("- " * 8_000, "deep"),
         ("!!python/object/apply:os.system [id]", "tags"),
         ("a: b: c", "not allowed"),
-        ("a: 1\n---\nb: 2", "single document"),
+        ("a: 1\n---\nb: 2", "more than one document"),
+        ("{<<: {a: 1}}", "quotes"),
+        ("yes: 1", "quotes"),
+        ("1.0: x", "quotes"),
+        ("a: .inf", "JSON"),
+        ("a: 1e999", "too large"),
+        ('a: "\\uD800"', "Unicode|character|code"),
         ("\0", "control|special|not allowed"),
         ("a: !!timestamp x", "tags"),
-        ("a: 2026-99-99", "month"),
-        ("a: " + "9" * 5_000, "digits"),
+        ("a: " + "9" * 5_000, "too large"),
     ],
 )
 def test_others_are_refused_without_much_work(text: str, problem: str) -> None:
@@ -63,4 +69,48 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         found = read_yaml(text)
     except yaml.YAMLError:
         return
-    assert repr(found) == repr(yaml.load(text, Loader=yaml.CSafeLoader))  # noqa: S506
+    assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-01-01", "2026-01-01"),
+        ("22:22", "22:22"),
+        ("=", "="),
+        ("y", True),
+        ("off", False),
+        ("0777", 511),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("1_000", 1000),
+        ("1e3", 1000),
+        (".5", 0.5),
+        ("1.0", 1),
+        ("9223372036854775807", 2**63 - 1),
+        ("9223372036854775808", 2.0**63),
+        ("'1'", "1"),
+    ],
+)
+def test_words_mean_what_they_mean_to_kubectl(text: str, value: Any) -> None:
+    found = read_yaml(f"a: {text}")["a"]
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_numbers_are_keys_as_they_are_written() -> None:
+    assert read_yaml("{8080: x, '0x1': z}") == {"8080": "x", "0x1": "z"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "place"),
+    [
+        ((), (1, 1)),
+        (("a", "b", 1, "d"), (4, 5)),
+        (("a", "b", 7), (2, 3)),
+        (("a", "none", "x"), (1, 1)),
+        (("z",), (1, 1)),
+    ],
+)
+def test_values_have_places(steps: tuple[str | int, ...], place: tuple[int, int]) -> None:
+    found = read_document("a:\n  b:\n  - c: 1\n  - d: 2\n").place(steps)
+    assert (found.line, found.column) == place

@@ -7,7 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.kube.merging import same
 from console.ui.registry import kinds
+from console.ui.yamlreading import read_yaml
 from console.ui.yamltext import yaml_text
 
 KIND = kinds.find("pods")
@@ -17,7 +19,7 @@ _texts = st.text(st.characters(exclude_categories=["Cs"]))
 _values = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers()
+    | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | _texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_texts, inner, max_size=4),
@@ -34,15 +36,16 @@ def written(value: Any) -> str:
 def test_it_reads_back_as_it_was(value: Any) -> None:
     text = written(value)
     assert yaml.safe_load(text) == {"apiVersion": "v1", "kind": "Pod", "spec": value}
+    assert same(read_yaml(text)["spec"], value)
     assert text.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
-    "text", ["no", "y", "0777", "0o17", "1e3", "1:30", "null", "~", "2026-01-01"]
+    "text", ["no", "y", "0777", "0o17", "1e3", "1:30", "null", "~", ".5e3", "on", "08"]
 )
 def test_texts_that_look_like_something_else_are_quoted(text: str) -> None:
     assert f"spec: {text}\n" not in written(text)
-    assert yaml.safe_load(written(text))["spec"] == text
+    assert read_yaml(written(text))["spec"] == text
 
 
 def test_lines_stay_lines() -> None:

@@ -17,9 +17,10 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import CONTROLLER_REVISIONS, DEPLOYMENTS, GVR, REPLICA_SETS
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
+from console.ui.difference import Line, compared
 from console.ui.panels import Panel
 from console.ui.relations.seeing import Seeing
-from console.ui.relations.templates import Change, TooLong, changes, template_lines
+from console.ui.relations.templates import TooLong, template_lines
 from console.ui.subject import Subject
 from console.ui.text import visible
 
@@ -50,7 +51,7 @@ class Comparison:
 
     before: int
     after: int
-    lines: list[Change]
+    lines: list[Line]
     problem: str = ""
 
 
@@ -141,7 +142,7 @@ def _comparison(found: list[Revision], query: Mapping[str, str]) -> Comparison:
     before = _chosen(query.get("from", ""), known) or found[1]
     after = _chosen(query.get("to", ""), known) or found[0]
     try:
-        lines = changes(template_lines(before.template), template_lines(after.template))
+        lines = compared(template_lines(before.template), template_lines(after.template))
     except TooLong:
         return Comparison(before.number, after.number, [], _("These are too long to compare here."))
     problem = "" if lines else _("Their pod templates are the same.")

@@ -27,7 +27,7 @@ NEW = "Quarterdeck-7"
 NAMES = ("alice", "nobody")
 LIST = "/clusters/host/users.iam.kubesphere.io"
 ACTIONS = (
-    "edit", "disable", "enable", "unlock", "end-sessions", "password", "reset-second-factor"
+    "profile", "disable", "enable", "unlock", "end-sessions", "password", "reset-second-factor"
 )  # fmt: skip
 POSTS = [
     f"{USERS_PAGE}/new",
@@ -113,7 +113,7 @@ async def test_the_old_addresses_lead_to_the_new_ones(admin: Browser) -> None:
 async def test_there_is_nobody_of_that_name(admin: Browser) -> None:
     for path in (
         f"{USERS_PAGE}/users/nobody",
-        url_of("edit", "nobody"),
+        url_of("profile", "nobody"),
         url_of("password", "nobody"),
     ):
         assert (await admin.get(path)).status_code == 404
@@ -226,10 +226,10 @@ async def test_what_the_cluster_refuses_is_said(
 async def test_a_profile_is_changed_and_nothing_else(
     admin: Browser, runtime: StaticRuntime
 ) -> None:
-    page = await admin.get(url_of("edit"))
+    page = await admin.get(url_of("profile"))
     assert "alice@example.com" in page.content.decode()
     fields = {"uid": "uid-alice", "email": "al@example.com", "displayName": "Al", "groups": "x"}
-    assert (await admin.post(url_of("edit"), fields)).status_code == 302
+    assert (await admin.post(url_of("profile"), fields)).status_code == 302
     spec = {"email": "al@example.com", "password": HASH, "displayName": "Al"}
     assert stored(runtime)["spec"] == spec
 
@@ -292,7 +292,7 @@ async def test_sessions_can_be_ended_the_own_ones_too(admin: Browser) -> None:
     assert not await is_in(admin)
 
 
-@pytest.mark.parametrize("what", ["disable", "unlock", "edit", "password"])
+@pytest.mark.parametrize("what", ["disable", "unlock", "profile", "password"])
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -317,12 +317,11 @@ async def test_what_the_cluster_refuses_of_an_action_is_said(
     page = answer.content.decode()
     assert text in page or (what != "unlock" and "It is already gone." in page)
     assert NEW not in page
-    subresource = "profile" if what == "edit" else what
-    row = await AuditRecord.objects.select_related("outcome").aget(subresource=subresource)
+    row = await AuditRecord.objects.select_related("outcome").aget(subresource=what)
     assert row.outcome.code == error.code
 
 
-@pytest.mark.parametrize("what", ["disable", "end-sessions", "edit", "password"])
+@pytest.mark.parametrize("what", ["disable", "end-sessions", "profile", "password"])
 async def test_nothing_is_done_to_another_user_of_the_name(
     admin: Browser, runtime: StaticRuntime, what: str
 ) -> None:

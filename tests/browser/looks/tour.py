@@ -38,7 +38,7 @@ OTHERS = (
     "/workspaces/shop/settings",
     "/workspaces/shop/roles",
     "/access/accounts/users/alice",
-    "/clusters/host/users.iam.kubesphere.io/alice/actions/edit",
+    "/clusters/host/users.iam.kubesphere.io/alice/actions/profile",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/password",
     f"{HOST}/projects/checkout",
     f"{HOST}/projects/checkout/pods/no-such-pod",

@@ -7,8 +7,9 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
+from console.ui.difference import compared
 from console.ui.relations import REVISIONS
-from console.ui.relations.templates import LONGEST, TooLong, changes, template_lines
+from console.ui.relations.templates import LONGEST, TooLong, template_lines
 from tests.kinds.world import POLYGLOT
 from tests.ui.relations.shop import (
     World,
@@ -134,13 +135,13 @@ def test_which_revision_it_is_makes_no_difference() -> None:
     first, second = template(), template()
     first["metadata"]["labels"]["pod-template-hash"] = "1"
     second["metadata"]["labels"]["pod-template-hash"] = "2"
-    assert changes(template_lines(first), template_lines(second)) == []
+    assert compared(template_lines(first), template_lines(second)) == []
 
 
 def test_line_numbers_and_gaps() -> None:
     before = [f"line {number}" for number in range(1, 41)]
     after = [*before[:4], "new", *before[4:29], "other", *before[30:]]
-    found = changes(before, after)
+    found = compared(before, after)
     assert [(c.before, c.after, c.text) for c in found if c.sign == "+"] == [
         (None, 5, "new"),
         (None, 31, "other"),

@@ -1,0 +1,158 @@
+"""Changing an object to what somebody wants it to be: by server-side apply where that can do it.
+
+Applied are the fields that are changed and those that the console has applied before, and no others:
+whoever changes the image does not become the owner of the number of replicas. Two things cannot be
+applied: to remove what another manager owns, and another order. So a dry run decides: if it does not
+come to what was wanted, and a merge patch comes to something else, that is the write (ADR 13).
+
+Both are refused for another object of the name (uid) and for one that has changed (resourceVersion).
+"""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from console.kube.client import APPLY_PATCH, FIELD_MANAGER, MERGE_PATCH, ObjectClient
+from console.kube.gvr import GVR, Key
+from console.kube.managedfields import (
+    NOTHING,
+    Manager,
+    Path,
+    Tree,
+    applied_by,
+    managers_of,
+    merged,
+    selected,
+    tree_of,
+)
+from console.kube.merging import ABSENT, Change, changes, merge_patch, same
+
+Manifest = dict[str, Any]
+
+#: Of the metadata, what the server alone sets.
+SERVER_SET = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A patch that has been tried."""
+
+    body: Manifest
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a write would come to. `warnings`: the server's."""
+
+    write: Write
+    result: Manifest
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A change, and who manages the field until now, beside the console."""
+
+    change: Change
+    owners: tuple[Manager, ...]
+
+
+def content_of(manifest: Mapping[str, Any]) -> Manifest:
+    """A copy without what the server alone sets, status among it."""
+    found = deepcopy({name: value for name, value in manifest.items() if name != "status"})
+    metadata = found.get("metadata")
+    if isinstance(metadata, dict):
+        found["metadata"] = {k: v for k, v in metadata.items() if k not in SERVER_SET}
+    return found
+
+
+def shape_of(manifest: Mapping[str, Any]) -> Tree | None:
+    """The tree of all that somebody manages; None if nobody does."""
+    return merged(manager.fields for manager in managers_of(manifest)) or None
+
+
+def owners(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Owned]:
+    """What is changed of what others manage."""
+    others = [one for one in managers_of(live) if one.name != FIELD_MANAGER]
+    for change in changes(content_of(live), wanted, shape_of(live)):
+        found = tuple(manager for manager in others if manager.owns(change.path))
+        if found:
+            yield Owned(change, found)
+
+
+async def try_out(
+    client: ObjectClient, gvr: GVR, key: Key, live: Manifest, wanted: Manifest
+) -> Trial:
+    """Finds the write that makes `wanted` of `live`, by dry runs. Raises `ApiError`."""
+    applied = await _dry_run(client, gvr, key, _application(live, wanted))
+    if same(content_of(applied.result), wanted):
+        return applied
+    patched = await _dry_run(client, gvr, key, _patch(live, wanted))
+    return applied if same(content_of(applied.result), content_of(patched.result)) else patched
+
+
+async def carry_out(
+    client: ObjectClient, gvr: GVR, key: Key, write: Write, *, audit_id: str
+) -> Manifest:
+    """Raises `ApiError`."""
+    return await client.patch(
+        gvr,
+        write.body,
+        namespace=key.namespace,
+        name=key.name,
+        content_type=write.content_type,
+        audit_id=audit_id,
+    )
+
+
+async def _dry_run(client: ObjectClient, gvr: GVR, key: Key, write: Write) -> Trial:
+    warnings: list[str] = []
+    result = await client.patch(
+        gvr,
+        write.body,
+        namespace=key.namespace,
+        name=key.name,
+        content_type=write.content_type,
+        dry_run=True,
+        warnings=warnings,
+    )
+    return Trial(write, result, tuple(dict.fromkeys(warnings)))
+
+
+def _application(live: Manifest, wanted: Manifest) -> Write:
+    managers, shape = managers_of(live), shape_of(live)
+    written: list[Path] = [
+        change.path
+        for change in changes(content_of(live), wanted, shape)
+        if change.new is not ABSENT
+    ]
+    tree = merged((applied_by(managers, FIELD_MANAGER), tree_of(written)))
+    chosen = selected(wanted, tree, shape or NOTHING) if tree else {}
+    body = {"apiVersion": wanted["apiVersion"], "kind": wanted["kind"], **chosen}
+    metadata = {**chosen.get("metadata", {}), "name": wanted["metadata"]["name"]}
+    if "namespace" in wanted["metadata"]:
+        metadata["namespace"] = wanted["metadata"]["namespace"]
+    body["metadata"] = {**metadata, **_of_this(live)}
+    return Write(body, APPLY_PATCH)
+
+
+def _patch(live: Manifest, wanted: Manifest) -> Write:
+    body = merge_patch(content_of(live), wanted)
+    return Write({**body, "metadata": {**body.get("metadata", {}), **_of_this(live)}}, MERGE_PATCH)
+
+
+def _of_this(live: Manifest) -> dict[str, str]:
+    return {name: live["metadata"][name] for name in ("uid", "resourceVersion")}

@@ -1,0 +1,85 @@
+"""What differs between two texts, line by line, for `ui/_diff.html`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain
+
+from console.ui.text import visible
+
+#: Characters of a line that are shown, equal lines around a change, lines that are shown at all.
+WIDEST, AROUND, MOST = 500, 3, 2000
+#: Lines of which each is compared with each, at most.
+_PAIRS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`sign` is `+`, `-`, "" for a line of both, `…` for lines that are left out; `before` and `after`
+    are its numbers, None where it has none."""
+
+    sign: str
+    before: int | None
+    after: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`lines`: none for equal texts. `left_out`: how many there are beside them."""
+
+    lines: tuple[Line, ...]
+    left_out: int = 0
+
+
+def difference(before: str, after: str) -> Difference:
+    """Bounded in time and size, whatever the texts are."""
+    found = compared(before.split("\n"), after.split("\n"))
+    return Difference(tuple(found[:MOST]), max(0, len(found) - MOST))
+
+
+def compared(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+    """As a unified diff has them; empty for equal texts."""
+    if before == after:
+        return []
+    hunks = [list(_hunk(group, before, after)) for group in _groups(before, after)]
+    gap = [Line("…", None, None, "")]
+    return list(chain.from_iterable([part for hunk in hunks for part in (gap, hunk)][1:]))
+
+
+Opcode = tuple[str, int, int, int, int]
+
+
+def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[Sequence[Opcode]]:
+    if len(before) * len(after) <= _PAIRS:
+        # Lines that come again and again are no anchors for it, which bounds the time that it can take.
+        yield from SequenceMatcher(None, before, after).get_grouped_opcodes(AROUND)
+        return
+    # All between the first and the last change is one.
+    least = min(len(before), len(after))
+    head = next((n for n in range(least) if before[n] != after[n]), least)
+    least -= head
+    tail = next((n for n in range(least) if before[-1 - n] != after[-1 - n]), least)
+    ends = len(before) - tail, len(after) - tail
+    first, last = max(0, head - AROUND), min(tail, AROUND)
+    yield (
+        ("equal", first, head, first, head),
+        ("replace", head, ends[0], head, ends[1]),
+        ("equal", ends[0], ends[0] + last, ends[1], ends[1] + last),
+    )
+
+
+def _hunk(group: Sequence[Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
+    for tag, first, last, start, end in group:
+        if tag == "equal":
+            for old, new in zip(range(first, last), range(start, end), strict=True):
+                yield Line("", old + 1, new + 1, _shown(before[old]))
+            continue
+        for old in range(first, last):
+            yield Line("-", old + 1, None, _shown(before[old]))
+        for new in range(start, end):
+            yield Line("+", None, new + 1, _shown(after[new]))
+
+
+def _shown(line: str) -> str:
+    return visible(line if len(line) <= WIDEST else f"{line[:WIDEST]}…")

@@ -1,0 +1,193 @@
+"""A manifest as text that somebody edits, and what they want by what they typed.
+
+The text has no status and nothing that the server alone sets. What a kind masks is a placeholder in it;
+one that is left as it is stands for the value that the object has, and is never written.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import yaml
+from django.utils.translation import gettext as _
+from yaml.reader import ReaderError
+
+from console.kube.apply import SERVER_SET, Manifest, content_of
+from console.kube.gvr import Key
+from console.kube.merging import same
+from console.ui.kind import ResourceKind
+from console.ui.masking import MASK, masked
+from console.ui.yamlreading import Document, Steps, read_document
+from console.ui.yamltext import yaml_text
+
+#: Characters of a text. A form holds three of them (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
+MOST = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong in a text: `line` and `column` count from 1, 0 is nowhere."""
+
+    text: str
+    line: int = 0
+    column: int = 0
+    severity: Literal["error", "warn"] = "error"
+
+
+class Unreadable(Exception):
+    """A text that is no manifest of the object that it should be one of."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """`manifest`: what was typed, with masks. `ignored`: what is there but does not count."""
+
+    document: Document
+    manifest: Manifest
+    ignored: Sequence[Problem] = ()
+
+    def problem(self, text: str, steps: Steps = ()) -> Problem:
+        place = self.document.place(steps)
+        return Problem(text, place.line, place.column)
+
+
+def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
+    """What somebody edits of an object."""
+    return masked(content_of(live), kind.masked)
+
+
+def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:
+    """The same as YAML. Raises `RecursionError`."""
+    return yaml_text(kind, editable(kind, live))
+
+
+def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
+    """Reads a text that should be a manifest of this object. Raises `Unreadable`."""
+    if len(text) > MOST:
+        raise Unreadable(
+            [Problem(_("Use at most %(limit_value)s characters.") % {"limit_value": MOST})]
+        )
+    try:
+        document = read_document(text)
+    except yaml.YAMLError as error:
+        raise Unreadable([_syntax(error, text)]) from error
+    found = Edited(document, {})
+    problems = list(_identity(found, kind, key, uid))
+    if problems:
+        raise Unreadable(problems)
+    manifest = content_of(document.value)
+    if key.namespace:
+        manifest["metadata"]["namespace"] = key.namespace
+    return Edited(document, manifest, tuple(_ignored(found)))
+
+
+def _syntax(error: yaml.YAMLError, text: str) -> Problem:
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
+    words = _("This cannot be read: %(problem)s.") % {"problem": problem}
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is not None:
+        return Problem(words, mark.line + 1, mark.column + 1)
+    if isinstance(error, ReaderError):
+        before = text.encode(errors="replace")[: error.position].decode(errors="replace")
+        return Problem(words, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+    return Problem(words, 1, 1)
+
+
+def _identity(found: Edited, kind: ResourceKind, key: Key, uid: str) -> Iterator[Problem]:
+    value = found.document.value
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict):
+        yield found.problem(_("This is no manifest: it must have apiVersion, kind and metadata."))
+        return
+    expected: list[tuple[str, Any, tuple[str, ...], bool]] = [
+        (kind.gvr.group_version, value, ("apiVersion",), True),
+        (kind.api_kind, value, ("kind",), True),
+        (key.name, metadata, ("metadata", "name"), True),
+        (key.namespace, metadata, ("metadata", "namespace"), False),
+        (uid, metadata, ("metadata", "uid"), False),
+    ]
+    for wanted, inside, steps, needed in expected:
+        if steps[-1] not in inside and not needed:
+            continue
+        if inside.get(steps[-1]) != wanted:
+            words = {"field": ".".join(steps), "value": wanted}
+            yield found.problem(_("%(field)s must stay %(value)s.") % words, steps)
+
+
+def _ignored(found: Edited) -> Iterator[Problem]:
+    paths = [("metadata", name) for name in sorted(SERVER_SET - {"uid"})]
+    for steps in (*paths, ("status",)):
+        inside = found.document.value if len(steps) == 1 else found.document.value["metadata"]
+        if steps[-1] in inside:
+            text = _("%(field)s is set by the cluster and stays as it is.") % {
+                "field": ".".join(steps)
+            }
+            place = found.document.place(steps)
+            yield Problem(text, place.line, place.column, "warn")
+
+
+def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Manifest:
+    """What was typed, with the object's own values in the place of masks. Raises `Unreadable` for a mask
+    of which nobody knows what it stands for."""
+    if not kind.masked:
+        return found.manifest
+    problems: list[Problem] = []
+    whole = content_of(live)
+
+    def restored(value: Any, own: Any, hidden: Any, steps: Steps) -> Any:
+        if value == MASK and hidden == MASK:
+            return own
+        if value == MASK:
+            text = _("This is the placeholder of a value that is not here. Type the value.")
+            problems.append(found.problem(text, steps))
+        if isinstance(value, dict):
+            return {
+                name: restored(item, _at(own, name), _at(hidden, name), (*steps, name))
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            return [restored(item, None, None, (*steps, at)) for at, item in enumerate(value)]
+        return value
+
+    manifest: Manifest = restored(found.manifest, whole, editable(kind, live), ())
+    if problems:
+        raise Unreadable(problems)
+    return manifest
+
+
+def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]) -> Manifest:
+    """An object as it would be, for comparing it with what it is: of what is masked one sees that it is
+    another value, and no more."""
+
+    def marked(hidden: Any, own: Any, other: Any) -> Any:
+        if isinstance(hidden, dict):
+            return {
+                name: marked(item, _at(own, name), _at(other, name))
+                for name, item in hidden.items()
+            }
+        changed = hidden == MASK and not same(own, other)
+        return f"{MASK} {_('(new value)')}" if changed else hidden
+
+    found: Manifest = marked(editable(kind, result), content_of(result), content_of(live))
+    return found
+
+
+def secrets_of(kind: ResourceKind, live: Mapping[str, Any]) -> Iterator[str]:
+    """The values that nobody is shown."""
+
+    def hidden_in(hidden: Any, own: Any) -> Iterator[str]:
+        if hidden == MASK and isinstance(own, str) and own:
+            yield own
+        elif isinstance(hidden, dict):
+            for name, item in hidden.items():
+                yield from hidden_in(item, _at(own, name))
+
+    return hidden_in(editable(kind, live), content_of(live)) if kind.masked else iter(())
+
+
+def _at(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None

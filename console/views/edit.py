@@ -1,0 +1,407 @@
+"""Editing one object as a manifest: a text, what the cluster would make of it, and the deed (ADR 13).
+
+The form has all that it needs, so that it works in two tabs, without scripts and after a new login: the
+text, and the `base` that it was made of. What is written is what differs between the two, put on top of
+what the object is by now. What the reader confirmed comes back as a digest.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.apply import Manifest, Owned, Trial, carry_out, owners, shape_of, try_out
+from console.kube.client import UserClient
+from console.kube.errors import ApiError, NotFound
+from console.kube.errors import Conflict as Changed
+from console.kube.gvr import Key
+from console.kube.managedfields import Manager, managers_of, path_text
+from console.kube.merging import ABSENT, Conflict, changes, merge, same
+from console.ui.access import Access
+from console.ui.actions import Action
+from console.ui.clusters import Cluster
+from console.ui.difference import Difference, difference
+from console.ui.editing import (
+    MOST,
+    Edited,
+    Problem,
+    Unreadable,
+    editable,
+    editable_text,
+    edited,
+    secrets_of,
+    shown,
+    unmasked,
+)
+from console.ui.http import ConsoleRequest
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url, edit_url, openapi_url
+from console.ui.masking import MASK
+from console.ui.rows import short_hash
+from console.ui.statuses import status_response, success_response, wants_status
+from console.ui.text import visible
+from console.ui.yamltext import plain_yaml, yaml_text
+from console.views import problems
+from console.views.actions import MAX_UID, check_may, find_action
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.lineproblems import is_the_writers, line_problems
+from console.views.page import page
+
+#: How often what was confirmed is tried anew because the object changed where nobody looks, as in its
+#: status.
+TRIES = 4
+#: Fields of others that are named, and characters of a value that is shown.
+MOST_OWNERS, LONGEST_VALUE = 20, 500
+MINE, THEIRS = "mine", "theirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address names, whether or not there is one."""
+
+    request: ConsoleRequest
+    kind: ResourceKind
+    action: Action
+    key: Key
+    access: Access
+
+    @property
+    def client(self) -> UserClient:
+        return self.access.cluster.runtime.as_user(self.access.identity)
+
+    @property
+    def url(self) -> str:
+        return edit_url(self.access.cluster.name, self.kind.segment, self.key)
+
+    @property
+    def words(self) -> dict[str, object]:
+        return {"kind": self.kind.singular, "name": visible(self.key.name)}
+
+    async def live(self) -> Manifest:
+        """The object now, as the viewer. Raises `ApiError`."""
+        return await self.client.get(
+            self.kind.gvr, namespace=self.key.namespace, name=self.key.name
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """`text`: what was typed. `base`: what it was when it was opened. `seen`: the digest of what was
+    confirmed."""
+
+    text: str
+    base: str
+    uid: str
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`manifest`: the object that is wanted, with its own values in the place of masks. `sent.text` says
+    so, which is another one than what was typed if others have changed the object (`merged`)."""
+
+    sent: Sent
+    found: Edited
+    manifest: Manifest
+    merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What would come of it. `digest` is equal for two that change the same, whatever else there is."""
+
+    difference: Difference
+    digest: str
+    owned: Sequence[Owned]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A conflict as it is shown. `name` is the field's of its form, another one as soon as `theirs` is.
+    `owner`: who manages the value. `chosen`: "" until the reader has."""
+
+    name: str
+    path: str
+    mine: str
+    theirs: str
+    owner: str
+    chosen: str
+
+
+class Conflicting(Exception):
+    """The text and the object have changed the same values, and the reader has yet to choose."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+@page("GET", "POST")
+async def edit_page(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> HttpResponse:
+    """GET shows the text. POST (`text`, `base`, `uid`) does a `step`: `review` shows what would come of
+    it, `save` does that if it was shown (`seen`), `edit` shows the text again. Where the object was
+    changed as well, `conflict-…` has which side counts."""
+    kind, action = find_action(cluster, namespace, resource, "edit")
+    access, key = access_of(request), Key(namespace, name)
+    check_may(kind, action, access, key)
+    asked = Asked(request, kind, action, key, access)
+    try:
+        response = await (_post(asked) if request.method == "POST" else _open(asked))
+    except RecursionError:
+        return error_page(request, 422, _("This object is nested too deeply to be shown here."))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+async def _open(asked: Asked) -> HttpResponse:
+    try:
+        live = await asked.live()
+    except NotFound:
+        words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
+        return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
+    text = await asyncio.to_thread(editable_text, asked.kind, live)
+    if len(text) > MOST:
+        return error_page(asked.request, 422, _("This object is too large to be edited here."))
+    return _editor(asked, Sent(text, text, live["metadata"]["uid"]))
+
+
+async def _post(asked: Asked) -> HttpResponse:
+    sent = _sent(asked.request)
+    if sent is None:
+        text = _("The form is not complete. Load the page again.")
+        return error_page(asked.request, 400, text)
+    step = asked.request.POST["step"]
+    if step == "edit":
+        return _editor(asked, sent)
+    try:
+        return await _review(asked, sent, save=step == "save")
+    except Unreadable as error:
+        return _editor(asked, sent, error.problems, status=400)
+    except Conflicting as error:
+        context = {**_context(asked), "sent": sent, "rows": error.rows}
+        return render(asked.request, "console/edit_conflicts.html", context, status=409)
+
+
+def _sent(request: ConsoleRequest) -> Sent | None:
+    """None for what no page of ours sends."""
+    uid, seen = request.POST.get("uid", ""), request.POST.get("seen", "")
+    if not uid or len(uid) > MAX_UID or not uid.isprintable():
+        return None
+    if request.POST.get("step") not in ("review", "save", "edit"):
+        return None
+    # As browsers send lines.
+    text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
+    return Sent(text, base, uid, seen) if base else None
+
+
+async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
+    """Raises `Unreadable` and `Conflicting`."""
+    hide: Callable[[str], str] = str
+    wanted: Wanted | None = None
+    try:
+        for _try in range(TRIES):
+            live = await asked.live()
+            if live["metadata"]["uid"] != sent.uid:
+                return _editor(asked, sent, [Problem(_another())], status=409)
+            hide = _hiding(asked.kind, live)
+            wanted = await asyncio.to_thread(_wanted, asked, sent, live)
+            try:
+                trial = await try_out(
+                    asked.client, asked.kind.gvr, asked.key, live, wanted.manifest
+                )
+                outlook = await asyncio.to_thread(_outlook, asked.kind, live, wanted, trial)
+                if not save or outlook.digest != sent.seen:
+                    return _confirm(asked, wanted, trial, outlook, anew=save)
+                await _save(asked, trial)
+            except Changed:
+                # It has changed since it was read: something that matters here, or its status.
+                continue
+            return _saved(asked)
+        return _editor(asked, sent, [Problem(_busy())], status=409)
+    except NotFound:
+        return _editor(asked, sent, [Problem(_gone(asked))], status=404)
+    except (ApiError, AuditUnavailable) as error:
+        return _refused(asked, sent, wanted, error, hide)
+
+
+def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
+    """Raises `Unreadable` and `Conflicting`."""
+    kind, key = asked.kind, asked.key
+    found = edited(sent.text, kind, key, sent.uid)
+    base = edited(sent.base, kind, key, sent.uid).manifest
+    rows: list[Row] = []
+
+    def choose(conflict: Conflict) -> Any:
+        rows.append(_row(asked.request, conflict, live))
+        return conflict.theirs if rows[-1].chosen == THEIRS else conflict.mine
+
+    both = merge(base, found.manifest, editable(kind, live), shape_of(live), choose)
+    if not all(row.chosen for row in rows):
+        raise Conflicting(rows)
+    sent = replace(sent, base=editable_text(kind, live))
+    merged = not same(both, found.manifest)
+    if merged:
+        sent = replace(sent, text=yaml_text(kind, both))
+        found = edited(sent.text, kind, key, sent.uid)
+    return Wanted(sent, found, unmasked(found, live, kind), merged)
+
+
+def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -> Outlook:
+    before, after = editable(kind, live), shown(kind, live, trial.result)
+    differing = sorted(
+        repr((one.path, one.old, one.new)) for one in changes(before, after, shape_of(live))
+    )
+    return Outlook(
+        difference(yaml_text(kind, before), yaml_text(kind, after)),
+        sha256("\n".join(differing).encode()).hexdigest(),
+        tuple(owners(live, wanted.manifest)),
+    )
+
+
+async def _save(asked: Asked, trial: Trial) -> None:
+    verb, subresource = asked.action.recorded
+    recorded = request_action(
+        asked.request,
+        verb,
+        asked.kind.gvr,
+        namespace=asked.key.namespace,
+        name=asked.key.name,
+        subresource=subresource,
+    )
+    async with record(recorded) as entry:
+        await carry_out(
+            asked.client, asked.kind.gvr, asked.key, trial.write, audit_id=entry.audit_id
+        )
+
+
+def _saved(asked: Asked) -> HttpResponse:
+    text = _("Saved %(kind)s %(name)s.") % asked.words
+    if wants_status(asked.request):
+        return success_response(text)
+    messages.success(asked.request, text)
+    return HttpResponseRedirect(
+        detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
+    )
+
+
+def _refused(
+    asked: Asked,
+    sent: Sent,
+    wanted: Wanted | None,
+    error: problems.Problem,
+    hide: Callable[[str], str],
+) -> HttpResponse:
+    """The text again, with the reason. What the server calls its own failure may be the writer's."""
+    if isinstance(error, ApiError) and wanted is not None and is_the_writers(error):
+        found = line_problems(error, wanted.found, hide)
+        return _editor(asked, wanted.sent, found, status=422)
+    text = hide(problems.words(error, changed=_busy()))
+    return _editor(asked, sent, [Problem(text)], status=error.page_code)
+
+
+def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
+    secrets = sorted(secrets_of(kind, live), key=len, reverse=True)
+
+    def hide(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, MASK)
+        return text
+
+    return hide
+
+
+def _editor(
+    asked: Asked, sent: Sent, found: Sequence[Problem] = (), *, status: int = 200
+) -> HttpResponse:
+    if found and wants_status(asked.request):
+        causes = tuple((str(one.line), one.text) for one in found)
+        return status_response(status, found[0].text, causes=causes)
+    schema = openapi_url(asked.access.cluster.name, asked.kind.gvr, asked.kind.api_kind)
+    context = {**_context(asked), "sent": sent, "problems": found, "schema_url": schema}
+    return render(asked.request, "console/edit.html", context, status=status)
+
+
+def _confirm(
+    asked: Asked, wanted: Wanted, trial: Trial, outlook: Outlook, *, anew: bool
+) -> HttpResponse:
+    """`anew`: something else was confirmed before."""
+    owned = [(_path(one.change.path), _names(one.owners)) for one in outlook.owned]
+    warnings = [*(one.text for one in wanted.found.ignored), *map(visible, trial.warnings)]
+    context = {
+        **_context(asked),
+        "sent": wanted.sent,
+        "seen": outlook.digest,
+        "difference": outlook.difference,
+        "owned": owned[:MOST_OWNERS],
+        "owned_more": len(owned[MOST_OWNERS:]),
+        "warnings": warnings,
+        "merged": wanted.merged,
+        "anew": anew,
+        "command": visible(asked.action.command(asked.kind, asked.key, {})),
+    }
+    return render(asked.request, "console/edit_review.html", context, status=409 if anew else 200)
+
+
+def _context(asked: Asked) -> dict[str, Any]:
+    words = asked.words
+    return {
+        "title": _("Edit %(kind)s %(name)s") % words,
+        "namespace": visible(asked.key.namespace),
+        "edit_url": asked.url,
+        "cancel_url": detail_url(asked.access.cluster.name, asked.kind.segment, asked.key),
+    }
+
+
+def _path(path: tuple[str, ...]) -> str:
+    return visible(path_text(path).removeprefix("."))
+
+
+def _names(managers: Sequence[Manager]) -> str:
+    """`kubectl, kube-controller-manager (scale)`."""
+    found = (
+        f"{one.name or '?'} ({one.subresource})" if one.subresource else one.name or "?"
+        for one in managers
+    )
+    return visible(", ".join(dict.fromkeys(found)))
+
+
+def _row(request: ConsoleRequest, conflict: Conflict, live: Manifest) -> Row:
+    name = f"conflict-{short_hash((conflict.path, conflict.theirs))}"
+    chosen = request.POST.get(name, "")
+    managing = tuple(one for one in managers_of(live) if one.owns(conflict.path))
+    return Row(
+        name=name,
+        path=_path(conflict.path),
+        mine=_value(conflict.mine),
+        theirs=_value(conflict.theirs),
+        owner=_names(managing),
+        chosen=chosen if chosen in (MINE, THEIRS) else "",
+    )
+
+
+def _value(value: Any) -> str:
+    """As YAML; "" for what is not there."""
+    text = "" if value is ABSENT else plain_yaml(value).removesuffix("...\n").strip()
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def _another() -> str:
+    return _("It is not the one that you opened: another one has taken its name since.")
+
+
+def _gone(asked: Asked) -> str:
+    return _("The %(kind)s %(name)s is gone. Your text is still here.") % asked.words
+
+
+def _busy() -> str:
+    return _("It changes too often to be saved now. Try again.")

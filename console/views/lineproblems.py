@@ -1,0 +1,132 @@
+"""What kube-apiserver says of a manifest, at the line of the text that it is about.
+
+It names fields in three ways: as causes of a 422 (`spec.containers[0].image`), in the text of a 400
+(`unknown field "spec.foo"`), and, of what cannot be applied, in the text of a 500
+(`.spec.containers[name="c"].foo: field not declared in schema`), though it is the writer's mistake.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.errors import ApiError
+from console.ui.editing import Edited, Problem
+from console.ui.text import visible
+from console.ui.yamlreading import Steps
+from console.views.problems import causes_of
+
+#: Characters of what the server says: some answers hold the whole object.
+LONGEST = 400
+_TYPED = re.compile(
+    r"failed to create (?:manager for existing fields|typed (?:patch|live|new) object)"
+)
+_FIELD = re.compile(
+    r"^(?:errors:)?\s*((?:\.[^\s:\[]+|\[(?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*\])+): (.+)$"
+)
+_UNKNOWN = re.compile(r"(unknown field|duplicate field) \"([^\"]+)\"")
+_DECODED = re.compile(r"cannot unmarshal (\w+) into Go struct field \w*\.(\S+) of type (\S+)")
+_INDEX = re.compile(r"\[((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*)\]")
+_PAIR = re.compile(r"([^=,]*)=(\"(?:[^\"\\]|\\.)*\"|[^,]*)")
+
+
+def is_the_writers(error: ApiError) -> bool:
+    """Whether what was typed is wrong, whatever the status of the answer says."""
+    return error.code in (400, 422) or (error.code == 500 and bool(_TYPED.search(error.message)))
+
+
+def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) -> list[Problem]:
+    """`hide`: takes out of a text what nobody is shown."""
+    named = dict.fromkeys(causes_of(error)) or dict.fromkeys(_fields(error.message))
+    if not named:
+        return [Problem(visible(_cut(hide(error.message))))]
+    return [_problem(path, text, found, hide) for path, text in named]
+
+
+def _fields(message: str) -> Iterator[tuple[str, str]]:
+    """Path and words."""
+    for words, path in _UNKNOWN.findall(message):
+        yield path, words
+    for got, path, wanted in _DECODED.findall(message):
+        yield path, _("expected %(wanted)s, got %(got)s") % {"wanted": wanted, "got": got}
+    typed = _TYPED.search(message)
+    if typed is None:
+        return
+    # The parentheses hold name and type, with colons of their own.
+    for line in message[typed.end() :].partition("): ")[2].split("\n"):
+        field = _FIELD.match(line.strip())
+        if field is not None:
+            yield field[1], field[2]
+
+
+def _problem(path: str, text: str, found: Edited, hide: Callable[[str], str]) -> Problem:
+    words = {
+        "field not declared in schema": _("there is no such field"),
+        "unknown field": _("there is no such field"),
+        "duplicate field": _("it is there twice"),
+    }
+    name = path.removeprefix(".")
+    said = words.get(text) or _cut(hide(text))
+    whole = visible(f"{name}: {said}") if name and name not in ("<nil>", "None") else visible(said)
+    return found.problem(whole, steps_of(path, found.document.value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def steps_of(path: str, value: Any) -> Steps:
+    """The way to the field, or as far as there is one."""
+    found: list[str | int] = []
+    rest = path if path[:1] in (".", "[") else f".{path}"
+    while rest:
+        index = _INDEX.match(rest)
+        if index is not None:
+            step = _step(index[1], value)
+            rest = rest[index.end() :]
+        else:
+            step = _name(rest[1:], value)
+            rest = rest[1 + len(str(step)) :] if step is not None else ""
+        if step is None:
+            break
+        found.append(step)
+        value = value[step]
+    return tuple(found)
+
+
+def _name(rest: str, value: Any) -> str | None:
+    """The longest key that the path goes on with: keys may have dots."""
+    if not isinstance(value, dict):
+        return None
+    fits = (key for key in value if rest.startswith(key) and rest[len(key) :][:1] in ("", ".", "["))
+    return max(fits, key=len, default=None)
+
+
+def _step(index: str, value: Any) -> str | int | None:
+    if isinstance(value, dict):
+        return index if index in value else None
+    if not isinstance(value, list):
+        return None
+    if index.isdecimal():
+        return int(index) if len(index) < 9 and int(index) < len(value) else None
+    pairs = {name: _json(text) for name, text in _PAIR.findall(index)}
+    for at, item in enumerate(value):
+        if {"": item} == pairs:
+            return at
+        # What is not named has its default.
+        if (
+            isinstance(item, dict)
+            and pairs
+            and all(item.get(name, wanted) == wanted for name, wanted in pairs.items())
+        ):
+            return at
+    return None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,568 @@
+"""Editing an object as a manifest, on both clusters: what is shown, what is written, what is kept."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html import unescape
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, Key
+from console.kube.runtime import Runtime
+from console.ui.clusters import HOST, clusters
+from console.ui.clusters import Cluster as ConsoleCluster
+from console.ui.masking import MASK
+from rbac.current import no_host, use_host
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.crds import definition, establish, widget
+from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.objects import config_map, deployment, path, secret, unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.depth import SEED
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require([NAMESPACES, DEPLOYMENTS, CONFIG_MAPS])
+    eventually(lambda: live(runtime.informer(DEPLOYMENTS)), "deployments are known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    use_host(_runtime)
+    yield _runtime
+    no_host()
+
+
+def cluster_of_host() -> ConsoleCluster:
+    found = clusters.get(HOST)
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True)
+class Form:
+    """A page as a browser has it: what its form sends, and what is read there."""
+
+    status: int
+    html: str
+    fields: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        return self.fields["text"]
+
+    @property
+    def manifest(self) -> Any:
+        return yaml.safe_load(self.text)
+
+    @property
+    def changed(self) -> list[str]:
+        """Lines that differ, as `-old` and `+new`."""
+        found = re.findall(r'data-change="([+-])".*?<(?:ins|del)>(.*?)</', self.html)
+        return [sign + unescape(line).strip() for sign, line in found]
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        found = re.findall(r'data-line="(\d+)".*?data-problem>(.*?)</span>', self.html, re.DOTALL)
+        return [(int(line), unescape(text)) for line, text in found]
+
+    @property
+    def radios(self) -> list[str]:
+        return list(dict.fromkeys(re.findall(r'type="radio" name="([^"]+)"', self.html)))
+
+    def with_text(self, text: str) -> "Form":
+        return replace(self, fields={**self.fields, "text": text})
+
+    def changing(self, old: str, new: str) -> "Form":
+        assert old in self.text, self.text
+        return self.with_text(self.text.replace(old, new))
+
+
+def form_of(status: int, html: str) -> Form:
+    hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', html)
+    fields = {name: unescape(value) for name, value in hidden}
+    area = re.search(r"<textarea[^>]*>(.*?)</textarea>", html, re.DOTALL)
+    if area:
+        fields["text"] = unescape(area[1]).removeprefix("\n")
+    return Form(status, html, fields)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A project, and whoever may edit in it."""
+
+    admin: Client
+    namespace: str
+    who: str
+
+    def make(self, body: Obj, plural: str, group: str = "") -> "Page":
+        made = self.admin.post(path(self.namespace, plural, group=group), body).ok()
+        return self.of(made["metadata"]["name"], plural, group)
+
+    def of(self, name: str, plural: str, group: str = "") -> "Page":
+        return Page(self, path(self.namespace, plural, name, group=group), plural, name)
+
+
+@dataclass(frozen=True)
+class Page:
+    desk: Desk
+    where: str
+    plural: str
+    name: str
+
+    @property
+    def key(self) -> Key:
+        return Key(self.desk.namespace, self.name)
+
+    @property
+    def url(self) -> str:
+        return f"/clusters/host/projects/{self.desk.namespace}/{self.plural}/{self.name}/edit"
+
+    def now(self) -> Obj:
+        found: Obj = self.desk.admin.get(self.where).ok()
+        return found
+
+    @property
+    def image(self) -> str:
+        return str(self.now()["spec"]["template"]["spec"]["containers"][0]["image"])
+
+    def patch(self, body: Obj, manager: str = "kubectl-edit") -> None:
+        self.desk.admin.patch(self.where, body, MERGE_PATCH, fieldManager=manager).ok()
+
+    async def open(self) -> Form:
+        response = await ClientAs()(self.desk.who).get(self.url)
+        return form_of(response.status_code, await text_of(response))
+
+    async def send(self, form: Form, step: str = "review", **more: str) -> Form:
+        data = {**form.fields, "step": step, **more}
+        response = await ClientAs()(self.desk.who).post(self.url, data)
+        return form_of(response.status_code, await text_of(response))
+
+    async def saved(self, form: Form) -> None:
+        reviewed = await self.send(form)
+        assert reviewed.status == 200, (reviewed.problems, reviewed.html)
+        done = await self.send(reviewed, "save")
+        assert done.status == 302, done.html
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
+    who = unique("olga")
+    where = {namespace}
+    viewer = FakeAccess(who, list_in=where, delete_in=where, get_in=where)
+    monkeypatch.setitem(CAST, who, lambda: viewer)
+    verbs = "get list patch"
+    rules = [rule(verbs, "deployments", "apps"), rule(verbs, "configmaps secrets services")]
+    role = path(namespace, "roles", group=VERSION)
+    admin.post(role, {"metadata": {"name": who}, "rules": rules}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(who), role_ref("Role", who))
+    grants.wait(who, verb="patch", resource="configmaps", group="", namespace=namespace)
+    return Desk(admin, namespace, who)
+
+
+@pytest.fixture
+def web(desk: Desk) -> Page:
+    return desk.make(deployment(unique("web"), "example/web:1"), "deployments", "apps/v1")
+
+
+async def test_it_is_shown_changed_and_saved(web: Page) -> None:
+    opened = await web.open()
+    assert opened.status == 200
+    assert "status" not in opened.manifest and "managedFields" not in opened.text
+    assert "uid" not in opened.manifest["metadata"]
+    reviewed = await web.send(opened.changing("example/web:1", "example/web:2"))
+    assert reviewed.changed == ["-- image: example/web:1", "+- image: example/web:2"] or (
+        reviewed.changed == ["-image: example/web:1", "+image: example/web:2"]
+    )
+    assert "quarterdeck-tests" in reviewed.html and "kubectl edit deployments.apps" in reviewed.html
+    assert web.now()["spec"]["template"]["spec"]["containers"][0]["image"] == "example/web:1"
+    assert await AuditRecord.objects.acount() == 0
+    done = await web.send(reviewed, "save")
+    assert done.status == 302
+    now = web.now()
+    assert now["spec"]["template"]["spec"]["containers"][0]["image"] == "example/web:2"
+    entries = [e for e in now["metadata"]["managedFields"] if e["manager"] == "quarterdeck"]
+    assert [entry["operation"] for entry in entries] == ["Apply"]
+    containers = entries[0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"]
+    assert set(containers['k:{"name":"c0"}']) == {".", "f:image", "f:name"}
+    assert list(entries[0]["fieldsV1"]["f:spec"]) == ["f:template"]
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert (record.verb, record.subresource, record.name) == ("patch", "edit", web.name)
+    assert (record.actor, record.outcome.code) == (web.desk.who, 200)
+
+
+async def test_nothing_changed_is_nothing(web: Page) -> None:
+    before = web.now()["spec"]
+    reviewed = await web.send(await web.open())
+    assert reviewed.changed == [] and "Nothing changes." in reviewed.html
+    assert (await web.send(reviewed, "save")).status == 302
+    now = web.now()
+    assert now["spec"] == before
+    assert "quarterdeck" not in {e["manager"] for e in now["metadata"]["managedFields"]}
+
+
+ODD = [
+    "", " ", "\n", "\n\n", " a", "a ", "a\n", "a\n\n", "  a\n b\n", "\ta", "a\tb\n", "a\r\nb", "\r",
+    "#a", "a #b", "a: b", "- a", "? a", "!a", "!!str a", "&a", "*a", "%a", "@a", "`a", "|", ">", "'", '"',
+    "\\", "{a", "[a", "---", "...", "<<", "=", "~", "null", "NULL", "yes", "y", "on", "OFF", "true", "1",
+    "01", "0o7", "0x1f", "0b1", "1_0", "1e3", ".5e3", "1.", ".inf", "-.INF", ".NaN", "1:30", "2026-01-01",
+    "2026-01-01T00:00:00Z", "9" * 30, "é", "中文", "\u202eabc", "\u2028", "\x85", "\ufeff", "\U0001f600",
+    "\x7f", "a" * 3000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[pytest.mark.deep] * (n > 1)) for n in range(12)]
+)
+async def test_whatever_it_holds_it_is_the_same_after_a_change(desk: Desk, number: int) -> None:
+    """Opened and sent back as it was it changes nothing; with one more value it changes that."""
+    chance = Random(f"{SEED} {number}")  # noqa: S311
+    texts = chance.sample(ODD, len(ODD) // 3)
+    if number % 2:
+        texts += ["".join(chance.choices(ODD, k=3)) for _ in range(20)]
+    data = {f"k{at}": text for at, text in enumerate(texts)}
+    page = desk.make(config_map(unique("odd"), **data), "configmaps")
+    held = page.now()["data"]
+    opened = await page.open()
+    assert (await page.send(opened)).changed == []
+    more = opened.changing("\ndata:\n", "\ndata:\n  new: x\n")
+    await page.saved(more.with_text(more.text.replace("\n", "\r\n")))
+    assert page.now()["data"] == {**held, "new": "x"}
+
+
+async def test_a_custom_resource_may_hold_anything(
+    admin: Client, scrap: Scrap, desk: Desk, namespace: str, runtime: Runtime
+) -> None:
+    crd = definition()
+    where = establish(admin, scrap, crd, namespace)
+    group = crd["spec"]["group"]
+    grants = Grants(scrap, namespace)
+    grants.here(user(desk.who), rule("get list patch", "widgets", group))
+    grants.wait(desk.who, verb="patch", resource="widgets", group=group, namespace=namespace)
+    notes = {
+        "deep": [[{"a": [1, 2.5, -0.25, 1e22, 2**53 + 1, True, None, "1", ""]}], []],
+        "1": {"": {}, "a.b/c": "x", "yes": "no"},
+    }
+    made = widget(crd, unique("w"), size=3, notes=notes, parts=[{"name": "a"}, {"name": "b"}])
+    admin.post(where, made).ok()
+    name = made["metadata"]["name"]
+    page = Page(desk, f"{where}/{name}", f"widgets.{group}", name)
+    eventually(lambda: cluster_of_host().kinds.find(f"widgets.{group}"), "the kind is known")
+    opened = await page.open()
+    assert opened.status == 200, opened.html
+    assert (await page.send(opened)).changed == []
+    manifest = opened.manifest
+    manifest["spec"]["size"] = 4
+    manifest["spec"]["parts"][1]["count"] = 2
+    await page.saved(opened.with_text(yaml.safe_dump(manifest)))
+    spec = page.now()["spec"]
+    assert (spec["size"], spec["notes"]) == (4, notes)
+    assert spec["parts"] == [{"name": "a", "count": 1}, {"name": "b", "count": 2}]
+    refused = await page.send((await page.open()).changing("color: blue", "color: green"))
+    [(line, _text)] = refused.problems
+    assert refused.status == 422 and "color: green" in refused.text.split("\n")[line - 1]
+    # In another order, which cannot be applied.
+    opened = await page.open()
+    manifest = opened.manifest
+    manifest["spec"]["parts"].reverse()
+    await page.saved(opened.with_text(yaml.safe_dump(manifest)))
+    assert [part["name"] for part in page.now()["spec"]["parts"]] == ["b", "a"]
+
+
+async def test_what_was_saved_before_stays(web: Page) -> None:
+    """Whoever applies again and does not say what they said before takes it away."""
+    await web.saved((await web.open()).changing("replicas: 0", "replicas: 3"))
+    await web.saved((await web.open()).changing("example/web:1", "example/web:2"))
+    await web.saved((await web.open()).changing("name: c0\n", "name: c0\n        tty: true\n"))
+    spec = web.now()["spec"]
+    container = spec["template"]["spec"]["containers"][0]
+    assert (spec["replicas"], container["image"], container["tty"]) == (3, "example/web:2", True)
+
+
+async def test_a_line_that_is_taken_out_is_gone(desk: Desk) -> None:
+    """Of others' as well as of one's own."""
+    page = desk.make(config_map(unique("settings"), a="1", b="2"), "configmaps")
+    reviewed = await page.send((await page.open()).changing('  b: "2"\n', ""))
+    assert reviewed.changed == ['-b: "2"']
+    assert (await page.send(reviewed, "save")).status == 302
+    assert page.now()["data"] == {"a": "1"}
+    await page.saved((await page.open()).changing('  a: "1"\n', '  a: "1"\n  c: "3"\n'))
+    await page.saved((await page.open()).changing('  c: "3"\n', ""))
+    assert page.now()["data"] == {"a": "1"}
+
+
+async def test_items_of_lists_come_and_go(web: Page) -> None:
+    opened = await web.open()
+    manifest = opened.manifest
+    manifest["spec"]["template"]["spec"]["containers"].insert(
+        0, {"name": "side", "image": "example/side:1"}
+    )
+    await web.saved(opened.with_text(yaml.safe_dump(manifest)))
+    names = [c["name"] for c in web.now()["spec"]["template"]["spec"]["containers"]]
+    assert names == ["side", "c0"]
+    opened = await web.open()
+    manifest = opened.manifest
+    del manifest["spec"]["template"]["spec"]["containers"][1]
+    await web.saved(opened.with_text(yaml.safe_dump(manifest)))
+    names = [c["name"] for c in web.now()["spec"]["template"]["spec"]["containers"]]
+    assert names == ["side"]
+
+
+async def test_who_manages_what_is_changed_is_named(web: Page) -> None:
+    web.patch({"spec": {"replicas": 5}}, "autoscaler")
+    reviewed = await web.send((await web.open()).changing("replicas: 5", "replicas: 2"))
+    html = re.sub(r"\s+", " ", reviewed.html)
+    assert "<dt><code>spec.replicas</code></dt><dd>autoscaler</dd>" in html
+
+
+async def test_what_is_wrong_stands_at_its_line(web: Page) -> None:
+    opened = await web.open()
+    line = opened.text.split("\n").index("  replicas: 0") + 1
+    for old, new, words in (
+        ("replicas: 0", "replicsa: 0", "there is no such field"),
+        ("replicas: 0", "replicas: many", "replicas"),
+        ("replicas: 0", "replicas: -1", "greater than or equal to 0"),
+    ):
+        refused = await web.send(opened.changing(old, new))
+        assert refused.status == 422, refused.html
+        assert [at for at, _ in refused.problems] == [line], (new, refused.problems)
+        assert words in refused.problems[0][1]
+        assert new in refused.text
+    deep = await web.send(opened.changing("name: c0\n", "name: c0\n        resorces: {}\n"))
+    wanted = next(n for n, line in enumerate(deep.text.split("\n"), 1) if "resorces" in line)
+    assert [at for at, _ in deep.problems] == [wanted]
+    again = await web.send(opened.with_text(opened.text + "spec: {}\n"))
+    assert again.status == 400 and "a key is there twice" in again.problems[0][1]
+    assert again.problems[0][0] == opened.text.count("\n") + 1
+
+
+async def test_changes_of_others_are_kept(web: Page) -> None:
+    """Of another field without a question, of the same one as the reader decides."""
+    opened = await web.open()
+    web.patch({"spec": {"replicas": 4}})
+    reviewed = await web.send(opened.changing("example/web:1", "example/web:2"))
+    assert "Somebody has changed it since you opened it." in reviewed.html
+    assert [line for line in reviewed.changed if "replicas" in line] == []
+    assert (await web.send(reviewed, "save")).status == 302
+    spec = web.now()["spec"]
+    assert spec["replicas"] == 4
+    assert spec["template"]["spec"]["containers"][0]["image"] == "example/web:2"
+
+
+@pytest.mark.parametrize("side", ["mine", "theirs"])
+async def test_who_changed_the_same_is_asked(web: Page, side: str) -> None:
+    opened = await web.open()
+    mine = opened.changing("replicas: 0", "replicas: 2").changing("web:1", "web:2")
+    web.patch({"spec": {"replicas": 4}}, "autoscaler")
+    asked = await web.send(mine)
+    assert asked.status == 409 and len(asked.radios) == 1
+    assert "<code>spec.replicas</code>" in asked.html and "managed by autoscaler" in asked.html
+    # It goes on, and what was decided about is not what it is any more.
+    web.patch({"spec": {"replicas": 6}}, "autoscaler")
+    asked = await web.send(asked, "review", **{asked.radios[0]: side})
+    assert asked.status == 409 and len(asked.radios) == 1
+    reviewed = await web.send(asked, "review", **{asked.radios[0]: side})
+    assert reviewed.status == 200
+    assert (await web.send(reviewed, "save")).status == 302
+    spec = web.now()["spec"]
+    assert spec["replicas"] == (2 if side == "mine" else 6)
+    assert spec["template"]["spec"]["containers"][0]["image"] == "example/web:2"
+
+
+async def test_what_was_not_shown_is_not_saved(web: Page) -> None:
+    reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
+    again = await web.send(reviewed.changing("web:2", "web:3"), "save")
+    assert again.status == 409 and "what would change is not what you saw" in again.html
+    assert web.image == "example/web:1"
+    assert await AuditRecord.objects.acount() == 0
+
+
+async def test_what_else_changes_meanwhile_is_no_matter(web: Page) -> None:
+    reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
+    web.patch({"metadata": {"labels": {"seen": "no"}}})
+    assert (await web.send(reviewed, "save")).status == 302
+    now = web.now()
+    assert (web.image, now["metadata"]["labels"]["seen"]) == ("example/web:2", "no")
+
+
+async def test_another_of_its_name_is_left_alone(desk: Desk) -> None:
+    body = config_map(unique("settings"), a="1")
+    page = desk.make(body, "configmaps")
+    opened = (await page.open()).changing('"1"', '"2"')
+    desk.admin.delete(page.where)
+    gone = await page.send(opened)
+    assert gone.status == 404 and gone.text == opened.text and "is gone" in gone.html
+    desk.make(body, "configmaps")
+    other = await page.send(opened)
+    assert other.status == 409 and "another one has taken its name" in other.html
+    assert page.now()["data"] == {"a": "1"}
+
+
+async def test_values_of_a_secret_stay_unless_they_are_typed(desk: Desk) -> None:
+    page = desk.make(secret(unique("login"), user="olga", password="hunter2"), "secrets")
+    opened = await page.open()
+    assert opened.manifest["data"] == {"user": MASK, "password": MASK}
+    labelled = opened.changing("metadata:\n", "metadata:\n  labels:\n    a: b\n")
+    reviewed = await page.send(labelled)
+    assert MASK not in " ".join(reviewed.changed)
+    assert (await page.send(reviewed, "save")).status == 302
+    before = page.now()["data"]
+    assert before == {"user": "b2xnYQ==", "password": "aHVudGVyMg=="}
+    opened = await page.open()
+    typed = await page.send(opened.changing(f"password: {MASK}", "password: bmV3"))
+    assert typed.changed == [f"-password: {MASK}", f"+password: {MASK} (new value)"]
+    assert "bmV3" not in typed.html.replace("password: bmV3", "")
+    assert (await page.send(typed, "save")).status == 302
+    assert page.now()["data"] == {"user": "b2xnYQ==", "password": "bmV3"}
+    opened = await page.open()
+    renamed = await page.send(opened.changing(f"password: {MASK}", f"secret: {MASK}"))
+    assert renamed.status == 400 and "placeholder" in renamed.problems[0][1]
+    gone = opened.with_text(re.sub("  user: .*\n", "", opened.text, count=1))
+    await page.saved(gone)
+    assert page.now()["data"] == {"password": "bmV3"}
+
+
+async def test_warnings_are_shown(cluster: Cluster, web: Page) -> None:
+    old = "container.apparmor.security.beta.kubernetes.io/c0: runtime/default"
+    opened = (await web.open()).changing(
+        "  template:\n    metadata:\n",
+        f"  template:\n    metadata:\n      annotations: {{{old}}}\n",
+    )
+    reviewed = await web.send(opened.with_text(opened.text + "status: {}\n"))
+    assert "status is set by the cluster" in reviewed.html
+    if type(cluster).__name__ == "Real":
+        assert "deprecated since v1.30" in unescape(reviewed.html)
+
+
+HOSTILE = {
+    "": "This is no manifest",
+    "x": "This is no manifest",
+    "[]": "This is no manifest",
+    "metadata: 1": "This is no manifest",
+    "metadata: {}": "apiVersion must stay apps/v1",
+    "a: &a [x]\nb: *a": "aliases are not read",
+    "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]": "aliases are not read",
+    "!!python/object/apply:os.system [id]": "tags are not read",
+    "a: 1\n---\nb: 2": "more than one document",
+    "a: 1\na: 2": "a key is there twice",
+    "[" * 20_000: "nested too deeply",
+    "a: \0": "This cannot be read",
+    "\x01\x02\x7f": "This cannot be read",
+    "\ufffd" * 100: "This is no manifest",
+    "a: .inf": "no number of JSON",
+    "x" * (256 * 1024 + 1): "Use at most 262144 characters.",
+    'a: "\\ud800"': "This cannot be read",
+    "\u202e: \u2066": "This is no manifest",
+    "a: [\n": "This cannot be read",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=map(str, range(len(HOSTILE))))
+async def test_what_cannot_be_read_is_said(web: Page, text: str) -> None:
+    refused = await web.send((await web.open()).with_text(text))
+    assert refused.status == 400, refused.html
+    assert HOSTILE[text] in unescape(refused.html)
+    assert "\u202e" not in re.sub(r"<(textarea|input).*?>.*?<", "", refused.html, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("apiVersion: apps/v1", "apiVersion: apps/v1beta1"),
+        ("kind: Deployment", "kind: Pod"),
+        ("\n  name: web", "\n  name: other"),
+        ("\n  namespace: ", "\n  namespace: other"),
+        ("metadata:\n", "metadata:\n  uid: other\n"),
+    ],
+)
+async def test_it_must_be_the_same_object(web: Page, old: str, new: str) -> None:
+    opened = await web.open()
+    refused = await web.send(opened.with_text(opened.text.replace(old, new, 1)))
+    assert refused.status == 400 and "must stay" in refused.problems[0][1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"step": "no"},
+        {"step": ""},
+        {"uid": ""},
+        {"uid": "x" * 200},
+        {"uid": "a\0b"},
+        {"base": ""},
+        {"base": "nonsense"},
+    ],
+)
+async def test_what_no_page_sends_is_refused(web: Page, fields: dict[str, str]) -> None:
+    opened = await web.open()
+    data = {**opened.fields, "step": "review", **fields}
+    response = await ClientAs()(web.desk.who).post(web.url, data)
+    assert response.status_code == 400
+
+
+async def test_whoever_may_not_is_told_what_is_missing(web: Page) -> None:
+    opened = await web.open()
+    for who, verb in (("charlie", "list"), ("bob", "patch")):
+        for response in (
+            await ClientAs()(who).get(web.url),
+            await ClientAs()(who).post(web.url, {**opened.fields, "step": "review"}),
+        ):
+            assert response.status_code == 403
+            assert f"You may not {verb} deployments" in await text_of(response)
+    missing = replace(web, name="none")
+    assert (await missing.open()).status == 404
+    assert (await replace(web, plural="planets").open()).status == 404
+    detail = web.url.removesuffix("/edit")
+    eventually(
+        lambda: cluster_of_host().runtime.informer(DEPLOYMENTS).store.get(web.key) is not None,
+        "it is known",
+    )
+    assert f'href="{web.url}"' in await text_of(await ClientAs()(web.desk.who).get(detail))
+    assert f'href="{web.url}"' not in await text_of(await ClientAs()("bob").get(detail))
+
+
+async def test_the_cluster_decides_a_second_time(
+    web: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The console believes in a right that the cluster does not know of."""
+    opened = (await web.open()).changing("web:1", "web:2")
+    where = {web.desk.namespace}
+    eve = FakeAccess(unique("eve"), list_in=where, delete_in=where, get_in=where)
+    monkeypatch.setitem(CAST, eve.identity.name, lambda: eve)
+    response = await ClientAs()(eve.identity.name).post(
+        web.url, {**opened.fields, "step": "review"}
+    )
+    html = await text_of(response)
+    assert response.status_code == 403
+    assert "The cluster did not allow it." in html and "web:2" in html
+
+
+async def test_a_program_is_answered_with_a_status(web: Page) -> None:
+    opened = await web.open()
+    client = ClientAs()(web.desk.who, Accept="application/json")
+    data = {**opened.changing("replicas: 0", "replicas: -1").fields, "step": "save"}
+    status = json.loads(await text_of(await client.post(web.url, data)))
+    assert (status["code"], status["status"]) == (422, "Failure")
+    assert "greater than or equal to 0" in status["details"]["causes"][0]["message"]
