@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -38,7 +37,7 @@ from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import access_of
-from console.views.page import page
+from console.views.page import finished, page
 from rbac.builtin import Origin
 from rbac.catalogue import Template
 from rbac.current import get_levels
@@ -63,8 +62,8 @@ async def new(request: ConsoleRequest, level: str) -> HttpResponse:
     form = RoleForm(posted(request), known, _begun(request, place, known), prefix=prefix)
     if _is_complete(request, form) and await _create(request, place, form):
         words = {"kind": KINDS[place.level], "name": form.cleaned_data["name"]}
-        messages.success(request, _("Created %(kind)s %(name)s.") % words)
-        return HttpResponseRedirect(role_url(place, form.cleaned_data["name"]))
+        url = role_url(place, form.cleaned_data["name"])
+        return finished(request, _("Created %(kind)s %(name)s.") % words, url)
     return _page(request, place, known, form)
 
 
@@ -84,8 +83,7 @@ async def edit(request: ConsoleRequest, level: str, name: str, namespace: str = 
     form = RoleForm(posted(request), known, _content(found, known))
     if _is_complete(request, form) and await _save(request, found, form):
         words = {"kind": KINDS[found.place.level], "name": name}
-        messages.success(request, _("Saved %(kind)s %(name)s.") % words)
-        return HttpResponseRedirect(found.url)
+        return finished(request, _("Saved %(kind)s %(name)s.") % words, found.url)
     return _page(request, found.place, known, form, role=found)
 
 

@@ -4,8 +4,7 @@ import hashlib
 import re
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from access.roles.editing import MOST
@@ -21,12 +20,12 @@ from console.kube.gvr import GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
-from console.views.page import page
+from console.views.page import finished, page
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
@@ -64,8 +63,7 @@ async def grant(
         try:
             await _bind(request, found, kind, subject)
             words = {"name": subject, "role": name}
-            messages.success(request, _("%(name)s has the role %(role)s now.") % words)
-            return HttpResponseRedirect(found.url)
+            return finished(request, _("%(name)s has the role %(role)s now.") % words, found.url)
         except Escalation as error:
             rights = "; ".join(rule_text(rule) for rule in error.beyond[:MOST])
             text = _("Nobody gives what they do not hold. This role has more: %(rights)s.")
@@ -96,18 +94,11 @@ async def revoke(
         (one for one in all_of_them if (one.namespace, one.binding, one.subject) == wanted), None
     )
     if holding is None:
-        text = _("This is not so any more: look at the list below.")
-        return await shown(request, found, error=text, status=409)
-    problem = _irremovable(found, holding, all_of_them)
-    if problem:
-        return await shown(request, found, error=problem, status=409)
-    try:
-        await _unbind(request, found, holding)
-    except ApiError as error:
-        return await shown(request, found, error=problems.words(error), status=error.page_code)
+        raise Refused(_("This is not so any more: load the page again."))
+    _check_removable(found, holding, all_of_them)
+    await _unbind(request, found, holding)
     words = {"name": holding.name, "role": name}
-    messages.success(request, _("%(name)s has the role %(role)s no more.") % words)
-    return HttpResponseRedirect(found.url)
+    return finished(request, _("%(name)s has the role %(role)s no more.") % words, found.url)
 
 
 def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> str:
@@ -205,17 +196,18 @@ def _labels(place: Place, kind: str, subject: str) -> dict[str, str]:
     return labels
 
 
-def _irremovable(found: Role, holding: Holding, all_of_them: list[Holding]) -> str:
+def _check_removable(found: Role, holding: Holding, all_of_them: list[Holding]) -> None:
+    """Raises `Refused`."""
     if holding.source is not None:
-        return _("The controllers made this of another role: take that one away.")
+        raise Refused(_("The controllers made this of another role: take that one away."))
     if found.place.level is not Level.GLOBAL or found.name != PLATFORM_ADMIN:
-        return ""
+        return
     left = {one.name for one in all_of_them if one.kind == "User" and one != holding}
     store = users().store
     entries = (store.get(Key("", name)) for name in left)
-    if any(entry is not None and is_usable(entry.projection) for entry in entries):
-        return ""
-    return _("This is the last platform administrator. Give the role to somebody else first.")
+    if not any(entry is not None and is_usable(entry.projection) for entry in entries):
+        text = _("This is the last platform administrator. Give the role to somebody else first.")
+        raise Refused(text)
 
 
 async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> None:

@@ -6,20 +6,17 @@ It is a change like any other, with the rights of that moment; and only of what 
 from typing import Any
 
 import msgspec
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from access.roles.places import Role, informer_of, list_url, role_url
 from access.roles.writing import Escalation, Manifest, require_bindable, require_held, write
 from accounts.time import now
 from console.kube.client import ObjectClient
-from console.kube.errors import ApiError
 from console.kube.gvr import GVR, Key
 from console.ui.http import ConsoleRequest
-from console.views import problems
 from console.views.errors import error_page
-from console.views.page import page
+from console.views.page import finished, page
 from rbac.levels import TYPES, Level, Place
 from rbac.rules import parse_rules
 
@@ -84,13 +81,10 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
         await _undo(request, kept, place)
     except Escalation:
         return error_page(request, 403, _("This would give rights that you do not hold."))
-    except ApiError as error:
-        messages.error(request, problems.words(error))
-    else:
-        await request.session.apop(UNDO, None)
-        messages.success(request, _("Undone: %(text)s") % {"text": kept["text"]})
+    await request.session.apop(UNDO, None)
     there = informer_of(TYPES[place.level].roles).store.get(Key(namespace, kept["role"]))
-    return HttpResponseRedirect(role_url(place, kept["role"]) if there else list_url(place))
+    url = role_url(place, kept["role"]) if there else list_url(place)
+    return finished(request, _("Undone: %(text)s") % {"text": kept["text"]}, url)
 
 
 async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: Place) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -34,13 +33,13 @@ from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
-from console.ui.statuses import status_response, success_response, wants_status
+from console.ui.statuses import status_response, wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS, access_of
-from console.views.page import page
+from console.views.page import finished, page
 
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
@@ -207,22 +206,14 @@ async def _do(asked: Asked) -> HttpResponse:
         outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, uid, error)
-    if isinstance(outcome, Done | Follow):
-        return _done(asked, outcome)
+    if isinstance(outcome, Follow):
+        url = detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
+        return finished(request, outcome.text, url)
+    if isinstance(outcome, Done):
+        return finished(request, outcome.text, outcome.url or asked.back)
     response = render(request, outcome.template, dict(outcome.values))
     response["Cache-Control"] = "no-store"
     return response
-
-
-def _done(asked: Asked, outcome: Done | Follow) -> HttpResponse:
-    if wants_status(asked.request):
-        return success_response(outcome.text)
-    messages.success(asked.request, outcome.text)
-    if isinstance(outcome, Follow):
-        return HttpResponseRedirect(
-            detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
-        )
-    return HttpResponseRedirect(outcome.url or asked.back)
 
 
 async def _refused(

@@ -26,7 +26,7 @@ TITLES: dict[int, str | Promise] = {
     400: gettext_lazy("This request cannot be read"),
     403: gettext_lazy("Not allowed"),
     404: gettext_lazy("There is nothing here"),
-    409: gettext_lazy("Changed in the meantime"),
+    409: gettext_lazy("This cannot be done now"),
     422: gettext_lazy("Not accepted"),
     429: gettext_lazy("Too many requests"),
     500: gettext_lazy("Something broke"),

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import wraps
 from typing import Any
 
+from django.contrib import messages
 from django.db import DatabaseError
-from django.http import Http404, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -15,6 +16,7 @@ from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
+from console.ui.statuses import success_response, wants_status
 from console.views import problems
 from console.views.asking import refused_page
 from console.views.denial import denied_page
@@ -64,6 +66,14 @@ def page(
         return guarded
 
     return decorate
+
+
+def finished(request: ConsoleRequest, text: str, url: str) -> HttpResponse:
+    """Of what was done: `text` on the page at `url`, or for programs a `Status`."""
+    if wants_status(request):
+        return success_response(text)
+    messages.success(request, text)
+    return HttpResponseRedirect(url)
 
 
 def _denied(request: ConsoleRequest, denied: Denied, named: Mapping[str, Any]) -> HttpResponse:

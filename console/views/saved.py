@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
-from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -34,7 +33,7 @@ from console.ui.states import StateBlock
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import access_in, access_of
-from console.views.page import page
+from console.views.page import finished, page
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +193,7 @@ async def _save(request: ConsoleRequest, place: ListPlace, reader: Reader) -> Ht
     except Full:
         text = _("There are %(most)s views already. Delete one that nobody needs.")
         return error_page(request, 400, text % {"most": MOST})
-    messages.success(request, _("Saved view %(name)s.") % {"name": name})
-    return HttpResponseRedirect(spec.url)
+    return finished(request, _("Saved view %(name)s.") % {"name": name}, spec.url)
 
 
 @page("POST")

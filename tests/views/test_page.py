@@ -42,7 +42,7 @@ async def answer_to(error: Exception) -> HttpResponse:
         (AuditUnavailable(), 503, "The database cannot be used."),
         (DatabaseError("gone"), 503, "The database cannot be used."),
         (Unavailable("refused"), 503, "may or may not be done. refused"),
-        (Conflict(409, "stale"), 409, "Changed in the meantime"),
+        (Conflict(409, "stale"), 409, "This cannot be done now"),
         (ServerError(500, "etcd"), 502, "The cluster failed"),
         (ServerError(504, "slow"), 504, "No answer in time"),
         (ApiError(418, "teapot"), 418, "This request cannot be read"),
