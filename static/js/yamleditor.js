@@ -105,6 +105,7 @@ const look = EditorView.theme({
   ".cm-panel.cm-panel-lint ul [aria-selected] u": { textDecoration: "none" },
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--error) 1px", textUnderlineOffset: ".2em" },
   ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1px", textUnderlineOffset: ".2em" },
+  ".cm-lintRange-active": { backgroundColor: "var(--sunken)" },
   ".cm-changedLine, .cm-insertedLine": { backgroundColor: "var(--change-tint) !important" },
   ".cm-changedText": { background: "none" },
   ".cm-deletedChunk": { backgroundColor: "var(--sunken)", color: "var(--ink-2)" },
