@@ -7,6 +7,7 @@ from typing import Any
 import bcrypt
 import pytest
 from django.contrib.sessions.models import Session
+from django.db import OperationalError
 
 from accounts.controllers import FINALIZER
 from console.audit.models import AuditRecord
@@ -420,6 +421,20 @@ async def test_many_users_are_disabled_at_once(admin: Browser, runtime: StaticRu
         assert stored(runtime, name)["status"]["state"] == "Disabled"
     assert stored(runtime, "admin")["status"] == {"state": "Active"}
     assert not await is_in(bob)
+
+
+async def test_of_many_users_each_is_told_of_a_database_that_is_away(
+    admin: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_args: Any) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr("accounts.administration.actions.end_everything", away)
+    targets = "uid-alice alice\nuid-bob bob"
+    done = await admin.post("/bulk/host/users.iam.kubesphere.io/disable", {"targets": targets})
+    text = b"".join([part async for part in done.streaming_content]).decode()
+    assert 'data-done="0" data-gone="0" data-refused="2"' in text
+    assert text.count("The database cannot be used.") == 2
 
 
 async def test_a_locked_user_can_be_unlocked(
