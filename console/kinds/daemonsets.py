@@ -37,6 +37,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
+from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 
 
@@ -92,7 +93,7 @@ class DaemonSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Restart(), SetImage(), Delete())
+    actions = (Restart(), SetImage(), RollBackSet(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: DaemonSet = entry.projection

@@ -37,6 +37,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
+from console.ui.workloads.rollbacks import RollBackDeployment
 from console.ui.workloads.rollouts import Pause, Restart, Resume
 from console.ui.workloads.scaling import Scale
 
@@ -99,7 +100,7 @@ class DeploymentKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Scale(), Restart(), SetImage(), Pause(), Resume(), Delete())
+    actions = (Scale(), Restart(), SetImage(), RollBackDeployment(), Pause(), Resume(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Deployment = entry.projection

@@ -38,6 +38,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
+from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 from console.ui.workloads.scaling import Scale
 
@@ -85,7 +86,7 @@ class StatefulSetKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Scale(), Restart(), SetImage(), Delete())
+    actions = (Scale(), Restart(), SetImage(), RollBackSet(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from django.http import QueryDict
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -250,8 +251,12 @@ class Action:
         return {}
 
     def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
-        """`data`: what was sent, None at first."""
+        """`data`: what was sent, None at first. Raises `Refused`."""
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
+
+    def evidence(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:
+        """What stands above the form."""
+        return SafeString("")
 
     def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
         """What must be typed before it is done to all of these; "" for nothing."""

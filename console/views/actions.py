@@ -279,6 +279,7 @@ def _confirm(
         "command": visible(action.command(kind, key, _data(form))) if natively else "",
         "facts": action.facts(kind, entry) if entry is not None else (),
         "notes": action.notes(subject) if subject is not None else (),
+        "evidence": action.evidence(subject, form) if subject is not None else "",
         "form": form,
         "action_url": f"{asked.url}?{urlencode({'next': asked.back})}",
         "cancel_url": asked.back,

@@ -35,12 +35,15 @@ FOLLOWED = (
     types.DEPLOYMENTS,
     types.STATEFUL_SETS,
     types.DAEMON_SETS,
+    types.REPLICA_SETS,
+    types.CONTROLLER_REVISIONS,
     types.JOBS,
     types.CRON_JOBS,
     types.HORIZONTAL_POD_AUTOSCALERS,
 )
 RIGHTS = (
     rule("get list patch", "deployments statefulsets daemonsets", "apps"),
+    rule("list", "replicasets controllerrevisions", "apps"),
     rule("patch", "deployments/scale statefulsets/scale", "apps"),
     rule("get list create patch", "jobs cronjobs", "batch"),
     rule("list", "horizontalpodautoscalers", "autoscaling"),
@@ -329,6 +332,89 @@ async def it_makes_no_container_of_one_that_was_taken_away(project: Project) -> 
     assert images(project.read(gvr, made)) == ["example/other:1"]
 
 
+def roll(project: Project, gvr: GVR, made: Obj, image: str, number: int) -> None:
+    """Another image, which the console knows as this revision."""
+    where = project.path(gvr, made["metadata"]["name"])
+    change = {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": image}
+    project.admin.patch(where, [change], JSON_PATCH).ok()
+    until_revision(project, gvr, made, number)
+
+
+def until_revision(project: Project, gvr: GVR, made: Obj, number: int) -> None:
+    kept = types.REPLICA_SETS if gvr == types.DEPLOYMENTS else types.CONTROLLER_REVISIONS
+    store, uid = project.runtime.informer(kept).store, made["metadata"]["uid"]
+
+    def newest() -> int:
+        found = [entry.projection for entry in store.snapshot().entries.values()]
+        return max((one.revision or 0 for one in found if one.owner_uid == uid), default=0)
+
+    eventually(lambda: newest() == number, f"revision {number} is known")
+
+
+def make_two_revisions(project: Project, gvr: GVR) -> Obj:
+    """Of the images zero:1 and zero:2."""
+    body = workload(gvr)
+    body["metadata"]["annotations"] = {"kubernetes.io/change-cause": "the first"}
+    made = project.make(gvr, body)
+    until_revision(project, gvr, made, 1)
+    note = {"metadata": {"annotations": {"kubernetes.io/change-cause": "the second"}}}
+    roll(project, gvr, made, "example/zero:2", 2)
+    project.admin.patch(project.path(gvr, made["metadata"]["name"]), note, MERGE_PATCH).ok()
+    return made
+
+
+@pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
+async def it_rolls_back(project: Project, gvr: GVR) -> None:
+    made = make_two_revisions(project, gvr)
+    tab = await text_of(await project.client().get(f"{project.url(gvr, made)}/revisions"))
+    assert f'href="{project.url(gvr, made, "rollback")}?revision=1"' in tab
+    asked = await project.page(gvr, made, "rollback")
+    assert "Pod template: from now to revision 1" in asked and 'data-change="+"' in asked
+    assert "<del>      - image: example/zero:2</del>" in re.sub(r"<del> +", "<del>      ", asked)
+    line = f"kubectl rollout undo {gvr.qualified} {made['metadata']['name']}"
+    assert line in asked and "--to-revision=1" in asked
+    await project.do(gvr, made, "rollback", revision="1")
+    assert images(project.read(gvr, made))[0] == "example/zero:1"
+    until_revision(project, gvr, made, 3)
+    # What was the newest is the one to go back to now.
+    assert "from now to revision 2" in await project.page(gvr, made, "rollback", "revision=2")
+    for gone in ("1", "3", "4", "x", ""):
+        page = await project.client().get(f"{project.url(gvr, made, 'rollback')}?revision={gone}")
+        assert page.status_code == 409
+
+
+@pytest.mark.parametrize("gvr", ROLLED, ids=lambda gvr: gvr.resource)
+async def it_rolls_back_as_kubectl_does(project: Project, kubectl: Kubectl, gvr: GVR) -> None:
+    one, other = (make_two_revisions(project, gvr) for _ in range(2))
+    await project.do(gvr, one, "rollback", revision="1")
+    name = other["metadata"]["name"]
+    kubectl("rollout", "undo", gvr.resource, name, "--to-revision=1")
+    for made in (one, other):
+        until_revision(project, gvr, made, 3)
+    assert alike(project.read(gvr, one)) == alike(project.read(gvr, other))
+
+
+async def it_rolls_back_to_what_was_offered_alone(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    made = make_two_revisions(project, gvr)
+    url, sent = project.url(gvr, made, "rollback"), {"uid": made["metadata"]["uid"]}
+    for revision in ("2", "7", "-1", "x", "", "9" * 5000):
+        page = await project.client().post(url, {**sent, "revision": revision})
+        assert page.status_code == 400
+        assert "This is not one of the choices any more." in await text_of(page)
+        answer = await project.client(**JSON).post(url, {**sent, "revision": revision})
+        assert json.loads(await text_of(answer))["details"]["causes"][0]["field"] == "revision"
+    assert images(project.read(gvr, made)) == ["example/zero:2"]
+
+
+async def it_has_nothing_to_go_back_to(project: Project) -> None:
+    gvr = types.DEPLOYMENTS
+    made = project.make(gvr, workload(gvr))
+    until_revision(project, gvr, made, 1)
+    page = await project.client().get(project.url(gvr, made, "rollback"))
+    assert page.status_code == 409 and "There is no other revision." in await text_of(page)
+
+
 async def it_runs_a_cronjob_now(project: Project) -> None:
     gvr = types.CRON_JOBS
     made = project.make(gvr, workload(gvr))
@@ -458,23 +544,29 @@ ACTIONS = [
     (types.DEPLOYMENTS, "restart", "patch deployments"),
     (types.DEPLOYMENTS, "set-image", "patch deployments"),
     (types.DEPLOYMENTS, "pause", "patch deployments"),
+    (types.DEPLOYMENTS, "rollback", "patch deployments"),
     (types.CRON_JOBS, "run", "create jobs"),
     (types.CRON_JOBS, "suspend", "patch CronJobs"),
     (types.JOBS, "suspend", "patch jobs"),
 ]
-SENT = {"replicas": "5", "image.c0": "example/zero:2", "name": "by-nobody"}
+SENT = {"replicas": "5", "image.c0": "example/zero:2", "name": "by-nobody", "revision": "1"}
 
 
 @pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
 async def it_leaves_another_object_of_the_name_alone(
     project: Project, gvr: GVR, action: str, right: str
 ) -> None:
-    made = project.make(gvr, workload(gvr))
+    made = (
+        make_two_revisions(project, gvr)
+        if action == "rollback"
+        else project.make(gvr, workload(gvr))
+    )
+    before = project.read(gvr, made)["metadata"]["generation"]
     sent = {**SENT, "uid": "another"}
     page = await project.client().post(project.url(gvr, made, action), sent)
     assert page.status_code in (409, 422)
     assert "another one has taken its name since" in await text_of(page)
-    assert project.read(gvr, made)["metadata"]["generation"] == 1
+    assert project.read(gvr, made)["metadata"]["generation"] == before
 
 
 @pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)

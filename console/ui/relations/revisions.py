@@ -43,6 +43,7 @@ class Revision:
     created: datetime | None
     url: str
     template: Mapping[str, Any]
+    annotations: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +76,27 @@ class RevisionsPanel(Panel):
         seeing = Seeing(subject, self.kept_in)
         if seeing.nothing:
             return SafeString("")
-        found = _revisions(subject, seeing)
+        found = revisions_of(subject, seeing)
         context = {
             "revisions": found,
+            "rollback_url": _rollback_url(subject),
             "loading": seeing.informer is None,
             "comparison": _comparison(found, subject.query) if len(found) > 1 else None,
         }
         return render_to_string("ui/relations/revisions.html", context)
 
 
-def _revisions(subject: Subject, seeing: Seeing) -> list[Revision]:
+def _rollback_url(subject: Subject) -> str:
+    """Where the viewer may go back to one; "" for nobody."""
+    kind, key = subject.kind, subject.key
+    action = kind.shown_actions.get("rollback")
+    if action is None or not action.applicable(subject.entry):
+        return ""
+    may = action.may(subject.access, kind.gvr, key)
+    return action.url(subject.cluster, kind.segment, key) if may else ""
+
+
+def revisions_of(subject: Subject, seeing: Seeing) -> list[Revision]:
     """The newest first."""
     if seeing.informer is None or not subject.entry.projection.uid:
         return []
@@ -100,18 +112,17 @@ def _revisions(subject: Subject, seeing: Seeing) -> list[Revision]:
 
 def _revision(seeing: Seeing, entry: Entry[Any], *, current: bool) -> Revision:
     original, item = entry.original(), entry.projection
-    template = _template(original)
+    template, notes = _template(original), _map(_map(original, "metadata"), "annotations")
     return Revision(
         number=item.revision,
         current=current,
-        cause=visible(
-            str(_map(_map(original, "metadata"), "annotations").get(CAUSE_ANNOTATION, ""))
-        ),
+        cause=visible(str(notes.get(CAUSE_ANNOTATION, ""))),
         images=tuple(visible(image) for image in _images(template)),
         pods=getattr(item, "current", None),
         created=item.created,
         url=seeing.url(entry.key),
         template=template,
+        annotations=notes,
     )
 
 

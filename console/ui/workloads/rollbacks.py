@@ -1,0 +1,178 @@
+"""Going back to an earlier pod template of a workload."""
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Follow, Outcome, Permission
+from console.ui.decisions import Refused
+from console.ui.difference import Line, compared
+from console.ui.forms import ChoiceField, ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.manifests import mapping
+from console.ui.relations.revisions import Revision, revisions_of
+from console.ui.relations.seeing import Seeing
+from console.ui.relations.templates import TooLong, template_lines
+from console.ui.subject import Subject
+from console.ui.workloads.rollouts import held_back, rollout
+
+_HASH_LABEL = "pod-template-hash"
+#: Annotations of a Deployment that are not its revision's, as kubectl and the controller have them.
+_OWN_ANNOTATIONS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "deployment.kubernetes.io/revision-history",
+        "deployment.kubernetes.io/desired-replicas",
+        "deployment.kubernetes.io/max-replicas",
+        "deprecated.deployment.rollback.to",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+
+
+class RevisionForm(ConsoleForm):
+    """What is chosen is what was compared. `known`: what can be chosen, the newest first."""
+
+    def __init__(
+        self, data: QueryDict | None = None, *, known: Sequence[Revision], first: str
+    ) -> None:
+        super().__init__(data, initial={"revision": first})
+        self.known = {str(one.number): one for one in known}
+        field = ChoiceField(
+            label=gettext_lazy("Revision"), choices=[(number, number) for number in self.known]
+        )
+        field.widget = forms.HiddenInput()
+        self.fields["revision"] = field
+
+    @property
+    def chosen(self) -> Revision | None:
+        return self.known.get(str(self["revision"].value()))
+
+    def clean(self) -> dict[str, Any]:
+        return {**(super().clean() or {}), "chosen": self.chosen}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RollBack(Action):
+    """`kept_in`: what holds the revisions."""
+
+    name: ClassVar[str] = "rollback"
+    label: ClassVar[str | Promise] = gettext_lazy("Roll back")
+    form: ClassVar[type[ConsoleForm] | None] = RevisionForm
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "rollback")
+    kept_in: ClassVar[GVR]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not getattr(entry.projection, "paused", False)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "All its pods are replaced by those of the chosen revision, which is the newest then."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return f"{rollout('undo', kind, key)} --to-revision={shlex.quote(data['revision'])}"
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (self.kept_in,)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return held_back(subject)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        found = revisions_of(subject, Seeing(subject, self.kept_in))
+        known = [one for one in found if not one.current]
+        if not known:
+            raise Refused(_("There is no other revision."))
+        asked = subject.query.get("revision", str(known[0].number))
+        if asked not in {str(one.number) for one in known}:
+            raise Refused(_("There is no such revision any more."))
+        return RevisionForm(data, known=known, first=asked)
+
+    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+        if not isinstance(form, RevisionForm):
+            return SafeString("")
+        chosen = form.chosen
+        now = mapping(subject.entry.original(), "spec", "template")
+        lines, problem = _difference(now, chosen.template) if chosen else ([], "")
+        context = {
+            "revisions": form.known.values(),
+            "chosen": chosen,
+            "lines": lines,
+            "problem": problem,
+            "next": subject.query.get("next", ""),
+        }
+        return render_to_string("ui/relations/rollback.html", context)
+
+    async def run(self, context: Context) -> Outcome:
+        revision: Revision = context.data["chosen"]
+        await context.json_patch(*await self.changes(context, revision))
+        words = {**context.words, "number": revision.number}
+        return Follow(_("Rolled back %(kind)s %(name)s to revision %(number)s.") % words)
+
+    async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
+        """As a JSON patch."""
+        return [{"op": "replace", "path": "/spec/template", "value": _restored(revision.template)}]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollBackDeployment(_RollBack):
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("patch"),
+        Permission("get"),
+        Permission("list", gvr=REPLICA_SETS),
+    )
+    kept_in: ClassVar[GVR] = REPLICA_SETS
+
+    async def changes(self, context: Context, revision: Revision) -> list[Mapping[str, Any]]:
+        """Annotations are the revision's as well, such as why it was made."""
+        now = mapping(await context.fresh(), "metadata", "annotations")
+        annotations = {name: text for name, text in now.items() if name in _OWN_ANNOTATIONS}
+        for name, text in revision.annotations.items():
+            if name not in _OWN_ANNOTATIONS:
+                annotations[name] = text
+        return [
+            *await super().changes(context, revision),
+            {"op": "add", "path": "/metadata/annotations", "value": annotations},
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollBackSet(_RollBack):
+    """Of a StatefulSet or a DaemonSet."""
+
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("patch"),
+        Permission("list", gvr=CONTROLLER_REVISIONS),
+    )
+    kept_in: ClassVar[GVR] = CONTROLLER_REVISIONS
+
+
+def _difference(now: Mapping[str, Any], then: Mapping[str, Any]) -> tuple[list[Line], str]:
+    """Lines, or why there are none."""
+    try:
+        lines = compared(template_lines(now), template_lines(then))
+    except TooLong:
+        return [], _("These are too long to compare here.")
+    return lines, "" if lines else _("Their pod templates are the same.")
+
+
+def _restored(template: Mapping[str, Any]) -> dict[str, Any]:
+    """As it was before the controller made a revision of it."""
+    found = {key: value for key, value in template.items() if key != "$patch"}
+    labels = mapping(template, "metadata", "labels")
+    if _HASH_LABEL in labels:
+        kept = {name: text for name, text in labels.items() if name != _HASH_LABEL}
+        found["metadata"] = {**mapping(template, "metadata"), "labels": kept}
+    return found
