@@ -21,7 +21,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied
-from console.ui.following import Following, etag_of_page, followed
+from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.nav import prepare_menu
@@ -114,8 +114,7 @@ def _level(params: QueryDict, usual: Level) -> Level:
     return Level(given)
 
 
-@followed(Following(_types, _check, _look))
-@page("GET")
+@page("GET", follows=Following(_types, _check, _look))
 async def roles(request: ConsoleRequest) -> HttpResponse:
     """GET /access/roles?level=…; `namespace` narrows those of projects, `all` adds what nobody made."""
     access = access_of(request)
@@ -123,8 +122,7 @@ async def roles(request: ConsoleRequest) -> HttpResponse:
     return await _shown(request, access, _place(request.GET, tabs), tabs)
 
 
-@followed(Following(_types, _check, _look))
-@page("GET")
+@page("GET", follows=Following(_types, _check, _look))
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
     access = access_of(request)

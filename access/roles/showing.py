@@ -30,7 +30,7 @@ from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import HOST
-from console.ui.following import Following, etag_of_page, followed
+from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.ui.links import action_url, detail_url
@@ -95,8 +95,7 @@ def _known_holders(access: Access, found: Role) -> Sequence["HolderLine"] | None
     return list(_holders(access, found)) if known else None
 
 
-@followed(Following(_types, _look, _look))
-@page("GET")
+@page("GET", follows=Following(_types, _look, _look))
 async def role(request: ConsoleRequest, level: str, name: str, namespace: str = "") -> HttpResponse:
     found = find_role(access_of(request), level_of(level), namespace, name)
     if found is None:

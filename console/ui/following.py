@@ -1,14 +1,14 @@
 """Pages that are drawn whole: what they are made of, so that sockets can tell when they change.
 
-A view says so with `followed`. A socket at its address works out the same content as the page, whenever
-one of the types changed, and tells the browser to fetch the page when that is another than it has:
-nobody learns of a change that the page would not show.
+A view says so to `console.views.page`. A socket at its address works out the same content as the page,
+whenever one of the types changed, and tells the browser to fetch the page when that is another than it
+has: nobody learns of a change that the page would not show.
 """
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import get_language
@@ -16,7 +16,6 @@ from django.utils.translation import get_language
 from console.kube.gvr import GVR
 from console.ui.access import Access
 
-View = TypeVar("View", bound=Callable[..., Any])
 #: Of the query and the arguments in the address: whose objects the page is made of, the one that it is
 #: about first. Raises `Http404`.
 Types = Callable[..., tuple[GVR, ...]]
@@ -36,16 +35,6 @@ class Following:
     def etag(self, access: Access, params: QueryDict, arguments: dict[str, Any]) -> str:
         """Of the page as it would be drawn now. Raises `Denied` and `Http404`."""
         return etag_of_page(self.look(access, params, **arguments))
-
-
-def followed(following: Following) -> Callable[[View], View]:
-    """Decorates a view whose page can be followed. Outermost, or under what keeps a view's attributes."""
-
-    def mark(view: View) -> View:
-        view.following = following  # type: ignore[attr-defined]
-        return view
-
-    return mark
 
 
 def etag_of_page(content: object) -> str:

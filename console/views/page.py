@@ -14,6 +14,7 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived, Refused
+from console.ui.following import Following
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
 from console.ui.statuses import success_response, wants_status
@@ -27,11 +28,14 @@ View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
 def page(
-    *methods: str, bearer: bool = True, formats: Collection[str] = ()
+    *methods: str,
+    bearer: bool = True,
+    formats: Collection[str] = (),
+    follows: Following | None = None,
 ) -> Callable[[View], View]:
     """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
     GET. `bearer`: whether a token will do in the place of a browser's session. `formats`: what `?format=`
-    may be beside html, for a page that is data as well."""
+    may be beside html, for a page that is data as well. `follows`: what the page is drawn anew for."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
     known = [[], ["html"], *([one] for one in formats)]
 
@@ -63,6 +67,7 @@ def page(
             except ApiError as error:
                 return error_page(request, error.page_code, problems.words(error))
 
+        guarded.following = follows  # type: ignore[attr-defined]
         return guarded
 
     return decorate

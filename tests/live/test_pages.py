@@ -18,8 +18,9 @@ from console.live.screens import get_screens
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from console.ui.following import Following, followed
+from console.ui.following import Following
 from console.ui.places import PagePlace, find_place
+from console.views.page import page
 from tests.live.conftest import Browser, Browsers
 from tests.ui.support import FakeAccess, admin, charlie, namespace, pod
 
@@ -47,8 +48,8 @@ def _look(access: Access, params: QueryDict, name: str) -> object:
     return {"restarts": entry.projection.restarts, "wide": params.get("wide")}
 
 
-@followed(Following(_types, _check, _look))
-def _page(request: HttpRequest, name: str) -> HttpResponse:
+@page("GET", follows=Following(_types, _check, _look))
+async def _page(request: HttpRequest, name: str) -> HttpResponse:
     return HttpResponse()
 
 

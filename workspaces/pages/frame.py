@@ -36,13 +36,12 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied, Refused
 from console.ui.drawing import draw
-from console.ui.following import Following, etag_of_page, followed
+from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
-from console.views.page import View
 from workspaces.pages.forms import WorkspaceForm
 from workspaces.rights import WorkspaceRights, may_see, rights_in
 from workspaces.services.acting import Doer, Overtaken
@@ -122,9 +121,9 @@ async def follow() -> None:
         await asyncio.gather(*waits)
 
 
-def live(values: Values, *types: GVR) -> Callable[[View], View]:
-    """Decorates the view of a page that shows what `values` returns and is drawn anew when that changes.
-    `types`: what it is made of beside the workspace, its roles and its projects."""
+def live(values: Values, *types: GVR) -> Following:
+    """Of a page that shows what `values` returns. `types`: what it is made of beside the workspace, its
+    roles and its projects."""
 
     def check(access: Access, params: QueryDict, workspace: str, **_arguments: str) -> None:
         _check_sight(access, workspace)
@@ -133,7 +132,7 @@ def live(values: Values, *types: GVR) -> Callable[[View], View]:
         seen = Seen(access, _find(access, workspace))
         return _content(seen, values(seen, **arguments))
 
-    return followed(Following(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look))
+    return Following(lambda _params, **_arguments: (*_EVERYWHERE, *types), check, look)
 
 
 async def open_workspace(request: ConsoleRequest, name: str) -> Open:

@@ -84,8 +84,7 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, *WATCHED)
-@page("GET")
+@page("GET", follows=live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, *WATCHED))
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     await _bring_up(WATCHED)
@@ -100,8 +99,7 @@ def _projects(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_projects, RESOURCE_QUOTAS, PODS)
-@page("GET")
+@page("GET", follows=live(_projects, RESOURCE_QUOTAS, PODS))
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     await _bring_up((PODS,))
@@ -203,8 +201,7 @@ def _quota(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS)
-@page("GET", "POST")
+@page("GET", "POST", follows=live(_quota, RESOURCE_QUOTAS, WORKSPACE_QUOTAS))
 async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """How much of each resource all projects may use together; a form for those who may say so."""
     opened = await open_workspace(request, workspace)

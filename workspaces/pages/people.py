@@ -52,8 +52,7 @@ def _members(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_members)
-@page("GET")
+@page("GET", follows=live(_members))
 async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     return await show(opened, "workspace_members", "workspaces/_members.html", _members(opened))
@@ -149,8 +148,7 @@ def _departments(opened: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_departments, GROUPS, GROUP_BINDINGS)
-@page("GET", "POST")
+@page("GET", "POST", follows=live(_departments, GROUPS, GROUP_BINDINGS))
 async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "new" not in request.GET and request.method != "POST":

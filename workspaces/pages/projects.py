@@ -89,8 +89,7 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
     }
 
 
-@live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS)
-@page("GET")
+@page("GET", follows=live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS))
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)

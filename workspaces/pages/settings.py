@@ -37,8 +37,7 @@ def _settings(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@live(_settings, WORKSPACE_TEMPLATES)
-@page("GET", "POST")
+@page("GET", "POST", follows=live(_settings, WORKSPACE_TEMPLATES))
 async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     if "edit" not in request.GET and request.method != "POST":
