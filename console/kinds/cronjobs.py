@@ -24,24 +24,15 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.facts import owner_fact, status_fact
-from console.ui.filters import (
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
-)
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
 from console.ui.text import visible
+from console.ui.workloads.kind import WorkloadKind
 from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
 
 
 @register
-class CronJobKind(ResourceKind):
+class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70)
     projection = CronJob
     title = gettext_lazy("CronJobs")
@@ -87,16 +78,6 @@ class CronJobKind(ResourceKind):
         ContainersColumn(),
         OwnerColumn(),
         AgeColumn(priority=1),
-    )
-    filters = (
-        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        state_filter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
     )
     actions = (RunNow(), Suspend(), Unsuspend(), Delete())
 

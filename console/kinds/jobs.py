@@ -8,35 +8,22 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import JOBS
 from console.kube.projections.job import Job
-from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
-    ContainersColumn,
     DurationColumn,
-    ImagesColumn,
     NameColumn,
     NamespaceColumn,
     NumberColumn,
     OwnerColumn,
-    SelectorColumn,
     StatusColumn,
     TextColumn,
 )
 from console.ui.facts import owner_fact, pods_fact, status_fact
-from console.ui.filters import (
-    LabelFilter,
-    NamespaceFilter,
-    SearchFilter,
-    StatusFilter,
-    image_filter,
-    owner_filter,
-    state_filter,
-    uses_filter,
-)
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
+from console.ui.workloads.kind import TEMPLATE, WorkloadKind
 from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
 
@@ -55,13 +42,12 @@ def completions_order(job: Job) -> tuple[float, int]:
 
 
 @register
-class JobKind(ResourceKind):
+class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60)
     projection = Job
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")
     nouns = gettext_lazy("jobs")
-    severity_words = {Severity.OK: gettext_lazy("Running")}
     columns = (
         NameColumn(owner=lambda item: item.owner),
         NamespaceColumn(),
@@ -86,20 +72,8 @@ class JobKind(ResourceKind):
             id="started", label=gettext_lazy("Started"), priority=4, since=lambda item: item.started
         ),
         OwnerColumn(priority=3),
-        ImagesColumn(),
-        ContainersColumn(),
-        SelectorColumn(),
+        *TEMPLATE,
         AgeColumn(priority=1),
-    )
-    filters = (
-        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
-        NamespaceFilter(),
-        LabelFilter(),
-        StatusFilter(),
-        state_filter(),
-        image_filter(),
-        owner_filter(),
-        uses_filter(),
     )
     actions = (Rerun(), Suspend(), Unsuspend(), Delete())
 

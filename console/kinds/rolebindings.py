@@ -1,27 +1,14 @@
 """Who has which role in a project."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ROLE_BINDINGS
 from console.kube.projections.roles import Binding
-from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import (
-    AgeColumn,
-    LinkColumn,
-    ListColumn,
-    NameColumn,
-    NamespaceColumn,
-    Target,
-)
-from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind
+from console.ui.columns import AgeColumn, LinkColumn, NameColumn, NamespaceColumn, Target
+from console.ui.filters import NamespaceFilter
+from console.ui.kind import Nav, Scope
 from console.ui.registry import register
-from console.ui.text import visible
 
 
 def role_of(binding: Binding) -> Target | None:
@@ -33,9 +20,8 @@ def role_of(binding: Binding) -> Target | None:
 
 
 @register
-class RoleBindingKind(ResourceKind):
+class RoleBindingKind(BindingKind):
     gvr, scope, nav = ROLE_BINDINGS, Scope.NAMESPACED, Nav("access", 70)
-    projection = Binding
     title = gettext_lazy("Role bindings")
     singular = gettext_lazy("role binding")
     nouns = gettext_lazy("role bindings")
@@ -50,45 +36,7 @@ class RoleBindingKind(ResourceKind):
             to=role_of,
             leads_to=("clusterroles", "roles"),
         ),
-        ListColumn(
-            id="users",
-            label=gettext_lazy("Users"),
-            priority=2,
-            get=lambda binding: binding.users,
-            most=2,
-        ),
-        ListColumn(
-            id="groups",
-            label=gettext_lazy("Groups"),
-            priority=2,
-            get=lambda binding: binding.groups,
-            most=2,
-        ),
-        ListColumn(
-            id="service_accounts",
-            label=gettext_lazy("Service accounts"),
-            priority=3,
-            get=lambda binding: binding.service_accounts,
-        ),
+        *SUBJECTS,
         AgeColumn(priority=1),
     )
-    filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, role or subject"),
-            texts=lambda binding: (binding.role, *binding.subjects),
-        ),
-        NamespaceFilter(),
-        LabelFilter(),
-        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
-        FieldFilter(
-            param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
-        ),
-    )
-    actions = (Delete(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        binding: Binding = entry.projection
-        return [
-            (_("Role"), visible(binding.role) or _("none")),
-            (_("Lose it"), visible(", ".join(binding.subjects)) or _("nobody")),
-        ]
+    filters = (SEARCH, NamespaceFilter(), *FILTERS)

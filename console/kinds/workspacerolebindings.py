@@ -1,26 +1,18 @@
 """Who has which role in a workspace."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACE_ROLE_BINDINGS
-from console.kube.projections.roles import Binding
-from console.kube.store import Entry
-from console.ui.actions import Delete
-from console.ui.columns import AgeColumn, ListColumn, NameColumn, TextColumn
-from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
-from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind
+from console.ui.columns import AgeColumn, NameColumn, TextColumn
+from console.ui.filters import FieldFilter
+from console.ui.kind import Nav, Scope
 from console.ui.registry import register
-from console.ui.text import visible
 
 
 @register
-class WorkspaceRoleBindingKind(ResourceKind):
+class WorkspaceRoleBindingKind(BindingKind):
     gvr, scope, nav = WORKSPACE_ROLE_BINDINGS, Scope.CLUSTER, Nav("tenancy", 40)
-    projection = Binding
     title = gettext_lazy("Workspace role bindings")
     singular = gettext_lazy("workspace role binding")
     nouns = gettext_lazy("workspace role bindings")
@@ -35,49 +27,15 @@ class WorkspaceRoleBindingKind(ResourceKind):
             priority=2,
             get=lambda binding: binding.workspace,
         ),
-        ListColumn(
-            id="users",
-            label=gettext_lazy("Users"),
-            priority=2,
-            get=lambda binding: binding.users,
-            most=2,
-        ),
-        ListColumn(
-            id="groups",
-            label=gettext_lazy("Groups"),
-            priority=2,
-            get=lambda binding: binding.groups,
-            most=2,
-        ),
-        ListColumn(
-            id="service_accounts",
-            label=gettext_lazy("Service accounts"),
-            priority=3,
-            get=lambda binding: binding.service_accounts,
-        ),
+        *SUBJECTS,
         AgeColumn(priority=1),
     )
     filters = (
-        SearchFilter(
-            covers=gettext_lazy("Name, label, role or subject"),
-            texts=lambda binding: (binding.role, *binding.subjects),
-        ),
-        LabelFilter(),
-        FieldFilter(param="role", label=gettext_lazy("Role"), get=lambda binding: (binding.role,)),
-        FieldFilter(
-            param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
-        ),
+        SEARCH,
+        *FILTERS,
         FieldFilter(
             param="workspace",
             label=gettext_lazy("Workspace"),
             get=lambda binding: (binding.workspace,),
         ),
     )
-    actions = (Delete(),)
-
-    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
-        binding: Binding = entry.projection
-        return [
-            (_("Role"), visible(binding.role) or _("none")),
-            (_("Lose it"), visible(", ".join(binding.subjects)) or _("nobody")),
-        ]

@@ -1,1 +1,1 @@
-"""What can be done to workloads."""
+"""What workloads have in common, and what can be done to them."""

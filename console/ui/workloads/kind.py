@@ -1,0 +1,69 @@
+"""What the kinds of workloads have in common."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.columns import (
+    ContainersColumn,
+    ImagesColumn,
+    NumberColumn,
+    RatioColumn,
+    SelectorColumn,
+)
+from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
+from console.ui.filters import (
+    Filter,
+    LabelFilter,
+    NamespaceFilter,
+    SearchFilter,
+    StatusFilter,
+    image_filter,
+    owner_filter,
+    state_filter,
+    uses_filter,
+)
+from console.ui.kind import Fact, ResourceKind
+
+READY = RatioColumn(
+    id="ready",
+    label=gettext_lazy("Ready"),
+    part=lambda item: item.ready,
+    whole=lambda item: item.desired,
+)
+UPDATED = NumberColumn(
+    id="updated", label=gettext_lazy("Up to date"), priority=3, get=lambda item: item.updated
+)
+AVAILABLE = NumberColumn(
+    id="available", label=gettext_lazy("Available"), priority=3, get=lambda item: item.available
+)
+#: Of the template of its pods.
+TEMPLATE = (ImagesColumn(), ContainersColumn(), SelectorColumn())
+
+
+class WorkloadKind(ResourceKind):
+    """`facts` are those of what keeps a number of pods running."""
+
+    severity_words = {Severity.OK: gettext_lazy("Running")}
+    filters: ClassVar[Sequence[Filter]] = (
+        SearchFilter(covers=gettext_lazy("Name, label or image"), texts=lambda item: item.images),
+        NamespaceFilter(),
+        LabelFilter(),
+        StatusFilter(),
+        state_filter(),
+        image_filter(),
+        owner_filter(),
+        uses_filter(),
+    )
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        item = entry.projection
+        return [
+            status_fact(item.status),
+            ready_fact(item.ready, item.desired),
+            pods_fact(),
+            owner_fact(item.owner),
+        ]
