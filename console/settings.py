@@ -6,7 +6,7 @@
 | `PORT` | the port to listen on, 8000 by default |
 | `STATE_DIR` | where the SQLite file is, `.quarterdeck` by default |
 | `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
-| `DATABASE_URL` | sessions, saved views and the audit trail; SQLite in `STATE_DIR` by default |
+| `DATABASE_URL` | sessions, saved views, changes and the audit trail; SQLite in `STATE_DIR` by default |
 | `ALLOWED_HOSTS` | host names that requests may carry, comma separated; that of `BASE_URL` by default |
 | `TRUSTED_PROXIES` | networks whose `X-Forwarded-*` headers are believed, comma separated |
 | `KUBECONFIG` | the cluster, unless the process runs in one |
@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "console",
     "console.audit",
+    "console.history",
     "console.saved",
     "rbac",
     "accounts",

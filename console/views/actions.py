@@ -39,6 +39,7 @@ from console.ui.text import visible
 from console.views import problems
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS, access_of
+from console.views.history import kept_of, remember_action
 from console.views.page import finished, page
 
 #: Characters of a uid; Kubernetes' own have 36.
@@ -177,9 +178,13 @@ async def run_as_user(
     natively = action.may(access, kind.gvr, key)
     by_console = not natively and action.by_console(access, kind.gvr, key)
     client = runtime.console if by_console else runtime.as_user(access.identity)
+    before = kept_of(kind, access, key, uid)
     async with record(recorded) as recording:
         context = Context(request, kind, key, uid, access, client, recording.audit_id, data or {})
-        return await action.run(context)
+        outcome = await action.run(context)
+    if before is not None:
+        await remember_action(context, recorded, before)
+    return outcome
 
 
 def refusal_text(error: problems.Problem) -> str:

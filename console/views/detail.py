@@ -26,6 +26,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.linked import Links, prepare_links
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
+from console.ui.panels.standard import CHANGES
 from console.ui.places import DetailPlace, find_detail
 from console.ui.reading import cut_of, listed
 from console.ui.states import loading_block
@@ -34,6 +35,7 @@ from console.ui.text import visible
 from console.ui.yamltext import yaml_text
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.history import changes_html
 from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
 from console.views.page import page
 
@@ -77,11 +79,15 @@ async def _shown(
     if entry is not None:
         await prepare_links(place.kind, Links(access), [entry], seconds=FIRST_LIST_WAIT)
     found = detail(place, access, informer, informers_for(place, access))
-    return _drawn(request, found) if found is not None else _missing(request, place, informer)
+    if found is None or entry is None:
+        return _missing(request, place, informer)
+    more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
+    return _drawn(request, found, more)
 
 
-def _drawn(request: ConsoleRequest, found: Detail) -> HttpResponse:
-    context = {"detail": found, "kind": found.kind, "live": found.freshness}
+def _drawn(request: ConsoleRequest, found: Detail, more: str) -> HttpResponse:
+    """`more`: what sockets do not bring up to date."""
+    context = {"detail": found, "kind": found.kind, "live": found.freshness, "more": more}
     if is_fragment(request):
         # Without the request, as the socket draws its parts.
         response = HttpResponse(render_to_string("ui/_detail.html", context))

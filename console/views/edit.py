@@ -12,11 +12,12 @@ from hashlib import sha256
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable, record, request_action
+from console.history.keeping import Change
 from console.kube.apply import Manifest, Owned, Trial, carry_out, owners, shape_of, try_out
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound
@@ -52,6 +53,7 @@ from console.views import problems
 from console.views.actions import MAX_UID, check_may, find_action
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.history import find_change, remember
 from console.views.lineproblems import is_the_writers, line_problems
 from console.views.page import page
 
@@ -169,10 +171,26 @@ async def _open(asked: Asked) -> HttpResponse:
     except NotFound:
         words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
         return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
-    text = await asyncio.to_thread(editable_text, asked.kind, live)
-    if len(text) > MOST:
+    base = await asyncio.to_thread(editable_text, asked.kind, live)
+    if len(base) > MOST:
         return error_page(asked.request, 422, _("This object is too large to be edited here."))
-    return _editor(asked, Sent(text, text, live["metadata"]["uid"]))
+    uid = live["metadata"]["uid"]
+    text = base
+    if "undo" in asked.request.GET:
+        change = await find_change(
+            asked.access, asked.kind, asked.key, uid, asked.request.GET["undo"]
+        )
+        if change is None:
+            raise Http404
+        text = yaml_text(asked.kind, _undone(asked.kind, live, change))
+    return _editor(asked, Sent(text, base, uid))
+
+
+def _undone(kind: ResourceKind, live: Manifest, change: Change) -> Manifest:
+    """The object without the change, and with what has changed since."""
+    states = change.after, change.before, editable(kind, live)
+    found: Manifest = merge(*states, shape_of(live), lambda conflict: conflict.mine)
+    return found
 
 
 async def _post(asked: Asked) -> HttpResponse:
@@ -222,7 +240,7 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
                 outlook = await asyncio.to_thread(_outlook, asked.kind, live, wanted, trial)
                 if not save or outlook.digest != sent.seen:
                     return _confirm(asked, wanted, trial, outlook, anew=save)
-                await _save(asked, trial)
+                await _save(asked, live, trial)
             except Changed:
                 # It has changed since it was read: something that matters here, or its status.
                 continue
@@ -268,7 +286,7 @@ def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -
     )
 
 
-async def _save(asked: Asked, trial: Trial) -> None:
+async def _save(asked: Asked, live: Manifest, trial: Trial) -> None:
     verb, subresource = asked.action.recorded
     recorded = request_action(
         asked.request,
@@ -279,9 +297,11 @@ async def _save(asked: Asked, trial: Trial) -> None:
         subresource=subresource,
     )
     async with record(recorded) as entry:
-        await carry_out(
+        after = await carry_out(
             asked.client, asked.kind.gvr, asked.key, trial.write, audit_id=entry.audit_id
         )
+    uid = live["metadata"]["uid"]
+    await remember(asked.kind, recorded, entry.audit_id, uid, live, after)
 
 
 def _saved(asked: Asked) -> HttpResponse:

@@ -38,11 +38,14 @@ OVERVIEW = Tab(
 _USED = frozenset({CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, SERVICE_ACCOUNTS})
 EVENTS = Tab("events", _("Events"), EventsPanel())
 YAML = Tab("yaml", _("YAML"), YamlPanel())
+#: What the console changed is in SQL, which panels do not ask: `console.views.history` draws it.
+CHANGES = Tab("changes", _("Changes"))
 STANDARD = (OVERVIEW, EVENTS, YAML)
 
 
 def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
-    return kind.tabs or _TABS.get(kind.gvr, STANDARD)
+    found = kind.tabs or _TABS.get(kind.gvr, STANDARD)
+    return found if kind.private else (*found, CHANGES)
 
 
 def _tabs(gvr: GVR) -> Sequence[Tab]:

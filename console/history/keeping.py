@@ -1,0 +1,118 @@
+"""Keeping changes and finding them again. Synchronous: call it off the loop."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.utils import timezone
+
+from console.history.models import ObjectChange
+from console.kube.gvr import GVR, Key
+
+#: Changes of one object, bytes of a manifest, and days.
+MOST, LARGEST, DAYS = 50, 256 * 1024, 90
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Which object: `cluster` is that one's name."""
+
+    cluster: str
+    gvr: GVR
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`number` finds it again; `verb` and `subresource` are those of the audit trail."""
+
+    number: int
+    time: datetime
+    actor: str
+    verb: str
+    subresource: str
+    before: Manifest
+    after: Manifest
+
+
+def keep(
+    subject: Subject,
+    actor: str,
+    audit_id: str,
+    done: tuple[str, str],
+    before: Manifest,
+    after: Manifest,
+) -> None:
+    """Keeps one change; what is too large is not kept. Forgets what is too old, and the oldest of too
+    many. `done`: verb and subresource of the audit trail."""
+    packed = _pack(before), _pack(after)
+    if any(len(one) > LARGEST for one in packed) or packed[0] == packed[1]:
+        return
+    with transaction.atomic():
+        ObjectChange.objects.create(
+            audit_id=audit_id,
+            actor=actor,
+            cluster=subject.cluster,
+            group=subject.gvr.group,
+            resource=subject.gvr.resource,
+            namespace=subject.key.namespace,
+            name=subject.key.name,
+            uid=subject.uid,
+            verb=done[0],
+            subresource=done[1],
+            before=packed[0],
+            after=packed[1],
+        )
+        mine = ObjectChange.objects.filter(cluster=subject.cluster, uid=subject.uid)
+        mine.filter(pk__in=mine.values_list("pk", flat=True)[MOST:]).delete()
+        ObjectChange.objects.filter(time__lt=timezone.now() - timedelta(days=DAYS)).delete()
+
+
+def changes_of(subject: Subject) -> list[Change]:
+    """The newest first."""
+    return [_change(row) for row in _rows(subject)]
+
+
+def change_of(subject: Subject, number: int) -> Change | None:
+    """One of them; None for a number of another object."""
+    row = _rows(subject).filter(pk=number).first()
+    return _change(row) if row is not None else None
+
+
+def _rows(subject: Subject) -> Any:
+    return ObjectChange.objects.filter(
+        cluster=subject.cluster,
+        group=subject.gvr.group,
+        resource=subject.gvr.resource,
+        namespace=subject.key.namespace,
+        name=subject.key.name,
+        uid=subject.uid,
+    )
+
+
+def _change(row: ObjectChange) -> Change:
+    return Change(
+        row.pk,
+        row.time,
+        row.actor,
+        row.verb,
+        row.subresource,
+        _unpacked(row.before),
+        _unpacked(row.after),
+    )
+
+
+def _pack(manifest: Manifest) -> bytes:
+    return zlib.compress(msgspec.json.encode(manifest))
+
+
+def _unpacked(packed: bytes) -> Manifest:
+    found: Manifest = msgspec.json.decode(zlib.decompress(packed))
+    return found

@@ -1,0 +1,118 @@
+"""What the console changed on an object: kept after each action, and shown on a tab of its own.
+
+Of types that are never cached nothing is kept: those hold secrets.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.audit.trail import Action as Recorded
+from console.history.keeping import Change, Subject, change_of, changes_of, keep
+from console.kube.apply import Manifest
+from console.kube.errors import ApiError
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Context
+from console.ui.difference import Difference, difference
+from console.ui.editing import editable
+from console.ui.kind import ResourceKind
+from console.ui.places import DetailPlace
+from console.ui.text import visible
+from console.ui.yamltext import yaml_text
+
+#: Digits of a number.
+LONGEST = 15
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`what`: the action's own word for it. `number` finds it again."""
+
+    number: int
+    what: str | Promise
+    actor: str
+    time: datetime
+    difference: Difference
+
+
+def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
+    """The object as the cache has it now; None for one that it does not have."""
+    informer = access.cluster.runtime.informers().get(kind.gvr)
+    entry = informer.store.get(key) if informer is not None else None
+    if entry is None or entry.projection.uid != uid:
+        return None
+    found: Manifest = entry.original()
+    return found
+
+
+async def remember(
+    kind: ResourceKind,
+    recorded: Recorded,
+    audit_id: str,
+    uid: str,
+    before: Manifest,
+    after: Manifest,
+) -> None:
+    """Keeps a change, without what nobody is shown. What was done stays done if that fails."""
+    if kind.private:
+        return
+    subject = Subject(recorded.cluster, recorded.gvr, Key(recorded.namespace, recorded.name), uid)
+    done = (recorded.verb, recorded.subresource)
+    states = editable(kind, before), editable(kind, after)
+    try:
+        await sync_to_async(keep)(subject, recorded.actor, audit_id, done, *states)
+    except DatabaseError as error:
+        log.error("The change %s is not kept: %s", audit_id, error)
+
+
+async def remember_action(context: Context, recorded: Recorded, before: Manifest) -> None:
+    """Keeps what became of `before`."""
+    gvr, key = context.kind.gvr, context.key
+    try:
+        after = await context.client.get(gvr, namespace=key.namespace, name=key.name)
+    except ApiError as error:
+        # It is deleted, or they may change it but not read it.
+        log.info("The change %s is not kept: %s", context.audit_id, error)
+        return
+    await remember(context.kind, recorded, context.audit_id, context.uid, before, after)
+
+
+async def find_change(
+    access: Access, kind: ResourceKind, key: Key, uid: str, number: str
+) -> Change | None:
+    """`number`: as somebody sent it."""
+    if not (number.isascii() and number.isdigit() and len(number) <= LONGEST):
+        return None
+    subject = Subject(access.cluster.name, kind.gvr, key, uid)
+    return await sync_to_async(change_of)(subject, int(number))
+
+
+async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) -> str:
+    """What the tab shows."""
+    kind, key = place.kind, place.key
+    subject = Subject(place.cluster.name, kind.gvr, key, entry.projection.uid)
+    found = await sync_to_async(changes_of)(subject)
+    edit = kind.shown_actions["edit"]
+    undo_url = edit.url(place.cluster.name, kind.segment, key)
+    context = {
+        "changes": [_shown(kind, change) for change in found],
+        "undo_url": undo_url if edit.may(access, kind.gvr, key) else "",
+    }
+    return render_to_string("ui/detail/_changes.html", context)
+
+
+def _shown(kind: ResourceKind, change: Change) -> Shown:
+    words = {action.recorded: action.label for action in kind.shown_actions.values()}
+    texts = (yaml_text(kind, manifest) for manifest in (change.before, change.after))
+    what = words.get((change.verb, change.subresource)) or _("Changed")
+    return Shown(change.number, what, visible(change.actor), change.time, difference(*texts))

@@ -1,0 +1,58 @@
+"""What the console changed on an object is kept, and told to whoever may see the object."""
+
+import pytest
+
+from console.history.models import ObjectChange
+from console.kube import gvr as types
+from console.kube.client import MERGE_PATCH
+from tests.contract.objects import deployment, unique
+from tests.contract.test_workload_actions import Project, _runtime, _site, project, runtime
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+__all__ = ["_runtime", "_site", "project", "runtime"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_a_change_is_shown_with_what_differs(project: Project) -> None:
+    made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
+    url = project.url(types.DEPLOYMENTS, made) + "/changes"
+    assert "Nothing was changed here by this console." in await text_of(
+        await project.client().get(url)
+    )
+    await project.do(types.DEPLOYMENTS, made, "scale", replicas="2")
+    page = await text_of(await project.client().get(url))
+    assert "<del>  replicas: 0</del>" in page and "<ins>  replicas: 2</ins>" in page
+    assert project.viewer in page and "Scale" in page
+    # What the server alone sets is no change.
+    assert "resourceVersion" not in page and "observedGeneration" not in page
+    refused = await ClientAs()("charlie").get(url)
+    assert refused.status_code == 403 and "replicas" not in await text_of(refused)
+
+
+async def test_what_is_refused_leaves_nothing(project: Project) -> None:
+    made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
+    sent = {"uid": "another", "replicas": "2"}
+    url = project.url(types.DEPLOYMENTS, made, "scale")
+    assert (await project.client().post(url, sent)).status_code in (409, 422)
+    assert not await ObjectChange.objects.aexists()
+
+
+async def test_a_change_is_taken_back_and_what_came_after_it_stays(project: Project) -> None:
+    made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
+    url = project.url(types.DEPLOYMENTS, made)
+    await project.do(types.DEPLOYMENTS, made, "scale", replicas="2")
+    labelled = {"metadata": {"labels": {"team": "red"}}}
+    project.admin.patch(
+        project.path(types.DEPLOYMENTS, made["metadata"]["name"]), labelled, MERGE_PATCH
+    ).ok()
+    change = await ObjectChange.objects.aget()
+    assert f'href="{url}/edit?undo={change.pk}"' in await text_of(
+        await project.client().get(f"{url}/changes")
+    )
+    editor = await text_of(await project.client().get(f"{url}/edit?undo={change.pk}"))
+    assert "  replicas: 0\n" in editor and "team: red" in editor
+    for number in ("0", str(change.pk + 1), "x", "9" * 30, ""):
+        missing = await project.client().get(f"{url}/edit?undo={number}")
+        assert missing.status_code == 404

@@ -1,0 +1,62 @@
+"""Changes of objects are kept for a while, and found by the object alone."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from console.history.keeping import DAYS, LARGEST, MOST, Subject, change_of, changes_of, keep
+from console.history.models import ObjectChange
+from console.kube.gvr import DEPLOYMENTS, STATEFUL_SETS, Key
+
+WEB = Subject("host", DEPLOYMENTS, Key("shop", "web"), "uid-1")
+
+pytestmark = pytest.mark.django_db
+
+
+def kept(number: int, subject: Subject = WEB, after: Any = None) -> None:
+    before = {"spec": {"replicas": number}}
+    after = after or {"spec": {"replicas": number + 1}}
+    audit_id = f"{subject.uid}-{subject.cluster}-{number}"
+    keep(subject, "olga", audit_id, ("patch", "scale"), before, after)
+
+
+def test_the_newest_comes_first_and_the_oldest_of_too_many_goes() -> None:
+    for number in range(MOST + 3):
+        kept(number)
+    found = changes_of(WEB)
+    assert len(found) == MOST
+    assert found[0].after == {"spec": {"replicas": MOST + 3}}
+    assert (found[0].actor, found[0].verb, found[0].subresource) == ("olga", "patch", "scale")
+    assert change_of(WEB, found[0].number) == found[0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Subject("member", DEPLOYMENTS, WEB.key, WEB.uid),
+        Subject("host", STATEFUL_SETS, WEB.key, WEB.uid),
+        Subject("host", DEPLOYMENTS, Key("shop", "api"), WEB.uid),
+        Subject("host", DEPLOYMENTS, Key("team", "web"), WEB.uid),
+        Subject("host", DEPLOYMENTS, WEB.key, "uid-2"),
+    ],
+)
+def test_no_other_object_has_them(other: Subject) -> None:
+    kept(1)
+    [change] = changes_of(WEB)
+    assert changes_of(other) == [] and change_of(other, change.number) is None
+
+
+def test_what_is_old_is_forgotten() -> None:
+    kept(1)
+    ObjectChange.objects.update(time=timezone.now() - timedelta(days=DAYS + 1))
+    kept(2, Subject("host", DEPLOYMENTS, Key("shop", "api"), "uid-3"))
+    assert changes_of(WEB) == []
+
+
+def test_nothing_is_kept_of_no_change_or_of_one_that_is_too_large() -> None:
+    kept(1, after={"spec": {"replicas": 1}})
+    noise = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(LARGEST))
+    kept(2, after={"data": noise})
+    assert changes_of(WEB) == []
