@@ -40,24 +40,15 @@ class CertificateSigningRequestKind(ResourceKind):
     columns = (
         NameColumn(),
         StatusColumn(),
-        TextColumn(
-            id="signer", label=gettext_lazy("Signer"), priority=2, get=lambda found: found.signer
-        ),
-        TextColumn(
-            id="requestor",
-            label=gettext_lazy("Requestor"),
-            priority=2,
-            get=lambda found: found.requestor,
-        ),
+        TextColumn(id="signer", label=gettext_lazy("Signer"), priority=2),
+        TextColumn(id="requestor", label=gettext_lazy("Requestor"), priority=2),
         DurationColumn(
             id="duration",
             label=gettext_lazy("Requested duration"),
             priority=3,
             get=lambda found: found.seconds,
         ),
-        ListColumn(
-            id="usages", label=gettext_lazy("Usages"), priority=4, get=lambda found: found.usages
-        ),
+        ListColumn(id="usages", label=gettext_lazy("Usages"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -31,21 +31,9 @@ class ClusterRoleKind(ResourceKind):
     nouns = gettext_lazy("cluster roles")
     columns = (
         NameColumn(),
-        NumberColumn(
-            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
-        ),
-        BoolColumn(
-            id="aggregated",
-            label=gettext_lazy("Aggregated"),
-            priority=3,
-            get=lambda role: role.aggregated,
-        ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=2,
-            get=lambda role: role.description,
-        ),
+        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        BoolColumn(id="aggregated", label=gettext_lazy("Aggregated"), priority=3),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
         AgeColumn(priority=1),
     )
     filters = (

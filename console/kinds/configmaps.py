@@ -44,13 +44,7 @@ class ConfigMapKind(ResourceKind):
             priority=2,
             get=lambda found: len(found.keys),
         ),
-        ListColumn(
-            id="keys",
-            label=pgettext_lazy("data", "Keys"),
-            priority=3,
-            get=lambda found: found.keys,
-            most=3,
-        ),
+        ListColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=3, most=3),
         QuantityColumn(
             id="size",
             label=gettext_lazy("Size"),
@@ -58,12 +52,7 @@ class ConfigMapKind(ResourceKind):
             get=lambda found: str(found.size),
             unit="bytes",
         ),
-        BoolColumn(
-            id="immutable",
-            label=gettext_lazy("Immutable"),
-            priority=4,
-            get=lambda found: found.immutable,
-        ),
+        BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

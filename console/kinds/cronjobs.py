@@ -43,24 +43,10 @@ class CronJobKind(WorkloadKind):
         NameColumn(),
         NamespaceColumn(),
         StatusColumn(),
-        TextColumn(
-            id="schedule",
-            label=gettext_lazy("Schedule"),
-            priority=2,
-            get=lambda item: item.schedule,
-        ),
-        TextColumn(
-            id="zone", label=gettext_lazy("Time zone"), priority=4, get=lambda item: item.zone
-        ),
-        BoolColumn(
-            id="suspended",
-            label=gettext_lazy("Suspended"),
-            priority=4,
-            get=lambda item: item.suspended,
-        ),
-        NumberColumn(
-            id="active", label=gettext_lazy("Active"), priority=3, get=lambda item: item.active
-        ),
+        TextColumn(id="schedule", label=gettext_lazy("Schedule"), priority=2),
+        TextColumn(id="zone", label=gettext_lazy("Time zone"), priority=4),
+        BoolColumn(id="suspended", label=gettext_lazy("Suspended"), priority=4),
+        NumberColumn(id="active", label=gettext_lazy("Active"), priority=3),
         AgeColumn(id="last_run", label=gettext_lazy("Last run"), since=lambda item: item.last_run),
         AgeColumn(
             id="last_success",
@@ -68,12 +54,7 @@ class CronJobKind(WorkloadKind):
             priority=3,
             since=lambda item: item.last_success,
         ),
-        TextColumn(
-            id="concurrency",
-            label=gettext_lazy("Concurrency"),
-            priority=4,
-            get=lambda item: item.concurrency,
-        ),
+        TextColumn(id="concurrency", label=gettext_lazy("Concurrency"), priority=4),
         ImagesColumn(),
         ContainersColumn(),
         OwnerColumn(),

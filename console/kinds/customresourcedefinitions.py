@@ -101,29 +101,14 @@ class CustomResourceDefinitionKind(ResourceKind):
         NameColumn(),
         StatusColumn(status=status_of),
         LinkColumn(
-            id="kind",
-            label=gettext_lazy("Kind"),
-            priority=2,
-            get=lambda definition: definition.kind,
-            to=objects_of,
-            leads_to=ANYWHERE,
+            id="kind", label=gettext_lazy("Kind"), priority=2, to=objects_of, leads_to=ANYWHERE
         ),
-        TextColumn(
-            id="group",
-            label=gettext_lazy("Group"),
-            priority=2,
-            get=lambda definition: definition.group,
-        ),
+        TextColumn(id="group", label=gettext_lazy("Group"), priority=2),
         WordColumn(id="scope", label=gettext_lazy("Scope"), priority=3, get=scope_of, words=SCOPES),
         ListColumn(
             id="versions", label=gettext_lazy("Versions"), priority=3, get=versions_of, most=3
         ),
-        ListColumn(
-            id="short_names",
-            label=gettext_lazy("Short names"),
-            priority=4,
-            get=lambda definition: definition.short_names,
-        ),
+        ListColumn(id="short_names", label=gettext_lazy("Short names"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -34,14 +34,10 @@ class DaemonSetKind(WorkloadKind):
         NamespaceColumn(),
         StatusColumn(),
         READY,
-        NumberColumn(
-            id="current", label=gettext_lazy("Current"), priority=4, get=lambda item: item.current
-        ),
+        NumberColumn(id="current", label=gettext_lazy("Current"), priority=4),
         UPDATED,
         AVAILABLE,
-        TextColumn(
-            id="nodes", label=gettext_lazy("Node selector"), priority=3, get=lambda item: item.nodes
-        ),
+        TextColumn(id="nodes", label=gettext_lazy("Node selector"), priority=3),
         *TEMPLATE,
         OwnerColumn(),
         AgeColumn(priority=1),

@@ -37,12 +37,7 @@ class DeploymentKind(WorkloadKind):
         UPDATED,
         AVAILABLE,
         *TEMPLATE,
-        TextColumn(
-            id="strategy",
-            label=gettext_lazy("Strategy"),
-            priority=4,
-            get=lambda item: item.strategy,
-        ),
+        TextColumn(id="strategy", label=gettext_lazy("Strategy"), priority=4),
         OwnerColumn(),
         AgeColumn(
             id="changed",

@@ -54,7 +54,6 @@ class EndpointSliceKind(ResourceKind):
             id="service",
             label=gettext_lazy("Service"),
             priority=2,
-            get=lambda endpoints: endpoints.service,
             to=service_of,
             leads_to=("services",),
         ),
@@ -65,26 +64,9 @@ class EndpointSliceKind(ResourceKind):
             part=lambda endpoints: endpoints.ready,
             whole=lambda endpoints: endpoints.endpoints,
         ),
-        TextColumn(
-            id="address_type",
-            label=gettext_lazy("Address type"),
-            priority=4,
-            get=lambda endpoints: endpoints.address_type,
-        ),
-        ListColumn(
-            id="ports",
-            label=gettext_lazy("Ports"),
-            priority=3,
-            get=lambda endpoints: endpoints.ports,
-            most=3,
-        ),
-        ListColumn(
-            id="addresses",
-            label=gettext_lazy("Addresses"),
-            priority=3,
-            get=lambda endpoints: endpoints.addresses,
-            most=3,
-        ),
+        TextColumn(id="address_type", label=gettext_lazy("Address type"), priority=4),
+        ListColumn(id="ports", label=gettext_lazy("Ports"), priority=3, most=3),
+        ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3, most=3),
         AgeColumn(priority=1),
     )
     filters = (

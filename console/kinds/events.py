@@ -49,24 +49,15 @@ class EventKind(ResourceKind):
             to=lambda item: target_of(item.about, item.about_namespace),
             leads_to=tuple(SEGMENTS.values()),
         ),
-        TextColumn(
-            id="message", label=gettext_lazy("Message"), priority=2, get=lambda item: item.message
-        ),
-        NumberColumn(
-            id="count", label=gettext_lazy("Count"), priority=2, get=lambda item: item.count
-        ),
+        TextColumn(id="message", label=gettext_lazy("Message"), priority=2),
+        NumberColumn(id="count", label=gettext_lazy("Count"), priority=2),
         AgeColumn(
             id="age", label=gettext_lazy("Last seen"), priority=1, since=lambda item: item.last
         ),
         AgeColumn(
             id="first", label=gettext_lazy("First seen"), priority=4, since=lambda item: item.first
         ),
-        TextColumn(
-            id="source",
-            label=pgettext_lazy("event", "Source"),
-            priority=4,
-            get=lambda item: item.source,
-        ),
+        TextColumn(id="source", label=pgettext_lazy("event", "Source"), priority=4),
         NamespaceColumn(),
         NameColumn(priority=4),
     )

@@ -23,18 +23,8 @@ class GatewayClassKind(ResourceKind):
     columns = (
         NameColumn(),
         StatusColumn(),
-        TextColumn(
-            id="controller",
-            label=gettext_lazy("Controller"),
-            priority=2,
-            get=lambda found: found.controller,
-        ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=3,
-            get=lambda found: found.description,
-        ),
+        TextColumn(id="controller", label=gettext_lazy("Controller"), priority=2),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

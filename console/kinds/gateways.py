@@ -59,25 +59,9 @@ class GatewayKind(ResourceKind):
             to=class_of,
             leads_to=("gatewayclasses.gateway.networking.k8s.io",),
         ),
-        ListColumn(
-            id="addresses",
-            label=gettext_lazy("Addresses"),
-            priority=2,
-            get=lambda gateway: gateway.addresses,
-        ),
-        ListColumn(
-            id="listeners",
-            label=gettext_lazy("Listeners"),
-            priority=3,
-            get=lambda gateway: gateway.listeners,
-            most=2,
-        ),
-        NumberColumn(
-            id="routes",
-            label=gettext_lazy("Routes"),
-            priority=2,
-            get=lambda gateway: gateway.routes,
-        ),
+        ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=2),
+        ListColumn(id="listeners", label=gettext_lazy("Listeners"), priority=3, most=2),
+        NumberColumn(id="routes", label=gettext_lazy("Routes"), priority=2),
         AgeColumn(priority=1),
     )
     filters = (

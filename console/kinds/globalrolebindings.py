@@ -42,7 +42,6 @@ class GlobalRoleBindingKind(ResourceKind):
             id="role",
             label=gettext_lazy("Role"),
             priority=1,
-            get=lambda binding: binding.role,
             to=role_of,
             leads_to=("globalroles.iam.kubesphere.io",),
         ),

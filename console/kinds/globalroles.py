@@ -28,27 +28,10 @@ class GlobalRoleKind(ResourceKind):
     nouns = gettext_lazy("platform roles")
     columns = (
         NameColumn(),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=2,
-            get=lambda role: role.description,
-        ),
-        NumberColumn(
-            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
-        ),
-        BoolColumn(
-            id="template",
-            label=gettext_lazy("Template"),
-            priority=3,
-            get=lambda role: role.template,
-        ),
-        TextColumn(
-            id="creator",
-            label=gettext_lazy("Creator"),
-            priority=4,
-            get=lambda role: role.creator,
-        ),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
+        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
+        TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

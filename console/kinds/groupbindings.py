@@ -34,23 +34,11 @@ class GroupBindingKind(ResourceKind):
             id="group",
             label=gettext_lazy("Department"),
             priority=1,
-            get=lambda binding: binding.group,
             to=group_of,
             leads_to=("groups.iam.kubesphere.io",),
         ),
-        ListColumn(
-            id="users",
-            label=gettext_lazy("Users"),
-            priority=1,
-            get=lambda binding: binding.users,
-            most=3,
-        ),
-        TextColumn(
-            id="workspace",
-            label=gettext_lazy("Workspace"),
-            priority=2,
-            get=lambda binding: binding.workspace,
-        ),
+        ListColumn(id="users", label=gettext_lazy("Users"), priority=1, most=3),
+        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         AgeColumn(priority=1),
     )
     filters = (

@@ -26,21 +26,9 @@ class GroupKind(ResourceKind):
     nouns = gettext_lazy("departments")
     columns = (
         NameColumn(),
-        TextColumn(
-            id="title", label=gettext_lazy("Alias"), priority=1, get=lambda group: group.title
-        ),
-        TextColumn(
-            id="workspace",
-            label=gettext_lazy("Workspace"),
-            priority=2,
-            get=lambda group: group.workspace,
-        ),
-        TextColumn(
-            id="parent",
-            label=gettext_lazy("Part of"),
-            priority=2,
-            get=lambda group: group.parent,
-        ),
+        TextColumn(id="title", label=gettext_lazy("Alias"), priority=1),
+        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        TextColumn(id="parent", label=gettext_lazy("Part of"), priority=2),
         AgeColumn(priority=1),
     )
     filters = (

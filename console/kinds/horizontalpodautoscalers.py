@@ -54,25 +54,14 @@ class AutoscalerKind(ResourceKind):
         LinkColumn(
             id="target",
             label=gettext_lazy("Scales"),
-            get=lambda item: item.target,
             to=lambda item: target_of(item.target, item.namespace),
             leads_to=tuple(SEGMENTS.values()),
         ),
-        ListColumn(
-            id="metrics", label=gettext_lazy("Metrics"), most=2, get=lambda item: item.metrics
-        ),
-        NumberColumn(
-            id="least", label=gettext_lazy("Minimum"), priority=3, get=lambda item: item.least
-        ),
-        NumberColumn(
-            id="most", label=gettext_lazy("Maximum"), priority=3, get=lambda item: item.most
-        ),
-        NumberColumn(
-            id="current", label=gettext_lazy("Replicas"), priority=2, get=lambda item: item.current
-        ),
-        NumberColumn(
-            id="desired", label=gettext_lazy("Wanted"), priority=4, get=lambda item: item.desired
-        ),
+        ListColumn(id="metrics", label=gettext_lazy("Metrics"), most=2),
+        NumberColumn(id="least", label=gettext_lazy("Minimum"), priority=3),
+        NumberColumn(id="most", label=gettext_lazy("Maximum"), priority=3),
+        NumberColumn(id="current", label=gettext_lazy("Replicas"), priority=2),
+        NumberColumn(id="desired", label=gettext_lazy("Wanted"), priority=4),
         AgeColumn(
             id="last_scaled",
             label=gettext_lazy("Last scaled"),

@@ -26,24 +26,9 @@ class IngressClassKind(ResourceKind):
     nouns = gettext_lazy("ingress classes")
     columns = (
         NameColumn(),
-        BoolColumn(
-            id="default",
-            label=gettext_lazy("Default"),
-            priority=2,
-            get=lambda found: found.default,
-        ),
-        TextColumn(
-            id="controller",
-            label=gettext_lazy("Controller"),
-            priority=2,
-            get=lambda found: found.controller,
-        ),
-        TextColumn(
-            id="parameters",
-            label=gettext_lazy("Parameters"),
-            priority=3,
-            get=lambda found: found.parameters,
-        ),
+        BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
+        TextColumn(id="controller", label=gettext_lazy("Controller"), priority=2),
+        TextColumn(id="parameters", label=gettext_lazy("Parameters"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (SearchFilter(texts=lambda found: (found.controller,)), LabelFilter())

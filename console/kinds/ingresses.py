@@ -57,28 +57,10 @@ class IngressKind(ResourceKind):
             to=class_of,
             leads_to=("ingressclasses",),
         ),
-        ListColumn(
-            id="hosts",
-            label=gettext_lazy("Hosts"),
-            priority=2,
-            get=lambda ingress: ingress.hosts,
-            most=2,
-        ),
-        ListColumn(
-            id="addresses",
-            label=gettext_lazy("Addresses"),
-            priority=3,
-            get=lambda ingress: ingress.addresses,
-        ),
-        ListColumn(
-            id="backends",
-            label=gettext_lazy("Services"),
-            priority=3,
-            get=lambda ingress: ingress.backends,
-        ),
-        BoolColumn(
-            id="tls", label=gettext_lazy("HTTPS"), priority=3, get=lambda ingress: ingress.tls
-        ),
+        ListColumn(id="hosts", label=gettext_lazy("Hosts"), priority=2, most=2),
+        ListColumn(id="addresses", label=gettext_lazy("Addresses"), priority=3),
+        ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
+        BoolColumn(id="tls", label=gettext_lazy("HTTPS"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

@@ -59,12 +59,8 @@ class JobKind(WorkloadKind):
             get=completions_text,
             order=completions_order,
         ),
-        NumberColumn(
-            id="active", label=gettext_lazy("Active"), priority=3, get=lambda item: item.active
-        ),
-        NumberColumn(
-            id="failed", label=gettext_lazy("Failed pods"), priority=3, get=lambda item: item.failed
-        ),
+        NumberColumn(id="active", label=gettext_lazy("Active"), priority=3),
+        NumberColumn(id="failed", label=gettext_lazy("Failed pods"), priority=3),
         DurationColumn(
             id="duration", label=gettext_lazy("Duration"), priority=2, get=lambda item: item.seconds
         ),

@@ -27,9 +27,7 @@ class LeaseKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
-        TextColumn(
-            id="holder", label=gettext_lazy("Holder"), priority=1, get=lambda lease: lease.holder
-        ),
+        TextColumn(id="holder", label=gettext_lazy("Holder"), priority=1),
         AgeColumn(
             id="renewed",
             label=gettext_lazy("Renewed"),
@@ -42,12 +40,7 @@ class LeaseKind(ResourceKind):
             priority=3,
             get=lambda lease: lease.seconds or None,
         ),
-        NumberColumn(
-            id="transitions",
-            label=gettext_lazy("Changes of holder"),
-            priority=3,
-            get=lambda lease: lease.transitions,
-        ),
+        NumberColumn(id="transitions", label=gettext_lazy("Changes of holder"), priority=3),
         AgeColumn(priority=2),
     )
     filters = (

@@ -27,29 +27,13 @@ class LimitRangeKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
+        ListColumn(id="types", label=gettext_lazy("For"), priority=2, most=3),
         ListColumn(
-            id="types", label=gettext_lazy("For"), priority=2, get=lambda found: found.types, most=3
+            id="default_requests", label=gettext_lazy("Default requests"), priority=2, most=2
         ),
-        ListColumn(
-            id="default_requests",
-            label=gettext_lazy("Default requests"),
-            priority=2,
-            get=lambda found: found.default_requests,
-            most=2,
-        ),
-        ListColumn(
-            id="default_limits",
-            label=gettext_lazy("Default limits"),
-            priority=2,
-            get=lambda found: found.default_limits,
-            most=2,
-        ),
-        ListColumn(
-            id="least", label=gettext_lazy("At least"), priority=3, get=lambda found: found.least
-        ),
-        ListColumn(
-            id="most", label=gettext_lazy("At most"), priority=3, get=lambda found: found.most
-        ),
+        ListColumn(id="default_limits", label=gettext_lazy("Default limits"), priority=2, most=2),
+        ListColumn(id="least", label=gettext_lazy("At least"), priority=3),
+        ListColumn(id="most", label=gettext_lazy("At most"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (SearchFilter(texts=lambda found: found.types), NamespaceFilter(), LabelFilter())

@@ -40,32 +40,14 @@ class LoginRecordKind(ResourceKind):
             id="user",
             label=gettext_lazy("User"),
             priority=1,
-            get=lambda record: record.user,
             to=user_of,
             leads_to=("users.iam.kubesphere.io",),
         ),
         StatusColumn(),
-        IpColumn(
-            id="source_ip",
-            label=gettext_lazy("From"),
-            priority=2,
-            get=lambda record: record.source_ip,
-        ),
-        TextColumn(
-            id="type", label=gettext_lazy("Type"), priority=3, get=lambda record: record.type
-        ),
-        TextColumn(
-            id="provider",
-            label=gettext_lazy("Identity provider"),
-            priority=3,
-            get=lambda record: record.provider,
-        ),
-        TextColumn(
-            id="user_agent",
-            label=gettext_lazy("Program"),
-            priority=4,
-            get=lambda record: record.user_agent,
-        ),
+        IpColumn(id="source_ip", label=gettext_lazy("From"), priority=2),
+        TextColumn(id="type", label=gettext_lazy("Type"), priority=3),
+        TextColumn(id="provider", label=gettext_lazy("Identity provider"), priority=3),
+        TextColumn(id="user_agent", label=gettext_lazy("Program"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -38,18 +38,9 @@ class NamespaceKind(ResourceKind):
     columns = (
         NameColumn(),
         StatusColumn(),
-        TextColumn(
-            id="alias", label=gettext_lazy("Alias"), priority=3, get=lambda item: item.alias
-        ),
-        TextColumn(
-            id="workspace",
-            label=gettext_lazy("Workspace"),
-            priority=2,
-            get=lambda item: item.workspace,
-        ),
-        TextColumn(
-            id="creator", label=gettext_lazy("Creator"), priority=3, get=lambda item: item.creator
-        ),
+        TextColumn(id="alias", label=gettext_lazy("Alias"), priority=3),
+        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        TextColumn(id="creator", label=gettext_lazy("Creator"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

@@ -50,54 +50,18 @@ class NodeKind(ResourceKind):
     columns = (
         NameColumn(),
         StatusColumn(),
-        ListColumn(id="roles", label=gettext_lazy("Roles"), most=2, get=lambda item: item.roles),
-        TextColumn(
-            id="version", label=gettext_lazy("Version"), priority=2, get=lambda item: item.version
-        ),
-        IpColumn(
-            id="internal_ip",
-            label=gettext_lazy("Internal IP"),
-            priority=3,
-            get=lambda item: item.internal_ip,
-        ),
-        QuantityColumn(
-            id="cpu", label=gettext_lazy("CPU"), unit="cores", get=lambda item: item.cpu
-        ),
-        QuantityColumn(
-            id="memory", label=gettext_lazy("Memory"), unit="bytes", get=lambda item: item.memory
-        ),
-        QuantityColumn(
-            id="pods",
-            label=gettext_lazy("Pod slots"),
-            priority=3,
-            unit="pieces",
-            get=lambda item: item.pods,
-        ),
-        ListColumn(
-            id="taints", label=gettext_lazy("Taints"), priority=3, get=lambda item: item.taints
-        ),
-        IpColumn(
-            id="external_ip",
-            label=gettext_lazy("External IP"),
-            priority=4,
-            get=lambda item: item.external_ip,
-        ),
-        TextColumn(id="os", label=gettext_lazy("System"), priority=4, get=lambda item: item.os),
-        TextColumn(
-            id="architecture",
-            label=gettext_lazy("Architecture"),
-            priority=4,
-            get=lambda item: item.architecture,
-        ),
-        TextColumn(
-            id="kernel", label=gettext_lazy("Kernel"), priority=4, get=lambda item: item.kernel
-        ),
-        TextColumn(
-            id="runtime",
-            label=gettext_lazy("Container runtime"),
-            priority=4,
-            get=lambda item: item.runtime,
-        ),
+        ListColumn(id="roles", label=gettext_lazy("Roles"), most=2),
+        TextColumn(id="version", label=gettext_lazy("Version"), priority=2),
+        IpColumn(id="internal_ip", label=gettext_lazy("Internal IP"), priority=3),
+        QuantityColumn(id="cpu", label=gettext_lazy("CPU"), unit="cores"),
+        QuantityColumn(id="memory", label=gettext_lazy("Memory"), unit="bytes"),
+        QuantityColumn(id="pods", label=gettext_lazy("Pod slots"), priority=3, unit="pieces"),
+        ListColumn(id="taints", label=gettext_lazy("Taints"), priority=3),
+        IpColumn(id="external_ip", label=gettext_lazy("External IP"), priority=4),
+        TextColumn(id="os", label=gettext_lazy("System"), priority=4),
+        TextColumn(id="architecture", label=gettext_lazy("Architecture"), priority=4),
+        TextColumn(id="kernel", label=gettext_lazy("Kernel"), priority=4),
+        TextColumn(id="runtime", label=gettext_lazy("Container runtime"), priority=4),
         AgeColumn(priority=1),
     )
     measured = (

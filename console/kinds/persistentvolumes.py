@@ -65,31 +65,15 @@ class PersistentVolumeKind(ResourceKind):
     columns = (
         NameColumn(),
         StatusColumn(),
-        QuantityColumn(
-            id="capacity",
-            label=gettext_lazy("Capacity"),
-            priority=2,
-            get=lambda volume: volume.capacity,
-            unit="bytes",
-        ),
-        TextColumn(
-            id="access_modes",
-            label=gettext_lazy("Access modes"),
-            priority=3,
-            get=lambda volume: volume.access_modes,
-        ),
+        QuantityColumn(id="capacity", label=gettext_lazy("Capacity"), priority=2, unit="bytes"),
+        TextColumn(id="access_modes", label=gettext_lazy("Access modes"), priority=3),
         WordColumn(
-            id="reclaim_policy",
-            label=gettext_lazy("Reclaim policy"),
-            priority=2,
-            get=lambda volume: volume.reclaim_policy,
-            words=POLICIES,
+            id="reclaim_policy", label=gettext_lazy("Reclaim policy"), priority=2, words=POLICIES
         ),
         LinkColumn(
             id="claim",
             label=gettext_lazy("Claim"),
             priority=2,
-            get=lambda volume: volume.claim,
             to=claim_of,
             leads_to=("persistentvolumeclaims",),
         ),
@@ -97,28 +81,12 @@ class PersistentVolumeKind(ResourceKind):
             id="storage_class",
             label=gettext_lazy("Storage class"),
             priority=3,
-            get=lambda volume: volume.storage_class,
             to=class_of,
             leads_to=("storageclasses",),
         ),
-        TextColumn(
-            id="attributes_class",
-            label=gettext_lazy("Attributes class"),
-            priority=4,
-            get=lambda volume: volume.attributes_class,
-        ),
-        TextColumn(
-            id="driver",
-            label=gettext_lazy("Driver"),
-            priority=4,
-            get=lambda volume: volume.driver,
-        ),
-        TextColumn(
-            id="volume_mode",
-            label=gettext_lazy("Volume mode"),
-            priority=4,
-            get=lambda volume: volume.volume_mode,
-        ),
+        TextColumn(id="attributes_class", label=gettext_lazy("Attributes class"), priority=4),
+        TextColumn(id="driver", label=gettext_lazy("Driver"), priority=4),
+        TextColumn(id="volume_mode", label=gettext_lazy("Volume mode"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -58,18 +58,15 @@ class PodKind(ResourceKind):
             part=lambda pod: pod.ready,
             whole=lambda pod: pod.containers,
         ),
-        NumberColumn(
-            id="restarts", label=gettext_lazy("Restarts"), priority=2, get=lambda pod: pod.restarts
-        ),
+        NumberColumn(id="restarts", label=gettext_lazy("Restarts"), priority=2),
         LinkColumn(
             id="node",
             label=gettext_lazy("Node"),
             priority=3,
-            get=lambda pod: pod.node,
             to=lambda pod: target_of(f"Node/{pod.node}", ""),
             leads_to=("nodes",),
         ),
-        IpColumn(id="ip", label=gettext_lazy("IP"), priority=4, get=lambda pod: pod.ip),
+        IpColumn(id="ip", label=gettext_lazy("IP"), priority=4),
         AgeColumn(priority=1),
     )
     measured = (

@@ -38,25 +38,12 @@ class PriorityClassKind(ResourceKind):
     nouns = gettext_lazy("priority classes")
     columns = (
         NameColumn(),
-        NumberColumn(
-            id="value", label=gettext_lazy("Value"), priority=1, get=lambda found: found.value
-        ),
-        BoolColumn(
-            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
-        ),
+        NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),
+        BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
         WordColumn(
-            id="preemption",
-            label=gettext_lazy("Without room"),
-            priority=3,
-            get=lambda found: found.preemption,
-            words=PREEMPTION,
+            id="preemption", label=gettext_lazy("Without room"), priority=3, words=PREEMPTION
         ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=3,
-            get=lambda found: found.description,
-        ),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

@@ -39,15 +39,8 @@ class ReplicaSetKind(WorkloadKind):
         NamespaceColumn(),
         StatusColumn(),
         READY,
-        NumberColumn(
-            id="current", label=gettext_lazy("Current"), priority=3, get=lambda item: item.current
-        ),
-        NumberColumn(
-            id="revision",
-            label=gettext_lazy("Revision"),
-            priority=3,
-            get=lambda item: item.revision,
-        ),
+        NumberColumn(id="current", label=gettext_lazy("Current"), priority=3),
+        NumberColumn(id="revision", label=gettext_lazy("Revision"), priority=3),
         OwnerColumn(priority=3),
         *TEMPLATE,
         AgeColumn(priority=1),

@@ -54,26 +54,9 @@ class ResourceQuotaKind(ResourceKind):
             priority=2,
             get=lambda quota: quota.used if quota.fullest else None,
         ),
-        TextColumn(
-            id="fullest",
-            label=gettext_lazy("Fullest"),
-            priority=3,
-            get=lambda quota: quota.fullest,
-        ),
-        ListColumn(
-            id="requests",
-            label=gettext_lazy("Requests"),
-            priority=3,
-            get=lambda quota: quota.requests,
-            most=2,
-        ),
-        ListColumn(
-            id="limits",
-            label=gettext_lazy("Limits"),
-            priority=3,
-            get=lambda quota: quota.limits,
-            most=2,
-        ),
+        TextColumn(id="fullest", label=gettext_lazy("Fullest"), priority=3),
+        ListColumn(id="requests", label=gettext_lazy("Requests"), priority=3, most=2),
+        ListColumn(id="limits", label=gettext_lazy("Limits"), priority=3, most=2),
         AgeColumn(priority=1),
     )
     filters = (

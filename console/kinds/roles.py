@@ -29,21 +29,9 @@ class RoleKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
-        NumberColumn(
-            id="rules", label=gettext_lazy("Rules"), priority=2, get=lambda role: role.rules
-        ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=3,
-            get=lambda role: role.description,
-        ),
-        BoolColumn(
-            id="template",
-            label=gettext_lazy("Template"),
-            priority=4,
-            get=lambda role: role.template,
-        ),
+        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
+        BoolColumn(id="template", label=gettext_lazy("Template"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -31,25 +31,9 @@ class _RouteKind(ResourceKind):
         NameColumn(),
         NamespaceColumn(),
         StatusColumn(),
-        ListColumn(
-            id="hostnames",
-            label=gettext_lazy("Hosts"),
-            priority=2,
-            get=lambda route: route.hostnames,
-            most=2,
-        ),
-        ListColumn(
-            id="parents",
-            label=gettext_lazy("Gateways"),
-            priority=2,
-            get=lambda route: route.parents,
-        ),
-        ListColumn(
-            id="backends",
-            label=gettext_lazy("Services"),
-            priority=3,
-            get=lambda route: route.backends,
-        ),
+        ListColumn(id="hostnames", label=gettext_lazy("Hosts"), priority=2, most=2),
+        ListColumn(id="parents", label=gettext_lazy("Gateways"), priority=2),
+        ListColumn(id="backends", label=gettext_lazy("Services"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

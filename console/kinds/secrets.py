@@ -48,25 +48,9 @@ class SecretKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
-        WordColumn(
-            id="type",
-            label=gettext_lazy("Type"),
-            priority=2,
-            get=lambda secret: secret.type,
-            words=TYPES,
-        ),
-        NumberColumn(
-            id="keys",
-            label=pgettext_lazy("data", "Keys"),
-            priority=2,
-            get=lambda secret: secret.keys,
-        ),
-        BoolColumn(
-            id="immutable",
-            label=gettext_lazy("Immutable"),
-            priority=4,
-            get=lambda secret: secret.immutable,
-        ),
+        WordColumn(id="type", label=gettext_lazy("Type"), priority=2, words=TYPES),
+        NumberColumn(id="keys", label=pgettext_lazy("data", "Keys"), priority=2),
+        BoolColumn(id="immutable", label=gettext_lazy("Immutable"), priority=4),
         OwnerColumn(),
         AgeColumn(priority=1),
     )

@@ -34,27 +34,15 @@ class ServiceAccountKind(ResourceKind):
     columns = (
         NameColumn(),
         NamespaceColumn(),
-        TextColumn(
-            id="role", label=gettext_lazy("Role"), priority=3, get=lambda account: account.role
-        ),
+        TextColumn(id="role", label=gettext_lazy("Role"), priority=3),
         NumberColumn(
             id="secrets",
             label=gettext_lazy("Secrets"),
             priority=2,
             get=lambda account: len(account.secrets),
         ),
-        ListColumn(
-            id="pull_secrets",
-            label=gettext_lazy("Image pull secrets"),
-            priority=3,
-            get=lambda account: account.pull_secrets,
-        ),
-        BoolColumn(
-            id="automount",
-            label=gettext_lazy("Token in pods"),
-            priority=4,
-            get=lambda account: account.automount,
-        ),
+        ListColumn(id="pull_secrets", label=gettext_lazy("Image pull secrets"), priority=3),
+        BoolColumn(id="automount", label=gettext_lazy("Token in pods"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -47,28 +47,10 @@ class ServiceKind(ResourceKind):
         NameColumn(),
         NamespaceColumn(),
         StatusColumn(),
-        TextColumn(
-            id="type", label=gettext_lazy("Type"), priority=2, get=lambda service: service.type
-        ),
-        IpColumn(
-            id="cluster_ip",
-            label=gettext_lazy("Cluster IP"),
-            priority=3,
-            get=lambda service: service.cluster_ip,
-        ),
-        ListColumn(
-            id="external",
-            label=gettext_lazy("From outside"),
-            priority=2,
-            get=lambda service: service.external,
-        ),
-        ListColumn(
-            id="ports",
-            label=gettext_lazy("Ports"),
-            priority=2,
-            get=lambda service: service.ports,
-            most=2,
-        ),
+        TextColumn(id="type", label=gettext_lazy("Type"), priority=2),
+        IpColumn(id="cluster_ip", label=gettext_lazy("Cluster IP"), priority=3),
+        ListColumn(id="external", label=gettext_lazy("From outside"), priority=2),
+        ListColumn(id="ports", label=gettext_lazy("Ports"), priority=2, most=2),
         SelectorColumn(),
         AgeColumn(priority=1),
     )

@@ -41,9 +41,7 @@ class StatefulSetKind(WorkloadKind):
         StatusColumn(),
         READY,
         UPDATED,
-        TextColumn(
-            id="service", label=gettext_lazy("Service"), priority=3, get=lambda item: item.service
-        ),
+        TextColumn(id="service", label=gettext_lazy("Service"), priority=3),
         *TEMPLATE,
         OwnerColumn(),
         AgeColumn(priority=1),

@@ -36,21 +36,10 @@ class StorageClassKind(ResourceKind):
     nouns = gettext_lazy("storage classes")
     columns = (
         NameColumn(),
-        BoolColumn(
-            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
-        ),
-        TextColumn(
-            id="provisioner",
-            label=gettext_lazy("Provisioner"),
-            priority=2,
-            get=lambda found: found.provisioner,
-        ),
+        BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
+        TextColumn(id="provisioner", label=gettext_lazy("Provisioner"), priority=2),
         WordColumn(
-            id="reclaim_policy",
-            label=gettext_lazy("Reclaim policy"),
-            priority=3,
-            get=lambda found: found.reclaim_policy,
-            words=POLICIES,
+            id="reclaim_policy", label=gettext_lazy("Reclaim policy"), priority=3, words=POLICIES
         ),
         WordColumn(
             id="binding",
@@ -59,12 +48,7 @@ class StorageClassKind(ResourceKind):
             get=lambda found: found.binding_mode,
             words=BINDING,
         ),
-        BoolColumn(
-            id="expandable",
-            label=gettext_lazy("Can grow"),
-            priority=3,
-            get=lambda found: found.expandable,
-        ),
+        BoolColumn(id="expandable", label=gettext_lazy("Can grow"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

@@ -87,17 +87,9 @@ class UserKind(ResourceKind):
     }
     columns = (
         NameColumn(),
-        TextColumn(
-            id="email", label=gettext_lazy("Email"), priority=2, get=lambda user: user.email
-        ),
+        TextColumn(id="email", label=gettext_lazy("Email"), priority=2),
         StatusColumn(status=status_of),
-        ListColumn(
-            id="groups",
-            label=gettext_lazy("Departments"),
-            priority=3,
-            get=lambda user: user.groups,
-            most=2,
-        ),
+        ListColumn(id="groups", label=gettext_lazy("Departments"), priority=3, most=2),
         BoolColumn(
             id="password",
             label=gettext_lazy("Has a password"),

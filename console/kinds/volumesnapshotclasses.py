@@ -20,17 +20,12 @@ class VolumeSnapshotClassKind(ResourceKind):
     nouns = gettext_lazy("volume snapshot classes")
     columns = (
         NameColumn(),
-        BoolColumn(
-            id="default", label=gettext_lazy("Default"), priority=2, get=lambda found: found.default
-        ),
-        TextColumn(
-            id="driver", label=gettext_lazy("Driver"), priority=2, get=lambda found: found.driver
-        ),
+        BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),
+        TextColumn(id="driver", label=gettext_lazy("Driver"), priority=2),
         WordColumn(
             id="deletion_policy",
             label=gettext_lazy("Deletion policy"),
             priority=2,
-            get=lambda found: found.deletion_policy,
             words={
                 "Retain": pgettext_lazy("reclaim policy", "Retain"),
                 "Delete": pgettext_lazy("reclaim policy", "Delete"),

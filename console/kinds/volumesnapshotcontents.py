@@ -59,18 +59,9 @@ class VolumeSnapshotContentKind(ResourceKind):
             unit="bytes",
         ),
         WordColumn(
-            id="deletion_policy",
-            label=gettext_lazy("Deletion policy"),
-            priority=3,
-            get=lambda content: content.deletion_policy,
-            words=POLICIES,
+            id="deletion_policy", label=gettext_lazy("Deletion policy"), priority=3, words=POLICIES
         ),
-        TextColumn(
-            id="driver",
-            label=gettext_lazy("Driver"),
-            priority=3,
-            get=lambda content: content.driver,
-        ),
+        TextColumn(id="driver", label=gettext_lazy("Driver"), priority=3),
         TextColumn(
             id="class",
             label=gettext_lazy("Class"),
@@ -81,7 +72,6 @@ class VolumeSnapshotContentKind(ResourceKind):
             id="snapshot",
             label=gettext_lazy("Volume snapshot"),
             priority=2,
-            get=lambda content: content.snapshot,
             to=snapshot_of,
             leads_to=("volumesnapshots.snapshot.storage.k8s.io",),
         ),

@@ -25,31 +25,15 @@ class _WebhookConfigurationKind(ResourceKind):
     projection = WebhookConfiguration
     columns = (
         NameColumn(),
-        NumberColumn(
-            id="webhooks",
-            label=gettext_lazy("Webhooks"),
-            priority=2,
-            get=lambda found: found.webhooks,
-        ),
+        NumberColumn(id="webhooks", label=gettext_lazy("Webhooks"), priority=2),
         NumberColumn(
             id="refusing",
             label=gettext_lazy("Refuse without an answer"),
             priority=2,
             get=lambda found: found.failing_closed,
         ),
-        ListColumn(
-            id="targets",
-            label=gettext_lazy("Asked"),
-            priority=2,
-            get=lambda found: found.targets,
-        ),
-        ListColumn(
-            id="resources",
-            label=gettext_lazy("About"),
-            priority=3,
-            get=lambda found: found.resources,
-            most=2,
-        ),
+        ListColumn(id="targets", label=gettext_lazy("Asked"), priority=2),
+        ListColumn(id="resources", label=gettext_lazy("About"), priority=3, most=2),
         AgeColumn(priority=1),
     )
     filters = (

@@ -18,15 +18,8 @@ class WorkspaceRoleBindingKind(BindingKind):
     nouns = gettext_lazy("workspace role bindings")
     columns = (
         NameColumn(),
-        TextColumn(
-            id="role", label=gettext_lazy("Role"), priority=1, get=lambda binding: binding.role
-        ),
-        TextColumn(
-            id="workspace",
-            label=gettext_lazy("Workspace"),
-            priority=2,
-            get=lambda binding: binding.workspace,
-        ),
+        TextColumn(id="role", label=gettext_lazy("Role"), priority=1),
+        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
         *SUBJECTS,
         AgeColumn(priority=1),
     )

@@ -21,27 +21,10 @@ class WorkspaceRoleKind(ResourceKind):
     nouns = gettext_lazy("workspace roles")
     columns = (
         NameColumn(),
-        TextColumn(
-            id="workspace",
-            label=gettext_lazy("Workspace"),
-            priority=2,
-            get=lambda role: role.workspace,
-        ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=2,
-            get=lambda role: role.description,
-        ),
-        NumberColumn(
-            id="rules", label=gettext_lazy("Rules"), priority=3, get=lambda role: role.rules
-        ),
-        BoolColumn(
-            id="template",
-            label=gettext_lazy("Template"),
-            priority=3,
-            get=lambda role: role.template,
-        ),
+        TextColumn(id="workspace", label=gettext_lazy("Workspace"), priority=2),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=2),
+        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=3),
+        BoolColumn(id="template", label=gettext_lazy("Template"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

@@ -25,25 +25,11 @@ class WorkspaceKind(ResourceKind):
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
         NameColumn(),
-        TextColumn(
-            id="alias", label=gettext_lazy("Alias"), priority=2, get=lambda found: found.alias
-        ),
+        TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
         StatusColumn(),
-        TextColumn(
-            id="manager", label=gettext_lazy("Manager"), priority=2, get=lambda found: found.manager
-        ),
-        BoolColumn(
-            id="isolated",
-            label=gettext_lazy("Network isolated"),
-            priority=3,
-            get=lambda found: found.isolated,
-        ),
-        TextColumn(
-            id="description",
-            label=gettext_lazy("Description"),
-            priority=3,
-            get=lambda found: found.description,
-        ),
+        TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
+        BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
+        TextColumn(id="description", label=gettext_lazy("Description"), priority=3),
         AgeColumn(priority=1),
     )
     filters = (

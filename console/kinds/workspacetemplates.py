@@ -29,13 +29,9 @@ class WorkspaceTemplateKind(ResourceKind):
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
         NameColumn(),
-        TextColumn(
-            id="alias", label=gettext_lazy("Alias"), priority=2, get=lambda found: found.alias
-        ),
+        TextColumn(id="alias", label=gettext_lazy("Alias"), priority=2),
         StatusColumn(),
-        TextColumn(
-            id="manager", label=gettext_lazy("Manager"), priority=2, get=lambda found: found.manager
-        ),
+        TextColumn(id="manager", label=gettext_lazy("Manager"), priority=2),
         ListColumn(
             id="clusters",
             label=gettext_lazy("Clusters"),
@@ -43,15 +39,8 @@ class WorkspaceTemplateKind(ResourceKind):
             get=lambda found: found.clusters or (("*",) if found.everywhere else ()),
             most=3,
         ),
-        BoolColumn(
-            id="isolated",
-            label=gettext_lazy("Network isolated"),
-            priority=3,
-            get=lambda found: found.isolated,
-        ),
-        TextColumn(
-            id="creator", label=gettext_lazy("Creator"), priority=4, get=lambda found: found.creator
-        ),
+        BoolColumn(id="isolated", label=gettext_lazy("Network isolated"), priority=3),
+        TextColumn(id="creator", label=gettext_lazy("Creator"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (

@@ -16,26 +16,9 @@ from console.ui.text import visible
 
 #: Who has the role.
 SUBJECTS = (
-    ListColumn(
-        id="users",
-        label=gettext_lazy("Users"),
-        priority=2,
-        get=lambda binding: binding.users,
-        most=2,
-    ),
-    ListColumn(
-        id="groups",
-        label=gettext_lazy("Groups"),
-        priority=2,
-        get=lambda binding: binding.groups,
-        most=2,
-    ),
-    ListColumn(
-        id="service_accounts",
-        label=gettext_lazy("Service accounts"),
-        priority=3,
-        get=lambda binding: binding.service_accounts,
-    ),
+    ListColumn(id="users", label=gettext_lazy("Users"), priority=2, most=2),
+    ListColumn(id="groups", label=gettext_lazy("Groups"), priority=2, most=2),
+    ListColumn(id="service_accounts", label=gettext_lazy("Service accounts"), priority=3),
 )
 SEARCH = SearchFilter(
     covers=gettext_lazy("Name, label, role or subject"),

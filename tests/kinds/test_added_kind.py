@@ -77,7 +77,7 @@ class SailKind(ResourceKind):
         NameColumn(),
         NamespaceColumn(),
         StatusColumn(),
-        NumberColumn(id="area", label="Area", get=lambda item: item.area),
+        NumberColumn(id="area", label="Area"),
         AgeColumn(),
     )
     filters = (SearchFilter(), NamespaceFilter(), LabelFilter(), StatusFilter())

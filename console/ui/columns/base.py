@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from django.utils.functional import Promise
@@ -14,12 +15,20 @@ Plain = str | int | None
 SortKey = Callable[[Entry[Any]], Any]
 
 
+def by_id(projection: Any) -> Any:
+    """Stands for the attribute of the column's `id`."""
+    raise NotImplementedError
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column(ABC):
     """`id`: name in URLs and exports. `priority`: 1 is always shown, 4 goes first when it is narrow.
 
     `sortable` columns have a `sort_key` whose values compare with each other; ties are by name. What
     has no value comes last when the order is ascending.
+
+    `get`, which most have, gives what is shown of an object's projection: unless given, its attribute of
+    the column's `id`.
     """
 
     id: str
@@ -28,6 +37,10 @@ class Column(ABC):
     align: Align = "start"
     sortable: bool = True
     template: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if getattr(self, "get", None) is by_id:
+            object.__setattr__(self, "get", attrgetter(self.id))
 
     @abstractmethod
     def value(self, entry: Entry[Any]) -> object:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.columns.base import Column
+from console.ui.columns.base import Column, by_id
 from console.ui.links import detail_url, list_url
 from console.ui.text import visible
 
@@ -64,7 +64,7 @@ class LinkColumn(Column):
     the segments of all kinds that it may be of; where it is of any, `ANYWHERE`. `linked`: where it leads
     in one row, once that is known (`console.ui.linked`)."""
 
-    get: Callable[[Any], str]
+    get: Callable[[Any], str] = by_id
     to: Callable[[Any], Target | None]
     leads_to: tuple[str, ...]
     linked: Linked = Linked()
@@ -114,5 +114,4 @@ class OwnerColumn(LinkColumn):
     label: str | Promise = _("Managed by")
     priority: int = 4
     leads_to: tuple[str, ...] = tuple(SEGMENTS.values())
-    get: Callable[[Any], str] = lambda item: item.owner
     to: Callable[[Any], Target | None] = lambda item: target_of(item.owner, item.namespace)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text, number_text
-from console.ui.columns.base import Align, Column
+from console.ui.columns.base import Align, Column, by_id
 from console.ui.text import visible
 
 
@@ -16,7 +16,7 @@ from console.ui.text import visible
 class NumberColumn(Column):
     """A count; None is one that nobody knows, shown as a question mark and sorted last."""
 
-    get: Callable[[Any], int | None]
+    get: Callable[[Any], int | None] = by_id
     align: Align = "end"
     template: ClassVar[str] = "ui/cells/number.html"
 
@@ -72,7 +72,7 @@ class QuantityColumn(Column):
     quantity is shown as it is and sorted last.
     """
 
-    get: Callable[[Any], str]
+    get: Callable[[Any], str] = by_id
     unit: Unit
     align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
@@ -94,7 +94,7 @@ class QuantityColumn(Column):
 class PercentColumn(Column):
     """A whole percentage, None for one that does not apply. Exported as a number."""
 
-    get: Callable[[Any], int | None]
+    get: Callable[[Any], int | None] = by_id
     align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
 

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
 from console.kube.store import Entry
-from console.ui.columns.base import Column
+from console.ui.columns.base import Column, by_id
 from console.ui.text import visible
 
 YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
@@ -18,7 +18,7 @@ YES, NO = pgettext_lazy("answer", "Yes"), pgettext_lazy("answer", "No")
 class TextColumn(Column):
     """Any short text. `get` gives it; `order`, where it is set, gives what to sort by instead."""
 
-    get: Callable[[Any], str]
+    get: Callable[[Any], str] = by_id
     order: Callable[[Any], Any] | None = None
     template: ClassVar[str] = "ui/cells/text.html"
 
@@ -42,7 +42,7 @@ class WordColumn(Column):
     `get` gives the word ("ClusterIP", "Delete"), which is what is sorted by and exported.
     """
 
-    get: Callable[[Any], str]
+    get: Callable[[Any], str] = by_id
     words: dict[str, str | Promise]
     template: ClassVar[str] = "ui/cells/text.html"
 
@@ -62,7 +62,7 @@ class WordColumn(Column):
 class BoolColumn(Column):
     """Yes or no; a dash for None. Exported as `true` and `false`, sorted no before yes."""
 
-    get: Callable[[Any], bool | None]
+    get: Callable[[Any], bool | None] = by_id
     template: ClassVar[str] = "ui/cells/text.html"
 
     def value(self, entry: Entry[Any]) -> str | Promise:
@@ -96,7 +96,7 @@ class ListColumn(Column):
     Exported whole, with commas between. Sorted as texts, one after the other; nothing is last.
     """
 
-    get: Callable[[Any], Sequence[str]]
+    get: Callable[[Any], Sequence[str]] = by_id
     most: int = 1
     template: ClassVar[str] = "ui/cells/list.html"
 

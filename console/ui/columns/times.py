@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.store import Entry
 from console.ui.amounts import seconds_text
-from console.ui.columns.base import Align, Column
+from console.ui.columns.base import Align, Column, by_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class DurationColumn(Column):
     Exported as seconds. Beside it an `AgeColumn` can say since when something runs.
     """
 
-    get: Callable[[Any], int | None]
+    get: Callable[[Any], int | None] = by_id
     align: Align = "end"
     template: ClassVar[str] = "ui/cells/text.html"
 

@@ -1,8 +1,6 @@
 """What is the same of everything that makes pods, as `kubectl get -o wide` shows it."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +15,6 @@ class ContainersColumn(ListColumn):
     id: str = "containers"
     label: str | Promise = _("Containers")
     priority: int = 4
-    get: Callable[[Any], Sequence[str]] = lambda item: item.containers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +24,6 @@ class ImagesColumn(ListColumn):
     id: str = "images"
     label: str | Promise = _("Images")
     priority: int = 3
-    get: Callable[[Any], Sequence[str]] = lambda item: item.images
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,4 +33,3 @@ class SelectorColumn(TextColumn):
     id: str = "selector"
     label: str | Promise = _("Selector")
     priority: int = 4
-    get: Callable[[Any], str] = lambda item: item.selector

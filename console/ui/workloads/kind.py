@@ -34,12 +34,8 @@ READY = RatioColumn(
     part=lambda item: item.ready,
     whole=lambda item: item.desired,
 )
-UPDATED = NumberColumn(
-    id="updated", label=gettext_lazy("Up to date"), priority=3, get=lambda item: item.updated
-)
-AVAILABLE = NumberColumn(
-    id="available", label=gettext_lazy("Available"), priority=3, get=lambda item: item.available
-)
+UPDATED = NumberColumn(id="updated", label=gettext_lazy("Up to date"), priority=3)
+AVAILABLE = NumberColumn(id="available", label=gettext_lazy("Available"), priority=3)
 #: Of the template of its pods.
 TEMPLATE = (ImagesColumn(), ContainersColumn(), SelectorColumn())
 
