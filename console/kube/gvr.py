@@ -138,8 +138,6 @@ GATEWAYS = GVR("gateway.networking.k8s.io", "v1", "gateways")
 HTTP_ROUTES = GVR("gateway.networking.k8s.io", "v1", "httproutes")
 GRPC_ROUTES = GVR("gateway.networking.k8s.io", "v1", "grpcroutes")
 
-REFERENCE_GRANTS = GVR("gateway.networking.k8s.io", "v1beta1", "referencegrants")
-
 STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
 
 VOLUME_SNAPSHOTS = GVR("snapshot.storage.k8s.io", "v1", "volumesnapshots")
@@ -174,7 +172,6 @@ GLOBAL_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "globalroles")
 GLOBAL_ROLE_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "globalrolebindings")
 WORKSPACE_ROLES = GVR("iam.kubesphere.io", "v1alpha2", "workspaceroles")
 WORKSPACE_ROLE_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "workspacerolebindings")
-ROLE_BASES = GVR("iam.kubesphere.io", "v1alpha2", "rolebases")
 GROUPS = GVR("iam.kubesphere.io", "v1alpha2", "groups")
 GROUP_BINDINGS = GVR("iam.kubesphere.io", "v1alpha2", "groupbindings")
 LOGIN_RECORDS = GVR("iam.kubesphere.io", "v1alpha2", "loginrecords")

@@ -86,10 +86,6 @@ class Row:
     ticks: bool = False
     drawings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def object_key(self) -> Key:
-        return Key(self.namespace, self.name)
-
 
 def make_row(
     kind: ResourceKind,
