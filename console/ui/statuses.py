@@ -5,10 +5,12 @@ https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 
 from typing import Any
 
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import NON_FIELD_ERRORS, SuspiciousOperation
 from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext as _
 
 from console.ui.export import FORMATS
+from console.ui.forms import ConsoleForm
 
 #: Formats of pages that are data: of lists, and of single objects.
 _DATA = {*FORMATS, "yaml"}
@@ -50,6 +52,14 @@ def status_response(
     code: int, message: str, *, causes: tuple[tuple[str, str], ...] = ()
 ) -> JsonResponse:
     return JsonResponse(status_object(code, message, causes=causes), status=code)
+
+
+def form_status(form: ConsoleForm | None, code: int, text: str = "") -> JsonResponse:
+    """Of what was filled in and cannot be done. `text`: where the form itself does not say why."""
+    errors = form.errors if form is not None else {}
+    causes = tuple((field, str(one)) for field, texts in errors.items() for one in texts)
+    said = text or " ".join(one for field, one in causes if field == NON_FIELD_ERRORS)
+    return status_response(code, said or _("Some fields are wrong."), causes=causes)
 
 
 def success_response(message: str) -> JsonResponse:

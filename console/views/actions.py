@@ -33,7 +33,7 @@ from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
-from console.ui.statuses import status_response, wants_status
+from console.ui.statuses import form_status, wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.views import problems
@@ -266,8 +266,7 @@ def _confirm(
 ) -> HttpResponse:
     action, kind, key = asked.action, asked.kind, asked.key
     if wants_status(asked.request):
-        causes = () if form is None else _causes(form)
-        return status_response(status, error or _("Some fields are wrong."), causes=causes)
+        return form_status(form, status, error)
     if not action.asks:
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
@@ -297,10 +296,6 @@ def _confirm(
 def _data(form: ConsoleForm | None) -> Mapping[str, Any]:
     """What the form has that is right: at first what it begins with."""
     return {**form.initial, **getattr(form, "cleaned_data", {})} if form is not None else {}
-
-
-def _causes(form: ConsoleForm) -> tuple[tuple[str, str], ...]:
-    return tuple((name, str(text)) for name, texts in form.errors.items() for text in texts)
 
 
 def _gone(asked: Asked) -> HttpResponse:

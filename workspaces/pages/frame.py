@@ -39,6 +39,7 @@ from console.ui.drawing import draw
 from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
+from console.ui.statuses import form_status, wants_status
 from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
@@ -202,6 +203,8 @@ async def form_page(
     """`version`: the latest of what is changed, which comes back with the form. `about`: what to know
     before. Where somebody else was first, what was typed stays, and saving again is meant to replace
     what they saved."""
+    if form.errors and wants_status(opened.request):
+        return form_status(form, form.status)
     if version and form.is_bound:
         if form.status == 409 and not danger:
             form.tell_apart()

@@ -1,7 +1,6 @@
 """The default requests and limits of a project's containers."""
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import LIMIT_RANGES
@@ -9,7 +8,7 @@ from console.ui.decisions import Denied
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.pages.forms import LimitsForm
 from workspaces.pages.frame import done, form_page, open_workspace
 from workspaces.pages.projects import open_project
@@ -28,8 +27,8 @@ async def limits(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, set_defaults(opened.doer, name, form.amounts, seen)):
-            messages.success(request, _("Saved the default limits."))
-            return HttpResponseRedirect(opened.url("workspace_project", name))
+            text = _("Saved the default limits.")
+            return finished(request, text, opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -18,7 +17,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
 from console.ui.text import visible
 from console.views.guard import access_of
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.pages.forms import NewWorkspaceForm
 from workspaces.pages.frame import done, follow
 from workspaces.quotas import Use, projects_of, workspace_use
@@ -92,8 +91,8 @@ async def new(request: ConsoleRequest) -> HttpResponse:
             doer, manager=given["manager"], alias=given["alias"], description=given["description"]
         )
         if await done(form, making):
-            messages.success(request, _("Created workspace %(name)s.") % {"name": given["name"]})
-            return HttpResponseRedirect(reverse("workspace_list"))
+            text = _("Created workspace %(name)s.") % {"name": given["name"]}
+            return finished(request, text, reverse("workspace_list"))
     context = {
         "form": form,
         "title": _("Create workspace"),

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -22,7 +21,7 @@ from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.names import SHARE
 from workspaces.pages.forms import QuotaForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
@@ -215,8 +214,7 @@ async def quota(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, settings.set_quota(opened.doer, form.amounts, seen)):
-            messages.success(request, _("Saved the quota."))
-            return HttpResponseRedirect(opened.url("workspace_quota"))
+            return finished(request, _("Saved the quota."), opened.url("workspace_quota"))
     return await form_page(
         opened,
         "workspace_quota",

@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import GROUP_BINDINGS, GROUPS
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.text import visible
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.pages.forms import (
     DepartmentForm,
     MemberForm,
@@ -66,8 +65,8 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
         if await done(form, people.invite(opened.doer, user, role)):
-            messages.success(request, _("Invited %(name)s.") % {"name": user})
-            return HttpResponseRedirect(opened.url("workspace_members"))
+            text = _("Invited %(name)s.") % {"name": user}
+            return finished(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
@@ -89,8 +88,8 @@ async def member(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     if form.is_valid():
         role, seen = form.cleaned_data["role"], request.POST.get("version", "")
         if await done(form, people.change_role(opened.doer, user, role, seen)):
-            messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
-            return HttpResponseRedirect(opened.url("workspace_members"))
+            text = _("Changed the role of %(name)s.") % {"name": user}
+            return finished(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
@@ -109,8 +108,8 @@ async def remove(request: ConsoleRequest, workspace: str, user: str) -> HttpResp
     _member(opened, user)
     form = WorkspaceForm(posted(request))
     if form.is_valid() and await done(form, people.remove(opened.doer, user)):
-        messages.success(request, _("Removed %(name)s from the workspace.") % {"name": user})
-        return HttpResponseRedirect(opened.url("workspace_members"))
+        text = _("Removed %(name)s from the workspace.") % {"name": user}
+        return finished(request, text, opened.url("workspace_members"))
     return await form_page(
         opened,
         "workspace_members",
@@ -162,8 +161,7 @@ async def departments(request: ConsoleRequest, workspace: str) -> HttpResponse:
         title, parent = form.cleaned_data["title"], form.cleaned_data["parent"]
         if await done(form, groups.create(opened.doer, title, parent)):
             text = _("Created department %(name)s.") % {"name": title}
-            messages.success(request, text)
-            return HttpResponseRedirect(opened.url("workspace_departments"))
+            return finished(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
@@ -192,8 +190,8 @@ async def department(request: ConsoleRequest, workspace: str, group: str) -> Htt
     form = DepartmentForm(posted(request), choices=choices, initial={"role": found.role})
     version = request.POST.get("version", "")
     if form.is_valid() and await done(form, _change(opened, found, form, version)):
-        messages.success(request, _("Saved department %(name)s.") % {"name": found.title})
-        return HttpResponseRedirect(opened.url("workspace_departments"))
+        text = _("Saved department %(name)s.") % {"name": found.title}
+        return finished(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",
@@ -215,8 +213,8 @@ async def delete_department(request: ConsoleRequest, workspace: str, group: str)
         raise Http404
     form = WorkspaceForm(posted(request))
     if form.is_valid() and await done(form, groups.delete(opened.doer, group)):
-        messages.success(request, _("Deleted department %(name)s.") % {"name": found.title})
-        return HttpResponseRedirect(opened.url("workspace_departments"))
+        text = _("Deleted department %(name)s.") % {"name": found.title}
+        return finished(request, text, opened.url("workspace_departments"))
     return await form_page(
         opened,
         "workspace_departments",

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -24,7 +23,7 @@ from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.links import action_url
 from console.ui.text import visible
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
 from workspaces.pages.forms import MemberForm, NewProjectForm, QuotaForm
@@ -49,8 +48,8 @@ async def new(request: ConsoleRequest, workspace: str) -> HttpResponse:
             hard=form.amounts,
         )
         if await done(form, making):
-            messages.success(request, _("Created project %(name)s.") % {"name": given["name"]})
-            return HttpResponseRedirect(opened.url("workspace_projects"))
+            text = _("Created project %(name)s.") % {"name": given["name"]}
+            return finished(request, text, opened.url("workspace_projects"))
     return await form_page(
         opened,
         "workspace_projects",
@@ -109,8 +108,7 @@ async def quota(request: ConsoleRequest, workspace: str, namespace: str) -> Http
     if form.is_valid():
         seen = request.POST.get("version", "")
         if await done(form, projects.set_quota(opened.doer, name, form.amounts, seen)):
-            messages.success(request, _("Saved the quota."))
-            return HttpResponseRedirect(opened.url("workspace_project", name))
+            return finished(request, _("Saved the quota."), opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",
@@ -136,8 +134,8 @@ async def member(request: ConsoleRequest, workspace: str, namespace: str) -> Htt
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
         if await done(form, project_members.set_role(opened.doer, name, user, role)):
-            messages.success(request, _("Changed the role of %(name)s.") % {"name": user})
-            return HttpResponseRedirect(opened.url("workspace_project", name))
+            text = _("Changed the role of %(name)s.") % {"name": user}
+            return finished(request, text, opened.url("workspace_project", name))
     return await form_page(
         opened,
         "workspace_projects",

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import WORKSPACE_TEMPLATES, Key
@@ -14,7 +13,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.ui.links import action_url
 from console.ui.text import visible
-from console.views.page import page
+from console.views.page import finished, page
 from workspaces.pages.forms import SettingsForm
 from workspaces.pages.frame import Seen, done, form_page, live, open_workspace, show
 from workspaces.rights import ITSELF
@@ -59,8 +58,7 @@ async def edit(request: ConsoleRequest, workspace: str) -> HttpResponse:
     if form.is_valid():
         version = request.POST.get("version", "")
         if await done(form, settings.edit(opened.doer, version, **form.cleaned_data)):
-            messages.success(request, _("Saved the settings."))
-            return HttpResponseRedirect(here)
+            return finished(request, _("Saved the settings."), here)
     return await form_page(
         opened,
         "workspace_settings",
