@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "console",
     "console.audit",
+    "console.drafts",
     "console.history",
     "console.saved",
     "rbac",

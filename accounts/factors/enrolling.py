@@ -19,12 +19,12 @@ from accounts.oauth.options import options
 from accounts.protection import attempts, signins
 from accounts.protection.endings import tell_replicas
 from accounts.protection.origins import origin_of
-from accounts.sealing import NotOurs, seal, unseal
 from accounts.time import now
 from console.audit.trail import Action, record, request_action
 from console.kube.current import get_runtime
 from console.kube.gvr import USERS
 from console.kube.projections import User
+from console.sealing import NotOurs, seal, unseal
 from console.ui.forms import CodeField, ConsoleForm
 
 #: In the session.

@@ -8,7 +8,7 @@ class SecondFactor(models.Model):
 
     user = models.CharField(max_length=253, primary_key=True)
     uid = models.CharField(max_length=64)
-    #: Encrypted, see `accounts.sealing`.
+    #: Encrypted, see `console.sealing`.
     secret = models.TextField()
     created = models.DateTimeField()
     #: The step of the last code that was used: neither it nor one before it counts again.

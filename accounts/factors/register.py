@@ -13,7 +13,7 @@ from django.db import transaction
 from accounts.factors import totp
 from accounts.factors.models import RecoveryCode, SecondFactor
 from accounts.oauth.issuing import digest
-from accounts.sealing import NotOurs, seal, unseal
+from console.sealing import NotOurs, seal, unseal
 
 #: How many recovery codes there are, and of how many random bytes each: from 112 bits on, a plain hash
 #: keeps a secret (ASVS 5, 6.5.2).

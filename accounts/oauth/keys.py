@@ -21,7 +21,7 @@ from joserfc.jwk import ECKey, RSAKey
 
 from accounts.oauth.models import SigningKey
 from accounts.oauth.options import options
-from accounts.sealing import seal, unseal
+from console.sealing import seal, unseal
 
 log = logging.getLogger(__name__)
 

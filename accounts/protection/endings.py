@@ -15,6 +15,7 @@ from accounts.factors import register as factors
 from accounts.named import register as named
 from accounts.oauth import register
 from accounts.protection import signins
+from console.drafts.keeping import forget_all
 from console.kube.client import ObjectClient
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
@@ -71,4 +72,5 @@ class Endings:
         if entry is not None and entry.projection.deleted is not None:
             # On its word alone: a cache that has lost a user must not weaken one who is there.
             await sync_to_async(factors.turn_off)(request.name)
+            await sync_to_async(forget_all)(request.name)
         return Result()

@@ -35,6 +35,12 @@ def bulk_url(action: str, cluster: str, segment: str) -> str:
     return reverse("bulk", args=(cluster, segment, action))
 
 
+def draft_url(cluster: str, segment: str, key: Key) -> str:
+    """Where what is typed on that page is kept."""
+    place = (cluster, key.namespace) if key.namespace else (cluster,)
+    return reverse("draft", args=(*place, segment, key.name))
+
+
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
     """The schema of a kind, for instance `Deployment`."""
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))

@@ -2,21 +2,26 @@
 
 The form has all that it needs, so that it works in two tabs, without scripts and after a new login: the
 text, and the `base` that it was made of. What is written is what differs between the two, put on top of
-what the object is by now. What the reader confirmed comes back as a digest.
+what the object is by now. What the reader confirmed comes back as a digest. Whatever is sent is kept as a
+draft first, so that nothing typed is lost by what goes wrong then.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable, record, request_action
+from console.drafts import keeping as drafts
 from console.history.keeping import Change
 from console.kube.apply import Manifest, Owned, Trial, carry_out, owners, shape_of, try_out
 from console.kube.client import UserClient
@@ -43,14 +48,14 @@ from console.ui.editing import (
 )
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, edit_url, openapi_url
+from console.ui.links import detail_url, draft_url, edit_url, openapi_url
 from console.ui.masking import MASK
 from console.ui.rows import short_hash
 from console.ui.statuses import status_response, success_response, wants_status
 from console.ui.text import visible
 from console.ui.yamltext import plain_yaml, yaml_text
 from console.views import problems
-from console.views.actions import MAX_UID, check_may, find_action
+from console.views.actions import MAX_UID, InDoubt, check_may, find_action
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.history import find_change, remember
@@ -60,20 +65,24 @@ from console.views.page import page
 #: How often what was confirmed is tried anew because the object changed where nobody looks, as in its
 #: status.
 TRIES = 4
+STEPS = frozenset({"review", "save", "edit"})
 #: Fields of others that are named, and characters of a value that is shown.
 MOST_OWNERS, LONGEST_VALUE = 20, 500
 MINE, THEIRS = "mine", "theirs"
+_VERSION = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address names, whether or not there is one."""
+    """What the address names, whether or not there is one. `other`: the reader's draft, if it is not what
+    this request is about."""
 
     request: ConsoleRequest
     kind: ResourceKind
     action: Action
     key: Key
     access: Access
+    other: drafts.Kept | None = None
 
     @property
     def client(self) -> UserClient:
@@ -82,6 +91,12 @@ class Asked:
     @property
     def url(self) -> str:
         return edit_url(self.access.cluster.name, self.kind.segment, self.key)
+
+    @property
+    def draft(self) -> drafts.Place:
+        return drafts.Place(
+            self.request.account or "", self.access.cluster.name, self.kind.segment, *self.key
+        )
 
     @property
     def words(self) -> dict[str, object]:
@@ -97,12 +112,13 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Sent:
     """`text`: what was typed. `base`: what it was when it was opened. `seen`: the digest of what was
-    confirmed."""
+    confirmed. `version`: of the draft that the page knows, 0 for none."""
 
     text: str
     base: str
     uid: str
     seen: str = ""
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +167,10 @@ async def edit_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponse:
     """GET shows the text. POST (`text`, `base`, `uid`) does a `step`: `review` shows what would come of
-    it, `save` does that if it was shown (`seen`), `edit` shows the text again. Where the object was
-    changed as well, `conflict-…` has which side counts."""
-    kind, action = find_action(cluster, namespace, resource, "edit")
-    access, key = access_of(request), Key(namespace, name)
-    check_may(kind, action, access, key)
-    asked = Asked(request, kind, action, key, access)
+    it, `save` does that if it was shown (`seen`), `edit` shows the text again, `discard` throws away the
+    draft, which `?draft=continue` shows. Where the object was changed as well, `conflict-…` has which
+    side counts."""
+    asked = _asked(request, cluster, namespace, resource, name)
     try:
         response = await (_post(asked) if request.method == "POST" else _open(asked))
     except RecursionError:
@@ -165,25 +179,62 @@ async def edit_page(
     return response
 
 
-async def _open(asked: Asked) -> HttpResponse:
+@page("POST")
+async def draft_page(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> HttpResponse:
+    """POST (`text`, `base`, `uid`, `version`) keeps what is typed, and says which version it is now."""
+    asked = _asked(request, cluster, namespace, resource, name)
+    sent = _sent(request)
+    if sent is None or not _fits(sent):
+        return status_response(400, _incomplete())
     try:
+        kept = await _keep(asked, sent)
+    except drafts.Newer:
+        return status_response(409, _newer())
+    return HttpResponse(status=204, headers={"X-Draft-Version": str(kept.version)})
+
+
+def _asked(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> Asked:
+    """Raises `Denied`. Rights that nobody can confirm now are no reason to lose a text."""
+    kind, action = find_action(cluster, namespace, resource, "edit")
+    asked = Asked(request, kind, action, Key(namespace, name), access_of(request))
+    with suppress(InDoubt):
+        check_may(kind, action, asked.access, asked.key)
+    return asked
+
+
+async def _open(asked: Asked) -> HttpResponse:
+    kept = await sync_to_async(drafts.find)(asked.draft)
+    typed = _of_draft(kept) if kept is not None else None
+    try:
+        check_may(asked.kind, asked.action, asked.access, asked.key)
         live = await asked.live()
-    except NotFound:
+    except (ApiError, InDoubt) as error:
+        if typed is not None:
+            # It can still be read and copied.
+            code, text = _told(asked, error)
+            return _editor(asked, typed, [Problem(text)], status=code, kept=kept)
+        if not isinstance(error, NotFound):
+            raise
         words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
         return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
+    if typed is not None and asked.request.GET.get("draft") == "continue":
+        return _editor(asked, typed, kept=kept)
     base = await asyncio.to_thread(editable_text, asked.kind, live)
     if len(base) > MOST:
         return error_page(asked.request, 422, _("This object is too large to be edited here."))
     uid = live["metadata"]["uid"]
     text = base
     if "undo" in asked.request.GET:
-        change = await find_change(
-            asked.access, asked.kind, asked.key, uid, asked.request.GET["undo"]
-        )
+        number = asked.request.GET["undo"]
+        change = await find_change(asked.access, asked.kind, asked.key, uid, number)
         if change is None:
             raise Http404
         text = yaml_text(asked.kind, _undone(asked.kind, live, change))
-    return _editor(asked, Sent(text, base, uid))
+    return _editor(replace(asked, other=kept), Sent(text, base, uid))
 
 
 def _undone(kind: ResourceKind, live: Manifest, change: Change) -> Manifest:
@@ -193,12 +244,55 @@ def _undone(kind: ResourceKind, live: Manifest, change: Change) -> Manifest:
     return found
 
 
+def _told(asked: Asked, error: ApiError | InDoubt) -> tuple[int, str]:
+    """Status and words."""
+    if isinstance(error, InDoubt):
+        return 503, str(error)
+    return error.page_code, problems.words(error, gone=_gone(asked))
+
+
+def _of_draft(kept: drafts.Kept) -> Sent:
+    return Sent(kept.content.text, kept.content.base, kept.content.uid, version=kept.version)
+
+
 async def _post(asked: Asked) -> HttpResponse:
+    if asked.request.POST.get("step") == "discard":
+        await sync_to_async(drafts.forget)(asked.draft)
+        return HttpResponseRedirect(asked.url)
     sent = _sent(asked.request)
-    if sent is None:
-        text = _("The form is not complete. Load the page again.")
-        return error_page(asked.request, 400, text)
-    step = asked.request.POST["step"]
+    step = asked.request.POST.get("step")
+    if sent is None or step not in STEPS:
+        return error_page(asked.request, 400, _incomplete())
+    try:
+        sent = await _keep(asked, sent)
+    except drafts.Newer:
+        asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
+    response = await _stepped(asked, sent, step)
+    if response.status_code == 302:
+        # It is saved.
+        await sync_to_async(drafts.forget)(asked.draft)
+    return response
+
+
+async def _keep(asked: Asked, sent: Sent) -> Sent:
+    """With the version that the draft has now. Raises `Newer`. What is too long, or what was only looked
+    at, is not kept."""
+    if not _fits(sent) or (sent.text == sent.base and not sent.version):
+        return sent
+    content = drafts.Content(sent.text, sent.base, sent.uid)
+    version = await sync_to_async(drafts.keep)(asked.draft, content, sent.version)
+    return replace(sent, version=version)
+
+
+def _fits(sent: Sent) -> bool:
+    return len(sent.text) <= MOST and len(sent.base) <= MOST
+
+
+async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
+    try:
+        check_may(asked.kind, asked.action, asked.access, asked.key)
+    except InDoubt as error:
+        return _editor(asked, sent, [Problem(str(error))], status=503)
     if step == "edit":
         return _editor(asked, sent)
     try:
@@ -212,14 +306,12 @@ async def _post(asked: Asked) -> HttpResponse:
 
 def _sent(request: ConsoleRequest) -> Sent | None:
     """None for what no page of ours sends."""
-    uid, seen = request.POST.get("uid", ""), request.POST.get("seen", "")
-    if not uid or len(uid) > MAX_UID or not uid.isprintable():
-        return None
-    if request.POST.get("step") not in ("review", "save", "edit"):
+    uid, version = request.POST.get("uid", ""), request.POST.get("version", "0")
+    if not uid or len(uid) > MAX_UID or not uid.isprintable() or not _VERSION.fullmatch(version):
         return None
     # As browsers send lines.
     text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
-    return Sent(text, base, uid, seen) if base else None
+    return Sent(text, base, uid, request.POST.get("seen", ""), int(version)) if base else None
 
 
 async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
@@ -341,13 +433,27 @@ def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
 
 
 def _editor(
-    asked: Asked, sent: Sent, found: Sequence[Problem] = (), *, status: int = 200
+    asked: Asked,
+    sent: Sent,
+    found: Sequence[Problem] = (),
+    *,
+    status: int = 200,
+    kept: drafts.Kept | None = None,
 ) -> HttpResponse:
+    """`kept`: the draft that is shown."""
     if found and wants_status(asked.request):
         causes = tuple((str(one.line), one.text) for one in found)
         return status_response(status, found[0].text, causes=causes)
     schema = openapi_url(asked.access.cluster.name, asked.kind.gvr, asked.kind.api_kind)
-    context = {**_context(asked), "sent": sent, "problems": found, "schema_url": schema}
+    context = {
+        **_context(asked),
+        "sent": sent,
+        "problems": found,
+        "schema_url": schema,
+        "draft_url": draft_url(asked.access.cluster.name, asked.kind.segment, asked.key),
+        "kept": kept,
+        "newer": _newer(),
+    }
     return render(asked.request, "console/edit.html", context, status=status)
 
 
@@ -378,6 +484,7 @@ def _context(asked: Asked) -> dict[str, Any]:
         "title": _("Edit %(kind)s %(name)s") % words,
         "namespace": visible(asked.key.namespace),
         "edit_url": asked.url,
+        "other": asked.other,
         "cancel_url": detail_url(asked.access.cluster.name, asked.kind.segment, asked.key),
     }
 
@@ -421,6 +528,14 @@ def _another() -> str:
 
 def _gone(asked: Asked) -> str:
     return _("The %(kind)s %(name)s is gone. Your text is still here.") % asked.words
+
+
+def _incomplete() -> str:
+    return _("The form is not complete. Load the page again.")
+
+
+def _newer() -> str:
+    return _("Not kept: another window has a newer draft of yours.")
 
 
 def _busy() -> str:

@@ -6,7 +6,7 @@ from console.views.actions import action_page, old_address
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
 from console.views.detail import detail_page
-from console.views.edit import edit_page
+from console.views.edit import draft_page, edit_page
 from console.views.health import livez, readyz
 from console.views.lists import list_page
 from console.views.metrics import metrics
@@ -34,6 +34,8 @@ urlpatterns = [
     path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
     path(f"{_INSIDE}/edit", edit_page, name="edit"),
     path(f"{_OUTSIDE}/edit", edit_page, {"namespace": ""}, name="edit"),
+    path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),
+    path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),

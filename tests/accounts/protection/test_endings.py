@@ -5,12 +5,15 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
 
 from accounts.oauth.models import Grant
 from accounts.protection import cleaning
 from accounts.protection.endings import Endings
 from accounts.protection.models import FailedAttempts, SignIn
+from console.drafts import keeping as drafts
+from console.drafts.models import Draft
 from console.kube.controller import Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
@@ -33,6 +36,23 @@ def endings(runtime: StaticRuntime, clock: MovableClock) -> Endings:
 def config(settings: Any, tmp_path: Any) -> Config:
     settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
     return Config(tmp_path / "authentication.yaml")
+
+
+@pytest.mark.parametrize("ending", ["disabled", "going"])
+async def test_drafts_go_with_their_user(
+    endings: Endings, users: Informer[Any], ending: str
+) -> None:
+    """Not with one who may come back: another one of the name must not read them."""
+    for name in ("alice", "bob"):
+        place = drafts.Place(name, "host", "pods", "shop", "web")
+        await sync_to_async(drafts.keep)(place, drafts.Content("a", "b", "u"), 0)
+    if ending == "disabled":
+        users.apply(user("alice", password=HASH, state="Disabled"))
+    else:
+        users.apply(user("alice", password=HASH, deletionTimestamp="2026-03-01T12:00:00Z"))
+    await endings.reconcile(Request("", "alice"))
+    left = [draft.account async for draft in Draft.objects.order_by("account")]
+    assert left == (["alice", "bob"] if ending == "disabled" else ["bob"])
 
 
 @pytest.mark.parametrize("ending", ["disabled", "deleted", "going"])

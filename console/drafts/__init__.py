@@ -1,0 +1,1 @@
+"""Drafts: manifests that somebody has typed and not saved yet."""

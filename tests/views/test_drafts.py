@@ -1,0 +1,73 @@
+"""Keeping drafts in SQL: whose they are, which text counts, how many and how long."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from console.drafts import keeping
+from console.drafts.keeping import KEPT, MOST, Content, Newer, Place, find, forget, forget_all, keep
+from console.drafts.models import Draft
+
+pytestmark = pytest.mark.django_db
+
+OURS = Place("olga", "host", "secrets", "shop", "login")
+TEXT = Content("password: hunter2", "password: x", "uid-1")
+
+
+def test_what_is_kept_is_found_by_its_owner_alone() -> None:
+    assert find(OURS) is None
+    assert keep(OURS, TEXT, 0) == 1
+    found = find(OURS)
+    assert found is not None and (found.content, found.version) == (TEXT, 1)
+    for other in (
+        Place("eve", "host", "secrets", "shop", "login"),
+        Place("olga", "other", "secrets", "shop", "login"),
+        Place("olga", "host", "secrets", "other", "login"),
+        Place("olga", "host", "pods", "shop", "login"),
+    ):
+        assert find(other) is None
+    forget(OURS)
+    assert find(OURS) is None
+
+
+def test_the_database_alone_tells_nothing(settings: Settings) -> None:
+    keep(OURS, TEXT, 0)
+    row = Draft.objects.get()
+    assert "hunter2" not in row.content and "password" not in row.content
+    settings.SECRET_KEY = "another-key-of-some-length-that-is-not-the-one-before"
+    assert find(OURS) is None
+
+
+def test_a_text_never_takes_the_place_of_a_newer_one() -> None:
+    first, second = keep(OURS, TEXT, 0), keep(OURS, Content("2", "b", "u"), 1)
+    assert (first, second) == (1, 2)
+    for version in (0, 1, 3):
+        with pytest.raises(Newer):
+            keep(OURS, Content("old", "b", "u"), version)
+    found = find(OURS)
+    assert found is not None and found.content.text == "2"
+    # After it was saved or discarded elsewhere there is nothing to lose.
+    forget(OURS)
+    assert keep(OURS, TEXT, 2) == 3
+
+
+def test_the_oldest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "MOST", 3)
+    for at in range(5):
+        keep(Place("olga", "host", "pods", "shop", f"p{at}"), TEXT, 0)
+    keep(Place("eve", "host", "pods", "shop", "p"), TEXT, 0)
+    left = Draft.objects.filter(account="olga").order_by("pk")
+    assert [draft.name for draft in left] == ["p2", "p3", "p4"]
+    assert Draft.objects.count() == 4 and MOST == 50
+    forget_all("olga")
+    assert [draft.account for draft in Draft.objects.all()] == ["eve"]
+
+
+def test_after_a_month_nobody_comes_back() -> None:
+    keep(OURS, TEXT, 0)
+    Draft.objects.update(updated=timezone.now() - KEPT - timedelta(minutes=1))
+    assert find(OURS) is None
+    keep(Place("eve", "host", "pods", "shop", "p"), TEXT, 0)
+    assert [draft.account for draft in Draft.objects.all()] == ["eve"]
