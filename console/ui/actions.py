@@ -22,6 +22,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.facts import status_fact
 from console.ui.forms import ConsoleForm
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
@@ -235,8 +236,9 @@ class Action:
         return ""
 
     def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
-        """What somebody should know before."""
-        return kind.facts(entry)
+        """How the object is, and what else somebody should know before."""
+        status = kind.status(entry)
+        return [status_fact(status)] if status is not None else []
 
     def reads(self, kind: "ResourceKind") -> Collection[GVR]:
         """What its page looks at beside the object: these are the `informers` of its `Subject`."""
@@ -289,6 +291,9 @@ class Delete(Action):
 
     def effect(self, kind: "ResourceKind") -> str | Promise:
         return _("This cannot be undone.")
+
+    def facts(self, kind: "ResourceKind", entry: Entry[Any]) -> Sequence["Fact"]:
+        return kind.facts(entry)
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
         return kubectl(f"delete {kind.gvr.qualified} {shlex.quote(key.name)}", key)
