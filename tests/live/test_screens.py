@@ -82,7 +82,7 @@ async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
     browsers: Browsers, pods: Informer[Any]
 ) -> None:
     [stays] = await followers(browsers, 1)
-    access = FakeAccess("alice")
+    access = FakeAccess("alice", get_in=None)
     moves = await browsers(access)
     await moves.subscribe()
     await moves.frame()
