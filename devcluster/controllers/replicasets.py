@@ -15,7 +15,7 @@ from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 
 # Pods that are made in one step, as Kubernetes has it: each of them leads to the next step.
-_BURST = 500
+BURST = 500
 
 
 class ReplicaSetController(Base):
@@ -47,7 +47,7 @@ class ReplicaSetController(Base):
         """Makes pods; the answer says what kept it from that."""
         owner = owner_reference("apps/v1", "ReplicaSet", replica_set)
         about = meta(replica_set)
-        for _ in range(min(number, _BURST)):
+        for _ in range(min(number, BURST)):
             name = f"{about['name'][:57]}-{suffix()}"
             pod = pod_from(
                 replica_set["spec"]["template"],
@@ -104,4 +104,4 @@ def _least_wanted(pods: list[Record]) -> list[Record]:
     return sorted(pods, key=order)
 
 
-__all__ = ["ReplicaSetController", "controller_of", "owners_in"]
+__all__ = ["BURST", "ReplicaSetController", "controller_of", "owners_in"]

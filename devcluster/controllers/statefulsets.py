@@ -9,7 +9,7 @@ from devcluster.controllers.podtools import (
     pod_from,
     template_hash,
 )
-from devcluster.controllers.replicasets import ReplicaSetController
+from devcluster.controllers.replicasets import BURST, ReplicaSetController
 from devcluster.controllers.revisions import keep_revision
 from devcluster.objects import Obj, clone, dicts, dig, meta
 from devcluster.store import Record
@@ -46,11 +46,16 @@ class StatefulSetController(Base):
         """One step: make the first that is missing, or take away the last that is too many."""
         spec, about = stateful_set["spec"], meta(stateful_set)
         ordered = spec.get("podManagementPolicy") != "Parallel"
-        names = [f"{about['name']}-{index}" for index in range(int(spec.get("replicas", 1)))]
-        for name in names:
+        names, made = set(), 0
+        for index in range(int(spec.get("replicas", 1))):
+            name = f"{about['name']}-{index}"
+            names.add(name)
             pod = pods.get(name)
             if pod is None:
+                if made == BURST:
+                    return
                 self._make(stateful_set, name, revision)
+                made += 1
             if ordered and (pod is None or pod.deleting or not is_ready(pod.load())):
                 return
         extra = sorted((p for n, p in pods.items() if n not in names), key=_ordinal)
