@@ -202,6 +202,7 @@ async def it_scales(project: Project, gvr: GVR) -> None:
     asked = await project.page(gvr, made, "scale")
     line = f"kubectl scale {gvr.qualified} {name} --replicas=0 -n {project.namespace}"
     assert line in asked and 'name="replicas" value="0"' in asked
+    assert "are deleted with it" not in asked
     assert f"{project.url(gvr, made, 'scale')}" in await text_of(
         await project.client().get(project.url(gvr, made))
     )
@@ -580,6 +581,23 @@ async def it_tells_whoever_may_not_what_is_missing(
         assert page.status_code == 403
         assert f"You may not {told}" in await text_of(page)
     assert project.read(gvr, made)["metadata"]["generation"] == 1
+
+
+@pytest.mark.parametrize(("gvr", "action", "right"), ACTIONS)
+async def it_answers_programs_with_a_status(
+    project: Project, gvr: GVR, action: str, right: str
+) -> None:
+    roll_back = action == "rollback"
+    made = make_two_revisions(project, gvr) if roll_back else project.make(gvr, workload(gvr))
+    before = project.read(gvr, made)
+    sent = {**SENT, "name": unique("by-program"), "uid": made["metadata"]["uid"]}
+    answer = await project.client(**JSON).post(project.url(gvr, made, action), sent)
+    status = json.loads(await text_of(answer))
+    assert (answer.status_code, status["status"]) == (200, "Success"), status
+    if action == "run":
+        assert project.admin.get(project.path(types.JOBS, sent["name"])).ok()
+    else:
+        assert project.read(gvr, made)["spec"] != before["spec"]
 
 
 async def it_pauses_many_and_says_of_each_what_became_of_it(project: Project) -> None:

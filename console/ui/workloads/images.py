@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Context, Follow, Outcome, Permission, kubectl
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed
 from console.ui.subject import Subject
 from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.rollouts import held_back
 
 LONGEST = 1000
@@ -82,7 +83,7 @@ class ImagesForm(ConsoleForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetImage(Action):
+class SetImage(WorkloadAction):
     name: ClassVar[str] = "set-image"
     label: ClassVar[str | Promise] = gettext_lazy("Set image")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CONTROLLER_REVISIONS, GVR, REPLICA_SETS, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Follow, Outcome, Permission
+from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.difference import Line, compared
 from console.ui.forms import ChoiceField, ConsoleForm
@@ -25,6 +25,7 @@ from console.ui.relations.revisions import Revision, revisions_of
 from console.ui.relations.seeing import Seeing
 from console.ui.relations.templates import TooLong, template_lines
 from console.ui.subject import Subject
+from console.ui.workloads.action import WorkloadAction
 from console.ui.workloads.rollouts import held_back, rollout
 
 _HASH_LABEL = "pod-template-hash"
@@ -64,7 +65,7 @@ class RevisionForm(ConsoleForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RollBack(Action):
+class _RollBack(WorkloadAction):
     """`kept_in`: what holds the revisions."""
 
     name: ClassVar[str] = "rollback"

@@ -14,7 +14,6 @@ from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.actions import (
     EVERYWHERE,
-    Action,
     Context,
     Done,
     Follow,
@@ -25,6 +24,7 @@ from console.ui.actions import (
 from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping
 from console.ui.subject import Subject
+from console.ui.workloads.action import WorkloadAction
 
 RESTARTED_ANNOTATION = "kubectl.kubernetes.io/restartedAt"
 
@@ -43,7 +43,7 @@ def held_back(subject: Subject) -> Sequence[str | Promise]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restart(Action):
+class Restart(WorkloadAction):
     """As kubectl does it: a new annotation makes the template another one."""
 
     name: ClassVar[str] = "restart"
@@ -73,7 +73,7 @@ class Restart(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pause(Action):
+class Pause(WorkloadAction):
     name: ClassVar[str] = "pause"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Pause")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
@@ -97,7 +97,7 @@ class Pause(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resume(Action):
+class Resume(WorkloadAction):
     name: ClassVar[str] = "resume"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Resume")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)

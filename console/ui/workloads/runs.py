@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from console.kube.arrival import arrives
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission, kubectl
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
 from console.ui.manifests import mapping
 from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
 
 MANUAL_ANNOTATION = "cronjob.kubernetes.io/instantiate"
 #: Characters of a job's name, and of what is left of one before a suffix.
@@ -47,7 +48,7 @@ class RunForm(ConsoleForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Run(Action):
+class _Run(WorkloadAction):
     needs: ClassVar[tuple[Permission, ...]] = (Permission("create", gvr=JOBS), Permission("get"))
     form: ClassVar[type[ConsoleForm] | None] = RunForm
 
@@ -146,7 +147,7 @@ def _without(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Suspending(Action):
+class _Suspending(WorkloadAction):
     """`suspend`: what the field is set to."""
 
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)

@@ -13,12 +13,13 @@ from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.autoscaler import Autoscaler
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Context, Follow, Outcome, Permission, kubectl
 from console.ui.forms import ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
 
 #: Kubernetes keeps the number in 32 bits.
 MOST = 2**31 - 1
@@ -30,7 +31,7 @@ class ReplicasForm(ConsoleForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scale(Action):
+class Scale(WorkloadAction):
     name: ClassVar[str] = "scale"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Scale")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "scale"),)
