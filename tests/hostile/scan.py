@@ -28,8 +28,9 @@ class _Markup(HTMLParser):
             "th": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
-            # A field of a form, which Django draws.
-            "input": {"inputmode"},
+            # Fields of forms, which Django draws.
+            "input": {"inputmode", "max", "min"},
+            "textarea": {"cols", "rows"},
         }
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -87,6 +87,7 @@ def in_some_tabs(
             yield entry, addresses(kind, entry)[number]
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_every_tab_of_every_object_is_drawn(
     client_as: ClientAs,
     kind: ResourceKind,
@@ -122,6 +123,7 @@ async def test_the_list_leads_to_it_and_back(
     assert (await client_as("admin").get(up[1])).status_code == 200
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_page_fragment_and_frames_are_the_same(
     client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
 ) -> None:

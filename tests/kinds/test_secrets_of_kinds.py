@@ -43,6 +43,7 @@ def runtime() -> Iterator[StaticRuntime]:
     no_host()
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_a_password_is_nowhere(client_as: ClientAs) -> None:
     [kind] = [kind for kind in kinds if kind.gvr == USERS]
     key = Key("", "eve")

@@ -45,7 +45,7 @@ STANDARD = (OVERVIEW, EVENTS, YAML)
 
 def tabs_of(kind: ResourceKind) -> Sequence[Tab]:
     found = kind.tabs or _TABS.get(kind.gvr, STANDARD)
-    return found if kind.private else (*found, CHANGES)
+    return found if kind.private else (*found[:-1], CHANGES, found[-1])
 
 
 def _tabs(gvr: GVR) -> Sequence[Tab]:
