@@ -34,7 +34,7 @@ class Difference:
 
 def difference(before: str, after: str) -> Difference:
     """Bounded in time and size, whatever the texts are."""
-    found = compared(before.split("\n"), after.split("\n"))
+    found = compared(*(text.removesuffix("\n").split("\n") for text in (before, after)))
     return Difference(tuple(found[:MOST]), max(0, len(found) - MOST))
 
 

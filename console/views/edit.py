@@ -19,6 +19,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.drafts import keeping as drafts
@@ -162,6 +163,7 @@ class Conflicting(Exception):
         self.rows = rows
 
 
+@sensitive_post_parameters()
 @page("GET", "POST")
 async def edit_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
@@ -179,6 +181,7 @@ async def edit_page(
     return response
 
 
+@sensitive_post_parameters()
 @page("POST")
 async def draft_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str

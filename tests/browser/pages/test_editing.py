@@ -1,0 +1,87 @@
+"""Editing an object as YAML in a real browser: with the script that keeps drafts, and without any."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.console import Console, sign_in
+
+PATH = "/clusters/host/projects/default/configmaps/edited"
+
+
+@pytest.fixture
+def settings(console: Console, page: Page) -> Iterator[None]:
+    console.kubectl("delete", "configmap", "edited", "--ignore-not-found")
+    console.kubectl("create", "configmap", "edited", "--from-literal=colour=blue")
+    sign_in(page, console)
+    page.wait_for_url(re.compile("/clusters/host/pods"))
+    yield
+    console.kubectl("delete", "configmap", "edited", "--ignore-not-found")
+
+
+def text_of(page: Page) -> str:
+    return page.locator("textarea[name=text]").input_value()
+
+
+def edit(page: Page, old: str, new: str) -> None:
+    """As whoever types in the text area, also where an editor stands in front of it."""
+    page.locator("textarea[name=text]").evaluate(
+        """(area, [old, next]) => {
+            area.value = area.value.replace(old, next);
+            area.dispatchEvent(new Event("input", { bubbles: true }));
+        }""",
+        [old, new],
+    )
+
+
+def colour(console: Console) -> str:
+    return console.kubectl("get", "configmap", "edited", "-o", "jsonpath={.data.colour}")
+
+
+@pytest.mark.usefixtures("settings")
+def it_keeps_what_is_typed(console: Console, page: Page) -> None:
+    page.goto(console.url + PATH)
+    page.get_by_role("link", name="Edit YAML").first.click()
+    page.wait_for_url(f"{console.url}{PATH}/edit")
+    edit(page, "blue", "green")
+    expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
+    page.goto(f"{console.url}{PATH}/edit")
+    assert "blue" in text_of(page)
+    page.get_by_role("link", name="Continue the draft").click()
+    expect(page.get_by_text("This is your draft of")).to_be_visible()
+    assert "green" in text_of(page)
+    edit(page, "green", "red")
+    expect(page.locator("[data-draft-state]")).to_have_text("Kept as a draft.")
+    page.get_by_role("button", name="Review changes").click()
+    expect(page.locator("ins")).to_have_text("  colour: red")
+    expect(page.locator("del")).to_have_text("  colour: blue")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(console.url + PATH)
+    assert colour(console) == "red"
+    page.goto(f"{console.url}{PATH}/edit")
+    expect(page.get_by_text("You have a draft")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("settings")
+def it_works_without_scripts(console: Console, page: Page) -> None:
+    browser = page.context.browser
+    assert isinstance(browser, Browser)
+    plain = browser.new_context(
+        java_script_enabled=False, storage_state=page.context.storage_state()
+    )
+    other = plain.new_page()
+    other.goto(f"{console.url}{PATH}/edit")
+    area = other.get_by_role("textbox", name="Manifest")
+    area.fill(area.input_value().replace("colour: blue", "colour: red\n  odd: |\n    a\n     b"))
+    other.get_by_role("button", name="Review changes").click()
+    expect(other.locator("ins").first).to_have_text("  colour: red")
+    other.get_by_role("button", name="Back to the text").click()
+    assert "colour: red" in area.input_value()
+    other.get_by_role("button", name="Review changes").click()
+    other.get_by_role("button", name="Save", exact=True).click()
+    other.wait_for_url(console.url + PATH)
+    assert colour(console) == "red"
+    assert console.kubectl("get", "configmap", "edited", "-o", "jsonpath={.data.odd}") == "a\n b\n"
+    plain.close()

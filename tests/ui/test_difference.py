@@ -1,0 +1,41 @@
+"""What differs between two texts, whatever they are, and how soon that is known."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.ui.difference import MOST, WIDEST, compared, difference
+from tests.cputime import at_most
+
+_lines = st.lists(st.sampled_from(["a", "b", "c"]), max_size=12)
+
+
+@given(_lines, _lines)
+def test_the_lines_that_came_and_went_make_one_of_the_other(
+    before: list[str], after: list[str]
+) -> None:
+    found = compared(before, after)
+    assert bool(found) is (before != after)
+    gone = [line.before for line in found if line.sign == "-"]
+    come = {line.after: line.text for line in found if line.sign == "+"}
+    left = [text for at, text in enumerate(before, 1) if at not in gone]
+    assert [text for at, text in enumerate(after, 1) if at not in come] == left
+    assert all(after[at - 1] == text for at, text in come.items() if at)
+
+
+def test_the_end_of_a_text_is_no_line() -> None:
+    lines = difference("a\nb\n", "a\nc\n").lines
+    assert [(one.sign, one.text) for one in lines] == [("", "a"), ("-", "b"), ("+", "c")]
+    assert difference("a\n", "a\n").lines == ()
+
+
+def test_long_texts_take_no_long_time() -> None:
+    before = "".join(f"line {at}\n" for at in range(20_000))
+    with at_most(2):
+        found = difference(before, before.replace("line 1", "line x"))
+    assert len(found.lines) == MOST and found.left_out > 10_000
+    [gone, come] = [one.text for one in difference("a", "b" * 10_000).lines]
+    assert gone == "a" and len(come) == WIDEST + 1
+
+
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert [one.text for one in difference("a", "a\u202eb").lines] == ["a", "a⟨U+202E⟩b"]
