@@ -566,3 +566,17 @@ async def test_a_program_is_answered_with_a_status(web: Page) -> None:
     status = json.loads(await text_of(await client.post(web.url, data)))
     assert (status["code"], status["status"]) == (422, "Failure")
     assert "greater than or equal to 0" in status["details"]["causes"][0]["message"]
+
+
+async def test_a_large_object_is_edited_and_a_larger_one_is_not(desk: Desk) -> None:
+    lines = "".join(f"- line {at} of 'many'\n" for at in range(9_000))
+    page = desk.make(config_map(unique("large"), a=lines, b="1"), "configmaps")
+    opened = (await page.open()).changing('b: "1"', 'b: "2"')
+    assert len(opened.text) > 200_000
+    reviewed = await page.send(opened)
+    assert reviewed.changed == ['-b: "1"', '+b: "2"']
+    assert (await page.send(reviewed, "save")).status == 302
+    assert page.now()["data"] == {"a": lines, "b": "2"}
+    page = desk.make(config_map(unique("larger"), a=lines * 2), "configmaps")
+    refused = await page.open()
+    assert refused.status == 422 and "too large to be edited here" in refused.html
