@@ -111,11 +111,13 @@ async def test_it_is_there_while_the_cluster_is_away(web: Page, tmp_path: Path) 
     }
     away.write_text(yaml.safe_dump(config))
     no_host()
-    use_host(Runtime(kubeconfig=str(away)))
+    runtime = Runtime(kubeconfig=str(away))
+    use_host(runtime)
     sent = await web.send(typed)
+    draft = await continued(web)
+    await runtime.close_connections()
     assert (sent.status, sent.text) == (503, typed.text)
     assert "did not answer" in sent.html
-    draft = await continued(web)
     assert (draft.status, draft.text) == (503, typed.text)
 
 
