@@ -155,6 +155,9 @@ class Person:
             if answer.status in (301, 302, 303, 307, 308):
                 to = answer.headers["Location"]
                 return to if to.startswith("/login") else list(_own(to, link.url))
+            if answer.status == 409 and "/actions/" in str(answer.url):
+                # It says why it cannot be done now, which no row can know: somebody holds the role.
+                return []
             if answer.status != 200:
                 return str(answer.status)
             wanted = TYPES.get(dict(parse_qsl(urlsplit(link.url).query)).get("format", "html"))
