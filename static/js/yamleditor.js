@@ -138,6 +138,15 @@ function about(schema, key, node, isRequired, say) {
   return made;
 }
 
+/** Typing over several lines: left to itself, Chromium joins them with inline styles, which the policy refuses. */
+function typeOverLines({ inputType, data }, view) {
+  const { doc, selection } = view.state;
+  const { from, to } = selection.main;
+  if (inputType !== "insertText" || !data || view.composing || doc.lineAt(from).to >= to) return false;
+  view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
+}
+
 /** Makes the page's address lead to a line. */
 function linkTo(view, line) {
   location.hash = `L${view.state.doc.lineAt(line.from).number}`;
@@ -172,8 +181,8 @@ const checkAgain = StateEffect.define();
 
 // ---- the element
 
-/** Where the cursor was in editors that left the page, by id: one that comes in the place of another goes on. */
-const left = new Map();
+/** The last one of each id: another that comes in its place, a moment before it goes, goes on where it was. */
+const editors = new Map();
 
 class YamlEditor extends HTMLElement {
   #area;
@@ -183,6 +192,7 @@ class YamlEditor extends HTMLElement {
   #changes = new Compartment();
   #observer;
   #isAsked = false;
+  #left;
 
   connectedCallback() {
     this.#area = this.querySelector("textarea");
@@ -192,19 +202,26 @@ class YamlEditor extends HTMLElement {
     this.#slot = document.createElement("slot");
     this.#slot.hidden = true;
     root.replaceChildren(this.#slot);
+    const before = editors.get(this.#area.id)?.#where();
+    editors.set(this.#area.id, this);
     this.#view = new EditorView({ parent: root, root, state: this.#state() });
     if (!this.#area.readOnly) this.#showFound();
     this.#listen();
-    this.#goOn();
+    this.#goOn(before);
   }
 
   disconnectedCallback() {
     if (!this.#view) return;
-    const { anchor, head } = this.#view.state.selection.main;
-    left.set(this.#area.id, { anchor, head, top: this.#view.scrollDOM.scrollTop, hasFocus: this.#view.hasFocus });
+    this.#left = this.#where();
     this.#observer.disconnect();
     this.#view.destroy();
     this.#view = null;
+  }
+
+  #where() {
+    if (!this.#view) return this.#left;
+    const { anchor, head } = this.#view.state.selection.main;
+    return { anchor, head, top: this.#view.scrollDOM.scrollTop, hasFocus: this.#view.hasFocus };
   }
 
   /** A text of the page. */
@@ -263,6 +280,7 @@ class YamlEditor extends HTMLElement {
       }),
       lintGutter(),
       this.#changes.of([]),
+      EditorView.domEventHandlers({ beforeinput: typeOverLines }),
       keymap.of([...closeBracketsKeymap, ...lintKeymap, ...historyKeymap, indentWithTab]),
       EditorView.updateListener.of((update) => this.#updated(update)),
     ];
@@ -313,7 +331,6 @@ class YamlEditor extends HTMLElement {
     const { state } = this.#view;
     const told = state.field(found);
     if (state.doc.length > LARGE && !this.#isAsked) return told;
-    this.#isAsked = false;
     const tree = ensureSyntaxTree(state, state.doc.length, PARSE) ?? syntaxTree(state);
     const own = problems(tree, state.doc.toString(), (type) => this.#known(type).schema);
     return [...told, ...own.map(({ from, to, code, values }) => ({ from, to, severity: "error", message: visible(this.#say(code, values)) }))];
@@ -342,6 +359,7 @@ class YamlEditor extends HTMLElement {
 
   #updated({ docChanged, state, transactions }) {
     if (docChanged) {
+      this.#isAsked = false;
       this.#area.value = state.doc.toString();
       this.#area.dispatchEvent(new Event("input", { bubbles: true }));
       this.#button("check").hidden = state.doc.length <= LARGE;
@@ -390,9 +408,7 @@ class YamlEditor extends HTMLElement {
   }
 
   /** Goes on where an editor in this place was left, or at the line that the address names. */
-  #goOn() {
-    const before = left.get(this.#area.id);
-    left.delete(this.#area.id);
+  #goOn(before) {
     const { doc } = this.#view.state;
     if (before) {
       const within = (position) => Math.min(position, doc.length);

@@ -1,0 +1,313 @@
+"""The YAML editor in a page that has nothing else, with the schema of a definition from the cluster."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from django.template.loader import render_to_string
+from django.utils import translation
+from playwright.sync_api import Locator, Page, Route, expect
+
+from console.middleware import _POLICY
+from tests.browser.console import Console, sign_in
+from tests.browser.looks import axe
+from tests.browser.looks.conftest import with_axe
+from tests.contract.crds import definition
+from tests.controlplane.waiting import eventually
+
+__all__ = ["with_axe"]
+
+EVIL = "\u202e<img src=x onerror=alert(1)>"
+SMALL = {"width": 390, "height": 844}
+_HTML = """<!doctype html><html lang="{lang}" data-theme="{theme}"><head><meta charset="utf-8">
+<title>Edit</title><meta name="viewport" content="width=device-width, initial-scale=1">{head}</head>
+<body data-live="off"><main id="main" class="main"><h1>Edit</h1>
+<form id="form" method="post" action="/edit">{editor}<button class="button">Save</button></form>
+</main>{words}</body></html>"""
+
+
+@dataclass
+class Editing:
+    """A page at /edit. `posted`: what its form sent, the latest last."""
+
+    console: Console
+    page: Page
+    crd: dict[str, Any]
+    posted: list[str] = field(default_factory=list)
+
+    @property
+    def head(self) -> str:
+        """The first lines of a manifest."""
+        return f"apiVersion: {self.crd['spec']['group']}/v1\nkind: Widget\n"
+
+    @property
+    def schema_url(self) -> str:
+        return f"/clusters/host/openapi/{self.crd['spec']['group']}/v1/Widget"
+
+    @property
+    def content(self) -> Locator:
+        return self.page.locator("yaml-editor .cm-content")
+
+    @property
+    def text(self) -> str:
+        return str(self.page.evaluate("document.getElementById('manifest').value"))
+
+    @property
+    def offered(self) -> Locator:
+        return self.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
+
+    @property
+    def problems(self) -> Locator:
+        """Of the panel, each with its text."""
+        return self.page.locator(".cm-panel-lint .cm-diagnosticText")
+
+    def button(self, name: str) -> Locator:
+        return self.page.locator(f"[data-editor-act={name}]")
+
+    def field_html(self, text: str, lang: str = "en", **more: Any) -> str:
+        context = {
+            "id": "manifest", "name": "manifest", "label": "Manifest", "text": text,
+            "schema_url": self.schema_url, "problems": (), "readonly": False, "error_id": "",
+        }  # fmt: skip
+        with translation.override(lang):
+            return render_to_string("ui/_editor.html", {**context, **more})
+
+    def open(self, text: str, *, lang: str = "en", theme: str = "light", **more: Any) -> None:
+        head = render_to_string("ui/_links.html") + render_to_string(
+            "ui/scripts.html", {"request": SimpleNamespace(csp_nonce="here")}
+        )
+        editor = self.field_html(text, lang, **more)
+        words = render_to_string("ui/_words.html")
+        html = _HTML.format(lang=lang, theme=theme, head=head, editor=editor, words=words)
+        policy = {"Content-Security-Policy": _POLICY.format(nonce="here")}
+
+        def answer(route: Route) -> None:
+            if route.request.method == "POST":
+                sent = parse_qs(route.request.post_data or "", keep_blank_values=True)
+                self.posted.append(sent["manifest"][0].replace("\r\n", "\n"))
+            route.fulfill(body=html, content_type="text/html; charset=utf-8", headers=policy)
+
+        self.page.unroute_all()
+        self.page.route(f"{self.console.url}/edit", answer)
+        self.page.goto(f"{self.console.url}/edit")
+        expect(self.content).to_be_visible()
+
+    def write(self, text: str) -> None:
+        """At the end, as it is: nothing is indented or closed."""
+        self.content.focus()
+        self.page.keyboard.press("Control+End")
+        self.page.keyboard.insert_text(text)
+
+    def choose(self) -> None:
+        """The first that is offered. Not by a key: one that comes at once is a new line."""
+        self.offered.first.click()
+
+
+@pytest.fixture(scope="module")
+def crd(shared_console: Console) -> Iterator[dict[str, Any]]:
+    made = definition()
+    shared_console.kubectl("create", "-f", "-", input=json.dumps(made))
+    yield made
+    shared_console.kubectl("delete", "crd", made["metadata"]["name"])
+
+
+@pytest.fixture
+def editing(console: Console, page: Page, crd: dict[str, Any]) -> Editing:
+    sign_in(page, console)
+    made = Editing(console, page, crd)
+    address = console.url + made.schema_url
+    eventually(lambda: page.request.get(address).status == 200, "the schema is published")
+    return made
+
+
+def it_completes_keys_and_values(editing: Editing) -> None:
+    editing.open(editing.head)
+    editing.write("sp")
+    expect(editing.offered).to_have_text(["spec"])
+    editing.choose()
+    # What must be there comes along.
+    assert editing.text == editing.head + "spec:\n  size: "
+    editing.write("3\n  col")
+    expect(editing.offered).to_have_text(["color"])
+    editing.choose()
+    expect(editing.offered).to_have_text(["blue", "red"])
+    editing.choose()
+    assert editing.text.endswith("  size: 3\n  color: blue")
+    editing.write("\n  par")
+    editing.choose()
+    assert editing.text.endswith("  parts:\n  - name: ")
+    editing.write("a\n    ")
+    editing.page.keyboard.press("Control+Space")
+    # Not what is there already.
+    expect(editing.offered).to_have_text(["count"])
+
+
+def it_tells_what_a_key_means(editing: Editing) -> None:
+    editing.open(editing.head + "spec:\n  size: 1\n  color: red\n")
+    editing.page.get_by_text("color", exact=True).hover()
+    told = editing.page.locator(".cm-tooltip-hover")
+    expect(told).to_contain_text("color <string>")
+    expect(told).to_contain_text("One of: blue, red")
+    expect(told).to_contain_text('Default: "blue"')
+
+
+def it_finds_what_is_wrong(editing: Editing) -> None:
+    editing.open(
+        editing.head + "spec:\n  color: green\n  colour: red\n  notes: {any: thing}\n"
+        '  parts:\n  - count: "2"\n    count: 3\n---\n' + editing.head + "spec: 1\n"
+    )
+    expect(editing.button("problems")).to_have_text("Problems: 7")
+    editing.button("problems").click()
+    expect(editing.problems).to_have_text(
+        [
+            "“size” is missing.",
+            "This must be one of: blue, red",
+            "“colour” is no field of this kind.",
+            "“name” is missing.",
+            "This must be: integer",
+            "“count” is there twice.",
+            "This must be: object",
+        ]
+    )
+    editing.content.focus()
+    editing.page.keyboard.press("Control+a")
+    editing.page.keyboard.insert_text(editing.head + "spec: {size: 1}\n")
+    expect(editing.button("problems")).to_be_hidden()
+    editing.write("a: [1\nb")
+    expect(editing.problems).to_contain_text(["This is not YAML."])
+
+
+def it_shows_what_the_server_found(editing: Editing) -> None:
+    found = [
+        {"line": 4, "column": 3, "text": f"wrong {EVIL}", "severity": "error"},
+        {"line": 0, "column": 0, "text": "wrong somewhere", "severity": "warn"},
+    ]
+    text = editing.head + "spec:\n  size: 2\n# " + EVIL
+    editing.open(text, problems=found)
+    expect(editing.page.locator(".editor-problems")).to_contain_text("wrong ⟨U+202E⟩<img")
+    expect(editing.page.locator(".cm-lintRange-error")).to_have_text("size: 2")
+    expect(editing.content).to_contain_text("# ⟨U+202E⟩<img src=x onerror=alert(1)>")
+    editing.page.get_by_role("link", name="Line 4").click()
+    editing.page.keyboard.insert_text("my")
+    assert editing.text == text.replace("  size", "  mysize")
+    # Its place was changed: what was found there is no more.
+    expect(editing.page.locator(".cm-lintRange-error")).to_have_text(re.compile("mysize$"))
+    assert editing.page.locator("img[onerror]").count() == 0
+
+
+def it_is_used_by_keyboard_alone(editing: Editing) -> None:
+    editing.open(editing.head)
+    editing.button("plain").focus()
+    editing.page.keyboard.press("Tab")
+    expect(editing.content).to_be_focused()
+    editing.page.keyboard.press("Control+End")
+    editing.page.keyboard.type("spec:\n")
+    editing.page.keyboard.press("Tab")
+    editing.page.keyboard.type("size: 1 ")
+    assert editing.text.endswith("spec:\n  size: 1 ")
+    # Letters are no keys of the page here.
+    editing.page.keyboard.type("?/gp")
+    assert editing.page.url.endswith("/edit")
+    editing.page.keyboard.press("Escape")
+    editing.page.keyboard.press("Tab")
+    expect(editing.page.get_by_role("button", name="Save")).to_be_focused()
+    editing.page.keyboard.press("Enter")
+    eventually(lambda: editing.posted != [], "it is sent")
+    assert editing.posted == [editing.head + "spec:\n  size: 1 ?/gp"]
+
+
+def it_can_be_plain_text(editing: Editing) -> None:
+    editing.open(editing.head)
+    editing.write("a: 1\n")
+    editing.button("plain").click()
+    area = editing.page.locator("#manifest")
+    expect(area).to_be_focused()
+    expect(area).to_have_value(editing.head + "a: 1\n")
+    area.fill("kind: Other\n")
+    editing.button("plain").click()
+    expect(area).to_be_hidden()
+    expect(editing.content).to_have_text(re.compile("kind: Other"))
+
+
+def it_marks_what_i_changed(editing: Editing) -> None:
+    editing.open(editing.head)
+    editing.write("spec: {size: 1}")
+    editing.button("changes").click()
+    expect(editing.button("changes")).to_have_attribute("aria-pressed", "true")
+    expect(editing.page.locator(".cm-changedLine")).to_have_text("spec: {size: 1}")
+    editing.button("changes").click()
+    expect(editing.page.locator(".cm-changedLine")).to_have_count(0)
+
+
+def it_goes_on_where_it_was_when_htmx_brings_another(editing: Editing) -> None:
+    editing.open(editing.head)
+    editing.content.focus()
+    editing.page.keyboard.press("Control+Home")
+    editing.page.keyboard.press("End")
+    html = editing.field_html(editing.text)
+    editing.page.route(f"{editing.console.url}/edit/field", lambda route: route.fulfill(body=html))
+    editing.page.evaluate("htmx.ajax('GET', '/edit/field', '.editor')")
+    expect(editing.content).to_be_focused()
+    editing.page.keyboard.insert_text("beta1")
+    assert editing.text.startswith(editing.head.replace("/v1\n", "/v1beta1\n"))
+
+
+def it_is_read_only_where_nothing_is_sent(editing: Editing) -> None:
+    text = editing.head + "spec:\n  size: 1\n"
+    editing.open(text, name="", readonly=True)
+    editing.content.focus()
+    editing.page.keyboard.type("x")
+    assert editing.text == text
+    editing.page.evaluate("document.getElementById('manifest').textContent += '  color: red\\n'")
+    expect(editing.content).to_contain_text("color: red")
+
+
+def it_checks_what_is_long_when_asked_to(editing: Editing) -> None:
+    one = editing.head + "spec:\n  sizes: 1\n" + "".join(f"# line {n}\n" for n in range(1000))
+    editing.open("---\n".join([one] * 40))
+    assert len(editing.text) > 400_000
+    expect(editing.button("check")).to_be_visible()
+    expect(editing.button("problems")).to_be_hidden()
+    editing.button("check").click()
+    expect(editing.button("problems")).to_have_text("Problems: 80")
+
+
+@pytest.mark.parametrize(
+    ("size", "theme", "lang"),
+    [(None, "light", "en"), (SMALL, "dark", "zh-hans")],
+)
+def it_is_accessible_whatever_is_open(
+    editing: Editing, with_axe: None, size: Any, theme: str, lang: str
+) -> None:
+    page = editing.page
+    if size:
+        page.set_viewport_size(size)
+    found = [{"line": 2, "column": 1, "text": "wrong", "severity": "warn"}]
+    text = editing.head + "spec:\n  size: x # why\n  notes: {a: [&b 1, 'c']}\n"
+    editing.open(text, theme=theme, lang=lang, problems=found)
+    seen: list[str] = []
+
+    def look(what: str, ready: Callable[[], None]) -> None:
+        ready()
+        seen.extend(f"{what}: {line}" for line in axe.violations(page))
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= page.viewport_size["width"], what  # type: ignore[index]
+
+    look("problems", lambda: expect(editing.page.locator(".cm-lintRange-error")).to_have_count(1))
+    editing.button("problems").click()
+    look("panel", lambda: expect(editing.problems.first).to_be_visible())
+    editing.write("  co")
+    look("completion", lambda: expect(editing.offered.first).to_be_visible())
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+f")
+    look("search", lambda: expect(page.locator(".cm-search")).to_be_visible())
+    editing.button("changes").click()
+    look("changes", lambda: expect(page.locator(".cm-changedLine").first).to_be_visible())
+    editing.button("plain").click()
+    look("plain", lambda: expect(page.locator("#manifest")).to_be_visible())
+    assert seen == []
