@@ -213,7 +213,11 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
     # Letters are no keys of the page here.
     editing.page.keyboard.type("?/gp")
     assert editing.page.url.endswith("/edit")
+    expect(editing.button("problems")).to_be_visible()
     editing.page.keyboard.press("Escape")
+    editing.page.keyboard.press("Tab")
+    # What was typed is no number, so there is a problem to go to.
+    expect(editing.button("problems")).to_be_focused()
     editing.page.keyboard.press("Tab")
     expect(editing.page.get_by_role("button", name="Save")).to_be_focused()
     editing.page.keyboard.press("Enter")
