@@ -81,6 +81,9 @@ PART = CANARY[:6]
 TOUCH = "touched"
 _versions = count(1000)
 
+#: An object's changes are kept in SQL.
+pytestmark = pytest.mark.django_db
+
 
 def _names(*types: GVR) -> tuple[str, ...]:
     found = (kinds.of(gvr) for gvr in types)
@@ -204,7 +207,6 @@ async def test_who_may_see_a_kind_learns_nothing_of_others(
     await compare(clusters, client_as, who, urls, but=[kind.gvr])
 
 
-@pytest.mark.django_db
 async def test_pages_about_more_than_one_kind_tell_no_more(
     clusters: Clusters, client_as: ClientAs
 ) -> None:

@@ -97,7 +97,7 @@ def it_changes_its_tab_and_follows_that(console: Console, page: Page) -> None:
     with at_the_list(console, page, "apple"):
         page.goto(console.url + path_of("apple"))
         live(page)
-        page.get_by_role("link", name="YAML").click()
+        page.get_by_role("link", name="YAML", exact=True).click()
         page.wait_for_url(console.url + path_of("apple") + "/yaml")
         text = page.locator("#yaml-text")
         expect(text).to_contain_text("image: example/image:1")
@@ -122,7 +122,7 @@ def it_works_without_scripts(console: Console, page: Page) -> None:
         other.goto(console.url + LISTED)
         row(other, "apple").get_by_role("link", name="apple").click()
         other.wait_for_url(console.url + path_of("apple"))
-        other.get_by_role("link", name="YAML").click()
+        other.get_by_role("link", name="YAML", exact=True).click()
         expect(other.locator("#yaml-text")).to_contain_text("name: apple")
         other.get_by_role("link", name="Pods").last.click()
         other.wait_for_url(console.url + LISTED)
