@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from multidict import CIMultiDict
 
 from console.kube import client
 from console.kube.client import Answer, ConsoleClient, Transport, UserClient
@@ -85,7 +86,7 @@ async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPa
 
     class Response:
         status, connection, content = 200, None, Content()
-        headers: dict[str, str] = {}
+        headers: CIMultiDict[str] = CIMultiDict()
 
     class Way(Transport):
         def __init__(self) -> None:

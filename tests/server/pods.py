@@ -78,7 +78,7 @@ def application(informer: Informer[Any]) -> Any:
             name = dict(scope["headers"])[b"x-name"].decode()
             viewer = {
                 "account": name,
-                "access_in": lambda _cluster: FakeAccess(name),
+                "access_in": lambda _cluster: FakeAccess(name, get_in=None),
                 "session_alive": alive,
             }
             await websocket_application({**scope, **viewer}, receive, send)

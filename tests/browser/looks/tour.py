@@ -61,7 +61,7 @@ _READ = """async (path) => {
     menu: found(".rail-link"),
     rows: found("#results tbody .name > a"),
     tabs: found(".tabs > a"),
-    acts: found(".detail .acts a"),
+    deletion: found(".detail .acts a[href$='/actions/delete']"),
   };
 }"""
 
@@ -109,5 +109,5 @@ def tour(page: Page) -> Tour:
         details.append(rows[0])
         first = read(rows[0])
         tabs += first["tabs"] if path.rpartition("/")[2] in TABBED else []
-        confirmations += first["acts"][:1] if path.endswith("/pods") else []
+        confirmations += first["deletion"] if path.endswith("/pods") else []
     return Tour(overviews, lists, details, tabs, [*confirmations, *QUESTIONS])
