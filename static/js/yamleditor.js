@@ -319,8 +319,10 @@ class YamlEditor extends HTMLElement {
     };
   }
 
-  #hover({ doc }, position) {
-    const { schema } = this.#known(typeAt(doc, position));
+  async #hover({ doc }, position) {
+    const type = this.#known(typeAt(doc, position));
+    if (!type.schema) await type.loading;
+    const { schema } = type;
     const told = schema && explain(schema, doc, position);
     if (!told) return null;
     const { from, to, key, schema: node, isRequired } = told;

@@ -220,8 +220,8 @@ def it_is_used_by_keyboard_alone(editing: Editing) -> None:
     expect(editing.button("problems")).to_be_focused()
     editing.page.keyboard.press("Tab")
     expect(editing.page.get_by_role("button", name="Save")).to_be_focused()
-    editing.page.keyboard.press("Enter")
-    eventually(lambda: editing.posted != [], "it is sent")
+    with editing.page.expect_response(lambda response: response.request.method == "POST"):
+        editing.page.keyboard.press("Enter")
     assert editing.posted == [editing.head + "spec:\n  size: 1 ?/gp"]
 
 
