@@ -2,7 +2,7 @@
 // elements are for people.
 async (path) => {
   // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu";
   if (path) {
     const { body } = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
     const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
@@ -70,7 +70,7 @@ async (path) => {
     }).map(name),
     freshness: all(".freshness").some(inView),
     shell: document.querySelector(".shell") !== null,
-    wideFields: all("form .input").filter((one) => box(one).width > 640.5).map(name),
+    wideFields: all("form .input:not(yaml-editor .input)").filter((one) => box(one).width > 640.5).map(name),
     clipped: all("button, .button, .tool").filter((one) => one.scrollWidth > one.clientWidth + 1 && one.textContent.trim()).map(name),
     small: all("button, input:not([type=hidden]), select").filter((one) => {
       const targets = [one, one.closest(".tick"), one.labels?.[0]].filter(Boolean);

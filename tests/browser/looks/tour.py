@@ -61,20 +61,23 @@ _READ = """async (path) => {
     menu: found(".rail-link"),
     rows: found("#results tbody .name > a"),
     tabs: found(".tabs > a"),
-    deletion: found(".detail .acts a[href$='/actions/delete']"),
+    acts: found(".detail .acts a"),
   };
 }"""
 
 
 @dataclass(frozen=True)
 class Tour:
-    """Addresses, each once. `lists` have rows in them; `details` are first tabs, one for each kind."""
+    """Addresses, each once. `lists` have rows in them; `details` are first tabs, one for each kind.
+    `forms` are what a deployment's page leads to, its deletion excepted.
+    """
 
     overviews: Sequence[str]
     lists: Sequence[str]
     details: Sequence[str]
     tabs: Sequence[str]
     confirmations: Sequence[str]
+    forms: Sequence[str]
 
     @property
     def everything(self) -> list[str]:
@@ -84,6 +87,7 @@ class Tour:
             *self.details,
             *self.tabs,
             *self.confirmations,
+            *self.forms,
             *OTHERS,
         )
         return list(dict.fromkeys(found))
@@ -102,12 +106,16 @@ def tour(page: Page) -> Tour:
     details: list[str] = []
     tabs: list[str] = []
     confirmations: list[str] = []
+    forms: list[str] = []
     for path in lists:
         rows = read(path)["rows"]
         if not rows:
             continue
         details.append(rows[0])
         first = read(rows[0])
-        tabs += first["tabs"] if path.rpartition("/")[2] in TABBED else []
-        confirmations += first["deletion"] if path.endswith("/pods") else []
-    return Tour(overviews, lists, details, tabs, [*confirmations, *QUESTIONS])
+        segment = path.rpartition("/")[2]
+        tabs += first["tabs"] if segment in TABBED else []
+        ends = [act for act in first["acts"] if act.endswith("/actions/delete")]
+        confirmations += ends if segment == "pods" else []
+        forms += set(first["acts"]).difference(ends) if segment == "deployments" else []
+    return Tour(overviews, lists, details, tabs, [*confirmations, *QUESTIONS], sorted(forms))
