@@ -117,5 +117,11 @@ def json_answer(obj: Any, code: int = 200, **headers: str) -> Answer:
     return Answer(encode(obj), code, headers=headers)
 
 
+def success_answer(code: int) -> Answer:
+    """That it is done, with nothing to show for it."""
+    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
+    return json_answer(body, code)
+
+
 def error_answer(error: StatusError) -> Answer:
     return Answer(encode(error.body()), error.code, headers=error.headers)

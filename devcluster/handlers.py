@@ -124,7 +124,7 @@ class Handlers:
     # Deleting -----------------------------------------------------------------------------------
 
     def delete(self, call: Call) -> Answer:
-        how = self._deletion(call)
+        how = self.deletion(call, self._options(call))
         obj, gone = self.objects.delete(call.declared, call.namespace, call.info.name, how)
         if not gone or returns_object(call.declared):
             return self.typed(call, obj)
@@ -146,7 +146,7 @@ class Handlers:
         )
 
     def delete_collection(self, call: Call) -> Answer:
-        how = self._deletion(call)
+        how = self.deletion(call, self._options(call))
         selection = read_selection(call.declared, call.query)
         collection = self.objects.store.collection(call.declared.storage)
         chosen = [r for r in collection.records_in(call.namespace) if selection.matches(r)]
@@ -155,11 +155,14 @@ class Handlers:
             self.objects.delete(call.declared, record.namespace, record.name, how)
         return Answer(rendered)
 
-    def _deletion(self, call: Call) -> Deletion:
+    def _options(self, call: Call) -> Mapping[str, Any]:
         given = call.decoded()
-        options: Mapping[str, Any] = given if isinstance(given, dict) else {}
         if given is None:
-            options = {name: value for name, value in call.query.items() if value}
+            return {name: value for name, value in call.query.items() if value}
+        return given if isinstance(given, dict) else {}
+
+    def deletion(self, call: Call, options: Mapping[str, Any]) -> Deletion:
+        """`options`: Kubernetes' `DeleteOptions`."""
         preconditions = options.get("preconditions") or {}
         grace = options.get("gracePeriodSeconds")
         dry = options.get("dryRun") or call.query.get("dryRun") or ""

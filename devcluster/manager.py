@@ -6,6 +6,7 @@ import logging
 from devcluster.churn import Churn
 from devcluster.cluster import Cluster
 from devcluster.controllers.base import Controller
+from devcluster.controllers.budgets import BudgetController
 from devcluster.controllers.daemonsets import DaemonSetController
 from devcluster.controllers.definitions import DefinitionController
 from devcluster.controllers.deployments import DeploymentController
@@ -63,6 +64,7 @@ class ControllerManager:
             self.kubelet,
             VolumeController(objects),
             QuotaController(objects),
+            BudgetController(objects),
             EndpointController(objects),
             NodeController(objects),
             PodCleaner(objects),

@@ -19,6 +19,10 @@ class Cause:
     reason: str
     message: str
 
+    def body(self) -> Obj:
+        found = {"reason": self.reason, "message": self.message, "field": self.field}
+        return {key: value for key, value in found.items() if value}
+
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
 
@@ -60,9 +64,7 @@ def _details(name: str, group: str, kind: str, causes: Sequence[Cause] = ()) -> 
     found: Obj = {"name": name, "group": group, "kind": kind}
     details = {key: value for key, value in found.items() if value}
     if causes:
-        details["causes"] = [
-            {"reason": c.reason, "message": c.message, "field": c.field} for c in causes
-        ]
+        details["causes"] = [c.body() for c in causes]
     return details
 
 
@@ -152,8 +154,14 @@ def internal(message: str) -> StatusError:
     return StatusError(500, "InternalError", f"Internal error occurred: {message}", details=details)
 
 
-def too_many_requests(message: str, *causes: Cause) -> StatusError:
-    return StatusError(429, "TooManyRequests", message, details=_details("", "", "", causes))
+def too_many_requests(message: str, *causes: Cause, seconds: int = 0) -> StatusError:
+    """`seconds`: after which to try again, if that is known."""
+    details = _details("", "", "", causes)
+    if not seconds:
+        return StatusError(429, "TooManyRequests", message, details=details)
+    details["retryAfterSeconds"] = seconds
+    headers = {"Retry-After": str(seconds)}
+    return StatusError(429, "TooManyRequests", message, details=details, headers=headers)
 
 
 def required(field: str, message: str = "Required value") -> Cause:

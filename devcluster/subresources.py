@@ -5,23 +5,22 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
-from devcluster.calls import Answer, Call, json_answer
+from devcluster.calls import Answer, Call, json_answer, success_answer
 from devcluster.crud import Objects
+from devcluster.evictions import Evictions
 from devcluster.handlers import Handlers
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.patching import Patches
 from devcluster.podlogs import log_text
 from devcluster.scales import Scales
 from devcluster.statuses import (
-    Cause,
     StatusError,
     bad_request,
     conflict,
     method_not_allowed,
     page_not_found,
-    too_many_requests,
 )
-from devcluster.writes import Deletion, Write
+from devcluster.writes import Write
 
 Answering = Callable[[Call], Answer]
 _TOKEN_SECONDS = 3600
@@ -38,7 +37,7 @@ class Subresources:
             "approval": self._part,
             "ephemeralcontainers": self._part,
             "scale": Scales(handlers).answer,
-            "eviction": self._evict,
+            "eviction": Evictions(handlers).answer,
             "binding": self._bind,
             "token": self._token,
             "finalize": self._finalize,
@@ -71,35 +70,6 @@ class Subresources:
 
     # Pods ---------------------------------------------------------------------------------------
 
-    def _evict(self, call: Call) -> Answer:
-        eviction = call.object()
-        options = eviction.get("deleteOptions") or {}
-        info, pods = call.info, call.declared
-        record = self._objects.get(pods, info.namespace, info.name)
-        if not record.deleting:
-            self._check_budgets(info.namespace, record.labels)
-        preconditions = options.get("preconditions") or {}
-        how = Deletion(
-            uid=preconditions.get("uid") or "",
-            resource_version=preconditions.get("resourceVersion") or "",
-            grace=options.get("gracePeriodSeconds"),
-            dry_run=call.query.get("dryRun") == "All",
-        )
-        self._objects.delete(pods, info.namespace, info.name, how)
-        return _success(201)
-
-    def _check_budgets(self, namespace: str, labels: Mapping[str, str]) -> None:
-        budgets = self._objects.store.collection("poddisruptionbudgets.policy")
-        for record in budgets.records_in(namespace):
-            budget = record.load()
-            wanted = dig(budget, "spec.selector.matchLabels") or {}
-            if not wanted or any(labels.get(key) != value for key, value in wanted.items()):
-                continue
-            if not dig(budget, "status.disruptionsAllowed"):
-                text = f"The disruption budget {record.name} needs more healthy pods than there are"
-                message = "Cannot evict pod as it would violate the pod's disruption budget."
-                raise too_many_requests(message, Cause("", "DisruptionBudget", text))
-
     def _bind(self, call: Call) -> Answer:
         binding = call.object()
         if meta(binding).get("name", call.info.name) != call.info.name:
@@ -119,7 +89,7 @@ class Subresources:
 
         info = call.info
         bind(self._objects, info.namespace, info.name, mutate)
-        return _success(201)
+        return success_answer(201)
 
     def _log(self, call: Call) -> Answer:
         info = call.info
@@ -172,8 +142,3 @@ def bind_pod(pod: Obj, node: str) -> None:
 def bind(objects: Objects, namespace: str, name: str, mutate: Callable[[Obj], Obj]) -> None:
     pods = objects.registry.get("pods")
     objects.update(pods, "v1", namespace, name, mutate, Write(subresource="binding"))
-
-
-def _success(code: int) -> Answer:
-    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
-    return json_answer(body, code)

@@ -23,6 +23,7 @@ from console.ui.columns import (
     UsageColumn,
     target_of,
 )
+from console.ui.evicting import Evict
 from console.ui.facts import owner_fact, status_fact
 from console.ui.filters import (
     FieldFilter,
@@ -89,7 +90,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (Evict(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

@@ -46,7 +46,7 @@ from console.kube.errors import (
     Unavailable,
     error_from_status,
 )
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
 from console.kube.sentences import Sentence
@@ -574,6 +574,24 @@ class ObjectClient:
         return await self._call(
             "DELETE", gvr.path(namespace, name), body=options, audit_id=audit_id
         )
+
+    async def evict(
+        self, *, namespace: str, name: str, uid: str, dry_run: bool = False, audit_id: str = ""
+    ) -> None:
+        """Deletes the pod if it still is the one with `uid`, and if its disruption budget allows it; else
+        refused with `TooManyRequests`. https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+        """
+        options: dict[str, Any] = {"preconditions": {"uid": uid}}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+            "deleteOptions": options,
+        }
+        path = PODS.path(namespace, name, "eviction")
+        await self._call("POST", path, body=eviction, audit_id=audit_id)
 
 
 class UserClient(ObjectClient):

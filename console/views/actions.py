@@ -178,7 +178,7 @@ async def run_as_user(
     natively = action.may(access, kind.gvr, key)
     by_console = not natively and action.by_console(access, kind.gvr, key)
     client = runtime.console if by_console else runtime.as_user(access.identity)
-    before = kept_of(kind, access, key, uid) if verb != "delete" else None
+    before = kept_of(kind, access, key, uid) if action.stays else None
     async with record(recorded) as recording:
         context = Context(request, kind, key, uid, access, client, recording.audit_id, data or {})
         outcome = await action.run(context)

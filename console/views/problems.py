@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,9 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
     where there is more to say than the usual."""
     if isinstance(error, AuditUnavailable):
         return _("Nothing was done, because the audit trail cannot be written.")
+    budget = _budget(error)
+    if budget:
+        return f"{_('A disruption budget does not allow it now.')} {budget}"
     return f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
 
 
@@ -51,12 +55,24 @@ def apply(error: Problem, form: ConsoleForm, told: str = "") -> None:
 
 
 def causes_of(error: ApiError) -> Iterator[tuple[str, str]]:
-    """Path and message of each. Webhooks send them too, so they may be anything."""
+    """Path and message of each."""
+    for cause in _causes(error):
+        if cause.get("message"):
+            yield str(cause.get("field")), visible(str(cause["message"]))
+
+
+def _causes(error: ApiError) -> Iterator[Mapping[str, Any]]:
+    """Webhooks send them too, so they may be anything."""
     details = error.status.get("details")
     causes = details.get("causes") if isinstance(details, Mapping) else None
-    for cause in causes if isinstance(causes, list) else ():
-        if isinstance(cause, Mapping) and cause.get("message"):
-            yield str(cause.get("field")), visible(str(cause["message"]))
+    return (one for one in (causes if isinstance(causes, list) else ()) if isinstance(one, Mapping))
+
+
+def _budget(error: ApiError) -> str:
+    """What kube-apiserver says of the disruption budget that keeps a pod from being evicted; "" if none
+    does. The message of the answer does not name it."""
+    found = [one for one in _causes(error) if one.get("reason") == "DisruptionBudget"]
+    return visible(str(found[0].get("message", ""))) if found else ""
 
 
 def _is_another(error: ApiError) -> bool:

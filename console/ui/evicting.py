@@ -1,0 +1,59 @@
+"""Deleting a pod as far as its disruption budget allows it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
+from console.kube.store import Entry
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.kind import Fact, ResourceKind
+from console.ui.relations.seeing import Seeing
+from console.ui.relations.selecting import selecting
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evict(Action):
+    name: ClassVar[str] = "evict"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Evict")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("create", "eviction"),)
+    danger: ClassVar[bool] = True
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    stays: ClassVar[bool] = False
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Evicted")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not evicted")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.deleted is None
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("A pod is deleted if its disruption budget allows it.")
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        return kind.facts(entry)
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (POD_DISRUPTION_BUDGETS,)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        pod, seeing = subject.entry.projection, Seeing(subject, POD_DISRUPTION_BUDGETS)
+        found = [] if pod.owner else [_("Nothing controls it, so that no other takes its place.")]
+        if seeing.informer is None or pod.ended:
+            return found
+        budgets = seeing.among(selecting(seeing.informer, pod.namespace, pod.labels))
+        text = _("The disruption budget %(name)s does not allow it now.")
+        blocking = [one for one in budgets if not one.projection.allowed]
+        return [*found, *(text % {"name": visible(one.key.name)} for one in blocking)]
+
+    async def run(self, context: Context) -> Outcome:
+        key, audit_id = context.key, context.audit_id
+        await context.client.evict(
+            namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id
+        )
+        return Done(_("Evicted %(kind)s %(name)s.") % context.words)

@@ -1,0 +1,162 @@
+"""Keeps the status of disruption budgets: how many of their pods may be evicted now.
+
+https://kubernetes.io/docs/tasks/run-application/configure-pdb/
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from typing import Any
+
+from devcluster.controllers.base import Base
+from devcluster.controllers.podtools import conditions_with, is_ready
+from devcluster.objects import Obj, controller_of, dicts, dig, meta, parse_time, timestamp
+from devcluster.store import Change, Record
+
+BUDGETS = "poddisruptionbudgets.policy"
+#: Seconds for which a pod that was evicted may still be there before it counts again.
+_DISRUPTED_FOR = 120.0
+#: The collections of what has replicas, by its kind.
+_SCALED = {
+    "Deployment": "deployments.apps",
+    "ReplicaSet": "replicasets.apps",
+    "ReplicationController": "replicationcontrollers",
+    "StatefulSet": "statefulsets.apps",
+}
+
+
+class _SyncFailed(Exception):
+    """The budget cannot be worked out; `str()` says why."""
+
+
+class BudgetController(Base):
+    name, collection = "budgets", BUDGETS
+
+    def keys_of(self, collection: str, change: Change) -> Iterable[str]:
+        if collection == self.collection:
+            return (change.new.key,)
+        if collection != "pods" and collection not in _SCALED.values():
+            return ()
+        budgets = self.store.collection(self.collection).records_in(change.new.namespace)
+        if collection != "pods":
+            return [one.key for one in budgets]
+        pods = [one for one in (change.old, change.new) if one]
+        return [one.key for one in budgets if any(selects(one.load(), p.labels) for p in pods)]
+
+    def reconcile(self, key: str) -> float | None:
+        record = self.find(key)
+        if record is None or record.deleting:
+            return None
+        budget = record.load()
+        held: Obj = budget.get("status") or {}
+        try:
+            status = self._status(budget)
+            state = allowed_condition(budget, status["disruptionsAllowed"])
+        except _SyncFailed as error:
+            status = {**held, "disruptionsAllowed": 0}
+            state = _condition(budget, "False", "SyncFailed", str(error))
+        status["conditions"] = conditions_with(held.get("conditions"), timestamp(), state)
+        self.set_status(self.collection, record, status)
+        return _DISRUPTED_FOR if status.get("disruptedPods") else None
+
+    def _status(self, budget: Obj) -> Obj:
+        """The numbers as the pods are now. Raises `_SyncFailed`."""
+        about = meta(budget)
+        there = self.store.collection("pods").records_in(about["namespace"])
+        pods = [pod for pod in there if selects(budget, pod.labels)]
+        expected, needed = self._counts(budget.get("spec") or {}, pods)
+        disrupted = dict(_disrupted(budget, pods))
+        healthy = sum(
+            not pod.deleting and pod.name not in disrupted and is_ready(pod.load()) for pod in pods
+        )
+        status: Obj = {
+            "currentHealthy": healthy,
+            "desiredHealthy": needed,
+            "disruptionsAllowed": max(healthy - needed, 0) if expected else 0,
+            "expectedPods": expected,
+            "observedGeneration": about.get("generation", 0),
+        }
+        return {**status, "disruptedPods": disrupted} if disrupted else status
+
+    def _counts(self, spec: Obj, pods: list[Record]) -> tuple[int, int]:
+        """The pods that should be there, and how many of them must be healthy."""
+        if spec.get("maxUnavailable") is not None:
+            expected = self._expected(pods)
+            return expected, max(expected - _amount(spec["maxUnavailable"], expected), 0)
+        least = spec.get("minAvailable", 0)
+        expected = self._expected(pods) if isinstance(least, str) else len(pods)
+        return expected, _amount(least, expected)
+
+    def _expected(self, pods: Iterable[Record]) -> int:
+        """The replicas of what controls the pods. A pod that nothing controls does not count."""
+        scaled = [found for pod in pods if (found := self._scaled(pod)) is not None]
+        replicas = {meta(one)["uid"]: int(dig(one, "spec.replicas") or 0) for one in scaled}
+        return sum(replicas.values())
+
+    def _scaled(self, pod: Record) -> Obj | None:
+        """What has the replicas that the pod is one of: the Deployment and not its ReplicaSet."""
+        scaled, owner = None, controller_of(pod.load())
+        while owner and (scaled is None or owner["kind"] in _SCALED):
+            collection = _SCALED.get(owner["kind"], "")
+            found = self.find(f"{pod.namespace}/{owner['name']}", collection)
+            if not collection or found is None or found.uid != owner["uid"]:
+                raise _SyncFailed(f'found no controllers for pod "{pod.name}"')
+            scaled = found.load()
+            owner = controller_of(scaled)
+        return scaled
+
+
+def selects(budget: Obj, labels: Mapping[str, str]) -> bool:
+    """An empty selector is for all pods of the namespace, none for no pod."""
+    selector = dig(budget, "spec.selector")
+    if not isinstance(selector, dict):
+        return False
+    wanted = selector.get("matchLabels") or {}
+    if any(labels.get(key) != value for key, value in wanted.items()):
+        return False
+    return all(_meets(one, labels) for one in dicts(selector.get("matchExpressions")))
+
+
+def _meets(expression: Obj, labels: Mapping[str, str]) -> bool:
+    key, values = expression.get("key", ""), expression.get("values") or ()
+    match expression.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case _:
+            return key not in labels
+
+
+def allowed_condition(budget: Obj, allowed: int) -> Obj:
+    """What it says of itself when it allows so many disruptions."""
+    if allowed:
+        return _condition(budget, "True", "SufficientPods")
+    return _condition(budget, "False", "InsufficientPods")
+
+
+def _condition(budget: Obj, status: str, reason: str, message: str = "") -> Obj:
+    return {
+        "type": "DisruptionAllowed",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "observedGeneration": meta(budget).get("generation", 0),
+    }
+
+
+def _amount(value: Any, whole: int) -> int:
+    """A number, or a percentage rounded up."""
+    return ceil(int(value.rstrip("%")) * whole / 100) if isinstance(value, str) else int(value)
+
+
+def _disrupted(budget: Obj, pods: Iterable[Record]) -> Iterator[tuple[str, str]]:
+    """Pods that were evicted and are not marked yet, with the time of it."""
+    held = dig(budget, "status.disruptedPods") or {}
+    since = datetime.now(UTC) - timedelta(seconds=_DISRUPTED_FOR)
+    for pod in pods:
+        moment = held.get(pod.name)
+        if moment and not pod.deleting and parse_time(moment) > since:
+            yield pod.name, moment

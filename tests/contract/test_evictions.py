@@ -1,0 +1,169 @@
+"""Evicting pods, and the disruption budgets that may not allow it."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.objects import create_pod, deployment, path, pod, unique
+from tests.controlplane.waiting import eventually
+
+BUDGETS = "policy/v1"
+HEALTHY = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
+
+
+def running(admin: Client, namespace: str, app: str, *, ready: bool = True) -> Obj:
+    """A pod that runs, as far as its status says."""
+    name = unique("pod")
+    create_pod(admin, namespace, pod(name, {"app": app}))
+    set_running(admin, namespace, name, ready=ready)
+    found: Obj = admin.get(path(namespace, "pods", name)).ok()
+    return found
+
+
+def set_running(admin: Client, namespace: str, name: str, *, ready: bool = True) -> None:
+    condition = {"type": "Ready", "status": str(ready)}
+    body = {"status": {"phase": "Running", "conditions": [condition]}}
+    admin.patch(f"{path(namespace, 'pods', name)}/status", body, MERGE_PATCH).ok()
+
+
+def budget(admin: Client, namespace: str, app: str, **spec: Any) -> str:
+    """Its path, once its status is what its pods are."""
+    name = unique("pdb")
+    spec = {"selector": {"matchLabels": {"app": app}}, **spec}
+    admin.post(
+        path(namespace, "poddisruptionbudgets", group=BUDGETS),
+        {"metadata": {"name": name}, "spec": spec},
+    ).ok()
+    return path(namespace, "poddisruptionbudgets", name, group=BUDGETS)
+
+
+def settles(admin: Client, at: str, *numbers: int) -> Obj:
+    """The status once the numbers of `HEALTHY` are these."""
+
+    def settled() -> Any:
+        status = admin.get(at).ok().get("status", {})
+        return [status.get(one) for one in HEALTHY] == [*numbers] and status
+
+    found: Obj = eventually(settled, f"{at} says {numbers}")
+    return found
+
+
+def evict(admin: Client, made: Obj, **options: Any) -> Any:
+    about = made["metadata"]
+    where = path(about["namespace"], "pods", about["name"])
+    body = {"apiVersion": BUDGETS, "kind": "Eviction", "metadata": {"name": about["name"]}}
+    return admin.post(f"{where}/eviction", {**body, "deleteOptions": options})
+
+
+def is_there(admin: Client, made: Obj) -> bool:
+    about = made["metadata"]
+    return admin.get(path(about["namespace"], "pods", about["name"])).status == 200
+
+
+def it_evicts_as_many_as_the_budget_allows(admin: Client, namespace: str) -> None:
+    app = unique("app")
+    first, second = (running(admin, namespace, app) for _ in range(2))
+    at = budget(admin, namespace, app, minAvailable=1)
+    status = settles(admin, at, 2, 1, 1, 2)
+    assert [(c["type"], c["status"], c["reason"]) for c in status["conditions"]] == [
+        ("DisruptionAllowed", "True", "SufficientPods")
+    ]
+    assert evict(admin, first, dryRun=["All"]).status == 201 and is_there(admin, first)
+    answer = evict(admin, first)
+    assert (answer.status, answer.json["status"]) == (201, "Success")
+    assert not is_there(admin, first)
+    status = settles(admin, at, 1, 1, 0, 1)
+    assert [(c["status"], c["reason"]) for c in status["conditions"]] == [
+        ("False", "InsufficientPods")
+    ]
+    answer = evict(admin, second)
+    assert (answer.status, answer.reason) == (429, "TooManyRequests")
+    assert "retry-after" not in answer.headers
+    name = at.rpartition("/")[2]
+    text = f"The disruption budget {name} needs 1 healthy pods and has 1 currently"
+    assert answer.json["details"]["causes"] == [{"reason": "DisruptionBudget", "message": text}]
+    assert is_there(admin, second)
+
+
+def it_evicts_no_other_pod_of_the_name(admin: Client, namespace: str) -> None:
+    made = running(admin, namespace, unique("app"))
+    answer = evict(admin, made, preconditions={"uid": "another"})
+    assert (answer.status, answer.reason) == (409, "Conflict")
+    assert is_there(admin, made)
+    assert evict(admin, made, preconditions={"uid": made["metadata"]["uid"]}).status == 201
+
+
+def it_evicts_pods_that_do_not_run_whatever_the_budget_says(admin: Client, namespace: str) -> None:
+    app = unique("app")
+    at = budget(admin, namespace, app, minAvailable=1)
+    waiting = create_pod(admin, namespace, pod(unique("pod"), {"app": app}))
+    settles(admin, at, 0, 1, 0, 1)
+    assert evict(admin, waiting).status == 201
+
+
+@pytest.mark.parametrize(("policy", "code"), [("AlwaysAllow", 201), ("IfHealthyBudget", 429)])
+def it_asks_what_becomes_of_pods_that_are_not_ready(
+    admin: Client, namespace: str, policy: str, code: int
+) -> None:
+    app = unique("app")
+    made = running(admin, namespace, app, ready=False)
+    at = budget(admin, namespace, app, minAvailable=1, unhealthyPodEvictionPolicy=policy)
+    settles(admin, at, 0, 1, 0, 1)
+    assert evict(admin, made).status == code
+
+
+def it_evicts_no_pod_of_two_budgets(admin: Client, namespace: str) -> None:
+    app = unique("app")
+    made = running(admin, namespace, app)
+    for _ in range(2):
+        settles(admin, budget(admin, namespace, app, minAvailable=0), 1, 0, 1, 1)
+    answer = evict(admin, made)
+    assert answer.status == 500
+    assert "more than one PodDisruptionBudget" in answer.json["message"]
+    assert is_there(admin, made)
+
+
+@pytest.mark.parametrize(
+    ("spec", "needed"),
+    [({"maxUnavailable": "25%"}, 2), ({"minAvailable": "50%"}, 2), ({"maxUnavailable": 2}, 1)],
+)
+def it_counts_the_replicas_of_what_controls_the_pods(
+    admin: Client, namespace: str, spec: Obj, needed: int
+) -> None:
+    name = unique("web")
+    body = deployment(name, "example/one:1", replicas=3)
+    body["spec"]["template"]["spec"]["schedulerName"] = "nobody"
+    at = budget(admin, namespace, name, **spec)
+    where = path(namespace, "deployments", group="apps/v1")
+    admin.post(where, body).ok()
+    settles(admin, at, 0, needed, 0, 3)
+    admin.delete(f"{where}/{name}", propagationPolicy="Background").ok()
+
+
+def it_says_which_budget_it_cannot_work_out(admin: Client, namespace: str) -> None:
+    app = unique("app")
+    named = {"metadata": {"name": unique("owner")}}
+    owner = admin.post(path(namespace, "configmaps"), named).ok()["metadata"]
+    body = pod(unique("pod"), {"app": app})
+    body["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": owner["name"],
+            "uid": owner["uid"],
+            "controller": True,
+        }
+    ]
+    made = create_pod(admin, namespace, body)
+    set_running(admin, namespace, made["metadata"]["name"])
+    at = budget(admin, namespace, app, maxUnavailable=1)
+
+    def failed() -> bool:
+        conditions = admin.get(at).ok().get("status", {}).get("conditions", [])
+        return [one["reason"] for one in conditions] == ["SyncFailed"]
+
+    eventually(failed, f"{at} cannot be worked out")
+    answer = evict(admin, made)
+    assert (answer.status, answer.reason) == (429, "TooManyRequests")
+    assert at.rpartition("/")[2] in answer.json["details"]["causes"][0]["message"]

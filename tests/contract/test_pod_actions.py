@@ -1,0 +1,207 @@
+"""What the console does to pods, on both clusters."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import NAMESPACES, POD_DISRUPTION_BUDGETS, PODS, Key
+from console.kube.runtime import Runtime
+from rbac.current import no_host, use_host
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import VERSION, Grants, role_ref, rule, user
+from tests.contract.objects import path, unique
+from tests.contract.test_evictions import budget, is_there, running, settles
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JSON = {"Accept": "application/json"}
+FOLLOWED = (NAMESPACES, PODS, POD_DISRUPTION_BUDGETS)
+RIGHTS = (
+    rule("get list delete", "pods"),
+    rule("create", "pods/eviction"),
+    rule("list", "poddisruptionbudgets", "policy"),
+)
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require(FOLLOWED)
+    eventually(lambda: all(live(runtime.informer(gvr)) for gvr in FOLLOWED), "all is known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    use_host(_runtime)
+    yield _runtime
+    no_host()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A namespace, and a viewer who may delete and evict pods in it."""
+
+    admin: Client
+    runtime: Runtime
+    namespace: str
+    viewer: str
+
+    def pod(self, app: str) -> Obj:
+        """Runs, and is known to the console."""
+        made = running(self.admin, self.namespace, app)
+        self.known(PODS, made["metadata"]["name"], made["metadata"]["resourceVersion"])
+        return made
+
+    def budget(self, app: str, *numbers: int, **spec: Any) -> str:
+        """Its name."""
+        at = budget(self.admin, self.namespace, app, **spec)
+        settles(self.admin, at, *numbers)
+        found = self.admin.get(at).ok()["metadata"]
+        self.known(POD_DISRUPTION_BUDGETS, found["name"], found["resourceVersion"])
+        return str(found["name"])
+
+    def known(self, gvr: Any, name: str, version: str) -> None:
+        store = self.runtime.informer(gvr).store
+
+        def arrived() -> bool:
+            entry = store.get(Key(self.namespace, name))
+            if entry is None:
+                return False
+            return int(entry.original()["metadata"]["resourceVersion"]) >= int(version)
+
+        eventually(arrived, f"{name} is known")
+
+    def url(self, made: Obj, action: str) -> str:
+        name = made["metadata"]["name"]
+        return f"/clusters/host/projects/{self.namespace}/pods/{name}/actions/{action}"
+
+    def client(self, **headers: str) -> SignedIn:
+        return ClientAs()(self.viewer, **headers)
+
+    async def page(self, made: Obj, action: str) -> str:
+        found = await self.client().get(self.url(made, action))
+        text: str = await text_of(found)
+        assert found.status_code == 200, text
+        return text
+
+    async def do(self, made: Obj, action: str, **data: str) -> Any:
+        sent = {"uid": made["metadata"]["uid"], **data}
+        return await self.client().post(self.url(made, action), sent)
+
+    async def bulk(self, action: str, *made: Obj) -> str:
+        lines = [
+            f"{one['metadata']['uid']} {self.namespace}%2F{one['metadata']['name']}" for one in made
+        ]
+        url = f"/bulk/host/pods/{action}"
+        done = await self.client().post(url, {"targets": "\n".join(lines)})
+        text: str = await text_of(done)
+        return text
+
+
+@pytest.fixture
+def project(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap, runtime: Runtime
+) -> Project:
+    viewer = FakeAccess(
+        unique("olga"), list_in={namespace}, delete_in={namespace}, get_in={namespace}
+    )
+    name = viewer.identity.name
+    monkeypatch.setitem(CAST, name, lambda: viewer)
+    role = path(namespace, "roles", group=VERSION)
+    admin.post(role, {"metadata": {"name": name}, "rules": list(RIGHTS)}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(name), role_ref("Role", name))
+    grants.wait(name, verb="create", resource="pods/eviction", namespace=namespace)
+    return Project(admin, runtime, namespace, name)
+
+
+async def it_evicts(project: Project) -> None:
+    app = unique("app")
+    made = project.pod(app)
+    project.budget(app, 1, 0, 1, 1, minAvailable=0)
+    page = await project.page(made, "evict")
+    assert "A pod is deleted if its disruption budget allows it." in page
+    assert "Nothing controls it" in page and "does not allow it now" not in page
+    done = await project.do(made, "evict")
+    assert done.status_code == 302 and done["Location"].endswith("/pods")
+    assert not is_there(project.admin, made)
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert (record.verb, record.resource, record.subresource) == ("create", "pods", "eviction")
+    assert (record.actor, record.outcome.code) == (project.viewer, 200)
+
+
+async def it_says_which_budget_does_not_allow_it(project: Project) -> None:
+    app = unique("app")
+    made = project.pod(app)
+    name = project.budget(app, 1, 1, 0, 1, minAvailable=1)
+    note = f"The disruption budget {name} does not allow it now."
+    assert note in await project.page(made, "evict")
+    said = (
+        "A disruption budget does not allow it now. "
+        f"The disruption budget {name} needs 1 healthy pods and has 1 currently"
+    )
+    refused = await project.do(made, "evict")
+    assert refused.status_code == 429 and said in await text_of(refused)
+    answer = await project.client(**JSON).post(
+        project.url(made, "evict"), {"uid": made["metadata"]["uid"]}
+    )
+    status = json.loads(await text_of(answer))
+    assert (status["code"], status["reason"], status["message"]) == (429, "TooManyRequests", said)
+    assert is_there(project.admin, made)
+
+
+async def it_evicts_no_pod_that_has_taken_the_name(project: Project) -> None:
+    made = project.pod(unique("app"))
+    url = project.url(made, "evict")
+    refused = await project.client().post(url, {"uid": "another"})
+    assert refused.status_code == 409
+    assert "another one has taken its name since" in await text_of(refused)
+    assert is_there(project.admin, made)
+
+
+async def it_evicts_many_and_says_which_stay(project: Project) -> None:
+    free, kept = unique("app"), unique("app")
+    name = project.budget(kept, 0, 1, 0, 0, minAvailable=1)
+    gone, stays = project.pod(free), project.pod(kept)
+    settles(
+        project.admin,
+        path(project.namespace, "poddisruptionbudgets", name, group="policy/v1"),
+        *(1, 1, 0, 1),
+    )
+    text = await project.bulk("evict", gone, stays)
+    assert "Evicted" in text and "Not evicted" in text
+    assert f"The disruption budget {name} needs 1 healthy pods" in text
+    assert not is_there(project.admin, gone) and is_there(project.admin, stays)
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+async def it_evicts_for_nobody_without_the_right(
+    project: Project, monkeypatch: pytest.MonkeyPatch, namespace: str, claimed: bool
+) -> None:
+    """Whether the console knows that, or the cluster alone."""
+    made = project.pod(unique("app"))
+    rights = {namespace} if claimed else set[str]()
+    rita = FakeAccess(unique("rita"), list_in={namespace}, delete_in=rights)
+    monkeypatch.setitem(CAST, rita.identity.name, lambda: rita)
+    uid = made["metadata"]["uid"]
+    refused = await ClientAs()(rita.identity.name).post(project.url(made, "evict"), {"uid": uid})
+    assert refused.status_code == 403
+    assert ("The cluster did not allow it." in await text_of(refused)) is claimed
+    assert is_there(project.admin, made)
