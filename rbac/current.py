@@ -7,8 +7,9 @@ from console.kube.gvr import GVR, USERS
 from console.kube.informer import Informer
 from console.kube.prometheus import Prometheus
 from console.kube.runtime import CurrentRuntime, Reads
+from console.ui.clusterkinds import Kinds
 from console.ui.clusters import HOST, Cluster, clusters
-from console.ui.registry import Kinds, kinds
+from console.ui.registry import kinds
 from rbac.authorizer import Authorizer
 from rbac.levels import Levels
 

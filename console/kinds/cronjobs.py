@@ -10,7 +10,6 @@ from console.kube.gvr import CRON_JOBS
 from console.kube.projections.job import CronJob
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -23,6 +22,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
@@ -60,7 +60,7 @@ class CronJobKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (RunNow(), Suspend(), Unsuspend(), Delete())
+    actions = (RunNow(), Suspend(), Unsuspend(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: CronJob = entry.projection

@@ -4,7 +4,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import DAEMON_SETS
 from console.kube.projections.daemonset import DaemonSet
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     NameColumn,
@@ -14,6 +13,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
@@ -42,4 +42,4 @@ class DaemonSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Restart(), SetImage(), RollBackSet(), Delete())
+    actions = (Restart(), SetImage(), RollBackSet(), DeleteOwner())

@@ -4,7 +4,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import DEPLOYMENTS
 from console.kube.projections.deployment import Deployment
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     NameColumn,
@@ -13,6 +12,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
@@ -47,4 +47,12 @@ class DeploymentKind(WorkloadKind):
         ),
         AgeColumn(priority=1),
     )
-    actions = (Scale(), Restart(), SetImage(), RollBackDeployment(), Pause(), Resume(), Delete())
+    actions = (
+        Scale(),
+        Restart(),
+        SetImage(),
+        RollBackDeployment(),
+        Pause(),
+        Resume(),
+        DeleteOwner(),
+    )

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import JOBS
 from console.kube.projections.job import Job
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     DurationColumn,
@@ -20,6 +19,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
@@ -71,7 +71,7 @@ class JobKind(WorkloadKind):
         *TEMPLATE,
         AgeColumn(priority=1),
     )
-    actions = (Rerun(), Suspend(), Unsuspend(), Delete())
+    actions = (Rerun(), Suspend(), Unsuspend(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Job = entry.projection

@@ -10,7 +10,6 @@ from console.kube.gvr import PODS
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -23,6 +22,7 @@ from console.ui.columns import (
     UsageColumn,
     target_of,
 )
+from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
 from console.ui.facts import owner_fact, status_fact
 from console.ui.filters import (
@@ -90,7 +90,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Evict(), Delete())
+    actions = (Evict(), DeletePod())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

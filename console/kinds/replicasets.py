@@ -4,7 +4,6 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import REPLICA_SETS
 from console.kube.projections.replicaset import ReplicaSet
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     NameColumn,
@@ -13,6 +12,7 @@ from console.ui.columns import (
     OwnerColumn,
     StatusColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.filters import (
     LabelFilter,
     NamespaceFilter,
@@ -54,4 +54,4 @@ class ReplicaSetKind(WorkloadKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Delete(),)
+    actions = (DeleteOwner(),)

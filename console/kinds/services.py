@@ -10,7 +10,6 @@ from console.kube.gvr import SERVICES
 from console.kube.projections.services import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -21,6 +20,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.filters import (
     ChoiceFilter,
     LabelFilter,
@@ -74,7 +74,7 @@ class ServiceKind(ResourceKind):
             get=lambda service: service.type,
         ),
     )
-    actions = (Delete(),)
+    actions = (DeleteOwner(),)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection

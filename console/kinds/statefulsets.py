@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import STATEFUL_SETS
 from console.kube.projections.statefulset import StatefulSet
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     NameColumn,
@@ -18,6 +17,7 @@ from console.ui.columns import (
     StatusColumn,
     TextColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
@@ -46,7 +46,7 @@ class StatefulSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Scale(), Restart(), SetImage(), RollBackSet(), Delete())
+    actions = (Scale(), Restart(), SetImage(), RollBackSet(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

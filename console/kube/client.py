@@ -559,16 +559,23 @@ class ObjectClient:
         name: str,
         uid: str | None = None,
         resource_version: str | None = None,
+        grace: int | None = None,
+        policy: str = "",
         dry_run: bool = False,
         audit_id: str = "",
     ) -> dict[str, Any]:
-        """Deletes the object if it still is the one with `uid` and `resource_version`."""
+        """Deletes the object if it still is the one with `uid` and `resource_version`. `grace` (seconds)
+        and `policy` (of propagation) are kube-apiserver's own where they are not given."""
         given = {"uid": uid, "resourceVersion": resource_version}
         options: dict[str, Any] = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": {field: value for field, value in given.items() if value},
         }
+        if grace is not None:
+            options["gracePeriodSeconds"] = grace
+        if policy:
+            options["propagationPolicy"] = policy
         if dry_run:
             options["dryRun"] = ["All"]
         return await self._call(

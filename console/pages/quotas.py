@@ -7,8 +7,8 @@ from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
 from console.pages.sight import Sight
+from console.ui.clusterkinds import Kinds
 from console.ui.quotawords import amount_text, resource_label
-from console.ui.registry import Kinds
 from console.ui.text import visible
 
 #: Lines that are shown; a quota may name any number of resources.

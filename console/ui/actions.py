@@ -106,12 +106,14 @@ class Context:
             audit_id=self.audit_id,
         )
 
-    async def delete(self) -> None:
+    async def delete(self, *, grace: int | None = None, policy: str = "") -> None:
         await self.client.delete(
             self.kind.gvr,
             namespace=self.key.namespace,
             name=self.key.name,
             uid=self.uid,
+            grace=grace,
+            policy=policy,
             audit_id=self.audit_id,
         )
 

@@ -13,7 +13,7 @@ from console.kube.prometheus import Prometheus
 from console.kube.runtime import CurrentRuntime
 from console.kube.usage import Usage
 from console.ui.access import Access
-from console.ui.registry import Kinds
+from console.ui.clusterkinds import Kinds
 
 #: The name of the cluster that the console itself is pointed at.
 HOST = "host"

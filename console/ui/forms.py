@@ -90,9 +90,11 @@ class NumberField(forms.IntegerField):
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
         return {**super().widget_attrs(widget), "class": "input", "autocomplete": "off"}
 
-    def clean(self, value: Any) -> int:
+    def clean(self, value: Any) -> int | None:
+        """None for nothing where that is enough."""
         try:
-            return int(super().clean(value))
+            found: int | None = super().clean(value)
+            return found
         except ValidationError as error:
             limits = {"least": f"{self.min_value:,}", "most": f"{self.max_value:,}"}
             text = _("Use a whole number from %(least)s to %(most)s.") % limits

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from console.kube.discovery import CustomType
 from console.kube.projections.custom import Custom, columns_of
 from console.kube.store import Entry
-from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
     Column,
@@ -19,6 +18,7 @@ from console.ui.columns import (
     PrintedColumn,
     StatusColumn,
 )
+from console.ui.deleting import DeleteOwner
 from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilter, StatusFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.text import visible
@@ -33,7 +33,7 @@ class GenericKind(ResourceKind):
 
     custom: ClassVar[CustomType]
     projection = Custom
-    actions = (Delete(),)
+    actions = (DeleteOwner(),)
 
     @cached_property
     def segment(self) -> str:

@@ -7,8 +7,8 @@ from itertools import islice
 from django.conf import settings
 from django.utils.translation import override
 
+from console.ui.clusterkinds import Kinds
 from console.ui.kind import ResourceKind
-from console.ui.registry import Kinds
 
 #: Kubernetes' own short names, by the plural.
 #: https://kubernetes.io/docs/reference/kubectl/#resource-types

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR
 from console.ui.amounts import bytes_text, cores_text, number_text
+from console.ui.clusterkinds import Kinds
 from console.ui.kind import segment_of
-from console.ui.registry import Kinds
 
 _AMOUNTS: dict[str, str | Promise] = {
     "cpu": gettext_lazy("CPU request"),

@@ -2,17 +2,15 @@
 
 Closed: a kind that is declared wrongly, or twice, stops the process at its start, and nothing can be
 taken out again. Every cluster has these, and beside them the kinds of its own custom resources, which
-come and go with their definitions (`console.ui.customs`).
+come and go with their definitions (`console.ui.clusterkinds`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
-from console.kube.discovery import Types
 from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
-from console.ui.customs import CustomKinds
 from console.ui.filters import Filter, StatusFilter
 from console.ui.kind import COMMON_ACTIONS, NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
 from console.ui.panels import Panel
@@ -78,26 +76,6 @@ class Registry:
 
 
 kinds = Registry()
-
-
-class Kinds:
-    """The kinds of one cluster: those that are declared, and `customs`, those of its custom resources."""
-
-    def __init__(self, declared: Registry, types: Types) -> None:
-        self.declared = declared
-        self.customs = CustomKinds(declared.declares, types)
-
-    def find(self, segment: str) -> ResourceKind | None:
-        """The kind of a URL segment, `plural` or `plural.group`."""
-        return self.declared.find(segment) or self.customs.find(segment)
-
-    def of(self, gvr: GVR) -> ResourceKind | None:
-        """The kind of a type, None if there is none for this version of it."""
-        declared = self.declared.of(gvr)
-        if declared is not None:
-            return declared
-        custom = self.customs.find(gvr.qualified)
-        return custom if custom is not None and custom.gvr == gvr else None
 
 
 def register(cls: K) -> K:

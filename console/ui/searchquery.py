@@ -11,9 +11,9 @@ from dataclasses import field as attribute
 from django.utils.translation import gettext as _
 
 from console.kube.selectors import LabelSelector, SelectorError, parse_labels
+from console.ui.clusterkinds import Kinds
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kind_named
-from console.ui.registry import Kinds
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken
 

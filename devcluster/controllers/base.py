@@ -70,10 +70,12 @@ class Base:
 
         self.update(collection, record, mutate, "status")
 
-    def delete(self, collection: str, record: Record, grace: int | None = None) -> None:
+    def delete(
+        self, collection: str, record: Record, grace: int | None = None, policy: str = ""
+    ) -> None:
         """Deletes the object; it may be gone already."""
         declared = self.objects.registry.get(collection)
-        how = Deletion(uid=record.uid, grace=grace)
+        how = Deletion(uid=record.uid, grace=grace, policy=policy)
         try:
             self.objects.delete(declared, record.namespace, record.name, how)
         except StatusError as error:

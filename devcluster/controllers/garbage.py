@@ -11,6 +11,7 @@ from devcluster.store import Change, Record
 
 # An object in any collection, as one text.
 _SEPARATOR = "\n"
+_FOREGROUND = b'"foregroundDeletion"'
 
 
 class GarbageCollector(Base):
@@ -19,15 +20,19 @@ class GarbageCollector(Base):
     name = "garbage"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        found = []
+        # Owners that wait for their dependents in the foreground.
+        former = change.old.owners if change.old else ()
+        owners = (self.store.uids.get(uid) for uid in former)
+        found = [_join(*owner) for owner in owners if owner and self._is_deleting(owner)]
         if change.kind == "DELETED":
             found += [_join(name, r.key) for name, r in self.store.owned_by(change.new.uid)]
-            # Owners that wait for their dependents in the foreground.
-            owners = (self.store.uids.get(uid) for uid in change.new.owners)
-            found += [_join(*owner) for owner in owners if owner]
         elif change.new.owners or change.new.deleting:
             found.append(_join(collection, change.new.key))
         return found
+
+    def _is_deleting(self, where: tuple[str, str]) -> bool:
+        record = self.store.find(*where)
+        return bool(record and record.deleting)
 
     def all_keys(self) -> Iterable[str]:
         return [
@@ -50,16 +55,23 @@ class GarbageCollector(Base):
 
     def _collect(self, collection: str, record: Record) -> None:
         present = [uid for uid in record.owners if uid in self.store.uids]
-        if not present:
+        solid = frozenset(uid for uid in present if not self._is_foreground(uid))
+        if solid:
+            if len(solid) < len(record.owners):
+                self._keep_owners(collection, record, solid)
+            return
+        dependents = self.store.owned_by(record.uid)
+        if not present or not dependents:
             self.delete(collection, record)
-        elif len(present) < len(record.owners):
-            self._keep_owners(collection, record, frozenset(present))
-        elif all(self._is_foreground(uid) for uid in present):
-            self.delete(collection, record)
+            return
+        if any(self._is_foreground(one.uid) for _, one in dependents):
+            # Owners in a circle would wait for each other.
+            self.update(collection, record, _unblock)
+        self.delete(collection, record, policy="Foreground")
 
     def _is_foreground(self, uid: str) -> bool:
         owner = self.store.find(*self.store.uids[uid])
-        return bool(owner and owner.deleting and b'"foregroundDeletion"' in owner.data)
+        return bool(owner and owner.deleting and _FOREGROUND in owner.data)
 
     def _keep_owners(self, collection: str, record: Record, kept: frozenset[str]) -> None:
         def mutate(obj: Obj) -> Obj:
@@ -97,6 +109,12 @@ class GarbageCollector(Base):
 
 def _join(collection: str, key: str) -> str:
     return f"{collection}{_SEPARATOR}{key}"
+
+
+def _unblock(obj: Obj) -> Obj:
+    for owner in dicts(meta(obj).get("ownerReferences")):
+        owner["blockOwnerDeletion"] = False
+    return obj
 
 
 def _blocks(record: Record, uid: str) -> bool:

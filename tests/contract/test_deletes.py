@@ -164,3 +164,29 @@ def it_gives_a_new_object_another_uid(admin: Client, made: Obj, namespace: str) 
     again = admin.post(path(namespace, "configmaps"), body).ok()
     assert again["metadata"]["uid"] != made["metadata"]["uid"]
     assert int(version_of(again)) > int(version_of(made))
+
+
+def it_deletes_owners_in_a_circle_in_the_foreground(
+    admin: Client, made: Obj, namespace: str
+) -> None:
+    where = path(namespace, "configmaps")
+    other = admin.post(where, owned(made, namespace, blockOwnerDeletion=True)).ok()
+    about = {key: other["metadata"][key] for key in ("name", "uid")}
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "blockOwnerDeletion": True, **about}
+    patch = {"metadata": {"ownerReferences": [owner]}}
+    admin.patch(where_is(made), patch, MERGE_PATCH).ok()
+    admin.delete(where_is(made), options(propagationPolicy="Foreground")).ok()
+    eventually(lambda: is_gone(admin, where_is(made)), "the owner is gone")
+    eventually(lambda: is_gone(admin, where_is(other)), "the other one is gone")
+
+
+def it_keeps_what_another_object_owns_too(admin: Client, made: Obj, namespace: str) -> None:
+    where = path(namespace, "configmaps")
+    other = admin.post(where, config_map(unique("owner"))).ok()
+    body = owned(made, namespace, blockOwnerDeletion=True)
+    body["metadata"]["ownerReferences"] += owned(other, namespace)["metadata"]["ownerReferences"]
+    dependent = admin.post(where, body).ok()
+    admin.delete(where_is(made), options(propagationPolicy="Foreground")).ok()
+    eventually(lambda: is_gone(admin, where_is(made)), "the owner is gone")
+    owners = admin.get(where_is(dependent)).ok()["metadata"]["ownerReferences"]
+    assert [one["uid"] for one in owners] == [other["metadata"]["uid"]]

@@ -205,3 +205,51 @@ async def it_evicts_for_nobody_without_the_right(
     assert refused.status_code == 403
     assert ("The cluster did not allow it." in await text_of(refused)) is claimed
     assert is_there(project.admin, made)
+
+
+@pytest.mark.parametrize(
+    ("sent", "line", "left"),
+    [
+        ({}, "kubectl delete pods NAME -n PROJECT", 30),
+        ({"grace": "seconds", "seconds": "7"}, "", 7),
+        ({"grace": "now", "seconds": ""}, "", None),
+    ],
+)
+async def it_deletes_with_the_grace_that_was_chosen(
+    project: Project, sent: dict[str, str], line: str, left: int | None
+) -> None:
+    made = project.pod(unique("app"))
+    name = made["metadata"]["name"]
+    at = path(project.namespace, "pods", name)
+    target = {"apiVersion": "v1", "kind": "Node", "name": "some-node"}
+    binding = {"metadata": {"name": name}, "target": target}
+    project.admin.post(f"{at}/binding", binding).ok()
+    page = await project.page(made, "delete")
+    assert line.replace("NAME", name).replace("PROJECT", project.namespace) in page
+    assert "As the pod says: 30 seconds" in page and "They may go on running" in page
+    assert (await project.do(made, "delete", **sent)).status_code == 302
+    if left is None:
+        assert not is_there(project.admin, made)
+        return
+    about = project.admin.get(at).ok()["metadata"]
+    assert about["deletionGracePeriodSeconds"] == left
+    project.admin.delete(at, gracePeriodSeconds=0).ok()
+
+
+@pytest.mark.parametrize(
+    ("sent", "said", "shown"),
+    [
+        ({"grace": "seconds"}, "Seconds: Say how many.", ""),
+        ({"grace": "seconds", "seconds": "0"}, "Seconds: Use a whole number from 1 to 86,400.", ""),
+        ({"grace": "later"}, "Time to end: This is not one of the choices any more.", ""),
+        ({"grace": "now", "seconds": "x"}, "Seconds: Use a", " --grace-period=0 --force"),
+    ],
+)
+async def it_deletes_with_no_other_grace(
+    project: Project, sent: dict[str, str], said: str, shown: str
+) -> None:
+    made = project.pod(unique("app"))
+    refused = await project.do(made, "delete", **sent)
+    text = await text_of(refused)
+    assert refused.status_code == 400 and said in text and shown in text
+    assert is_there(project.admin, made)

@@ -10,12 +10,13 @@ from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.runtime import StaticRuntime
+from console.ui.clusterkinds import Kinds
 from console.ui.clusters import clusters
 from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
 from console.ui.kindnames import kind_named, kinds_like
 from console.ui.nav import CUSTOMS, menu
-from console.ui.registry import Kinds, _problems
+from console.ui.registry import _problems
 from rbac.current import no_host, use_host
 from tests.kinds.world import POLYGLOT, encoded
 from tests.ui.support import NAMESPACE_NAMES, FakeAccess, admin, charlie, namespace

@@ -9,9 +9,10 @@ from console.kube.gvr import DEPLOYMENTS, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.ui.access import Access
 from console.ui.bestmatches import best_of
+from console.ui.clusterkinds import Kinds
 from console.ui.haystacks import Match, haystacks_of
 from console.ui.kindnames import kind_named, kinds_like
-from console.ui.registry import Kinds, kinds
+from console.ui.registry import kinds
 from console.ui.search import search, searchable
 from console.ui.searchquery import MAX_LABELS, MAX_LENGTH, parse_search
 from console.ui.selection import ListQuery, select

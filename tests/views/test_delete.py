@@ -95,6 +95,8 @@ async def test_it_is_deleted_as_the_viewer_if_it_still_is_the_one(
         "namespace": "shop",
         "name": "web-1",
         "uid": "uid-shop-web-1",
+        "grace": None,
+        "policy": "",
         "audit_id": record.audit_id,
     }
     assert (record.actor, record.as_user, record.verb) == ("admin", "admin", "delete")

@@ -14,7 +14,7 @@ from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.store import Entry
 from console.ui.panels import Panel
-from console.ui.relations.owning import OWNED, owned_by
+from console.ui.relations.owning import OF_CUSTOMS, OWNED, owned_by
 from console.ui.relations.references import KINDS
 from console.ui.relations.seeing import FIRST, Line, Seeing
 from console.ui.relations.words import title_of
@@ -54,10 +54,7 @@ class OwnedPanel(Panel):
     gvr: GVR
 
     def needs(self) -> Collection[GVR]:
-        found: list[GVR] = list(OWNED.get(self.gvr, ()))
-        for gvr in found:
-            found += OWNED.get(gvr, ())
-        return found
+        return owned_types(self.gvr)
 
     def html(self, subject: Subject) -> SafeString:
         branches = branches_of(subject, self.gvr, subject.entry, DEEPEST)
@@ -66,10 +63,22 @@ class OwnedPanel(Panel):
         return render_to_string("ui/relations/tree.html", {"branches": branches})
 
 
+def owned_types(gvr: GVR) -> Collection[GVR]:
+    """Those of all that an object of type `gvr` may own, over all generations."""
+    found = dict.fromkeys(_next(gvr))
+    for one in tuple(found):
+        found |= dict.fromkeys(owned_types(one))
+    return found
+
+
+def _next(gvr: GVR) -> Collection[GVR]:
+    return OWNED.get(gvr, () if gvr.group in types.BUILT_IN_GROUPS else OF_CUSTOMS)
+
+
 def branches_of(subject: Subject, gvr: GVR, owner: Entry[Any], depth: int) -> tuple[Branch, ...]:
     """What `owner`, of type `gvr`, owns: so many generations of it."""
     found = []
-    for owned in OWNED.get(gvr, ()) if depth else ():
+    for owned in _next(gvr) if depth else ():
         seeing = Seeing(subject, owned)
         entries = owned_by(owner, seeing)
         if not entries:
@@ -93,5 +102,5 @@ def _note(gvr: GVR, entry: Entry[Any]) -> str:
 def _url(seeing: Seeing, gvr: GVR, owner: Entry[Any]) -> str:
     if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.filters):
         return ""
-    key = owner.key
-    return seeing.all_url(("namespace", key.namespace), ("owner", f"{_KIND_OF[gvr]}/{key.name}"))
+    key, kind = owner.key, _KIND_OF.get(gvr) or seeing.subject.kind.api_kind
+    return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind}/{key.name}"))

@@ -26,6 +26,18 @@ OWNED: Mapping[GVR, tuple[GVR, ...]] = {
     types.JOBS: (types.PODS,),
     types.SERVICES: (types.ENDPOINT_SLICES,),
 }
+#: What operators make for their custom resources.
+OF_CUSTOMS = (
+    types.DEPLOYMENTS,
+    types.STATEFUL_SETS,
+    types.DAEMON_SETS,
+    types.CRON_JOBS,
+    types.JOBS,
+    types.PODS,
+    types.SERVICES,
+    types.CONFIG_MAPS,
+    types.PERSISTENT_VOLUME_CLAIMS,
+)
 #: Who can own objects of a kind, over all generations.
 OWNERS: Mapping[GVR, tuple[GVR, ...]] = {
     types.PODS: (

@@ -1,0 +1,122 @@
+"""Deleting with a choice: how long a pod may take to end, and what becomes of what an object owns."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from console.kube.gvr import GVR, Key
+from console.ui.actions import Context, Delete, Done, Outcome
+from console.ui.forms import ChoiceField, ConsoleForm, NumberField
+from console.ui.kind import ResourceKind
+from console.ui.manifests import mapping
+from console.ui.relations.owned import DEEPEST, branches_of, owned_types
+from console.ui.subject import Subject
+
+#: Seconds that somebody may choose for a pod.
+LONGEST = 24 * 60 * 60
+#: What Kubernetes gives a pod that says nothing.
+USUAL = 30
+
+
+class GraceForm(ConsoleForm):
+    """`grace` is "" for what the pod itself says."""
+
+    causes: Mapping[str, str] = {"gracePeriodSeconds": "seconds"}
+    field_order = ("grace", "seconds")
+    seconds = NumberField(label=gettext_lazy("Seconds"), least=1, most=LONGEST, required=False)
+
+    def __init__(self, data: QueryDict | None, usual: int) -> None:
+        super().__init__(data)
+        as_it_says = ngettext(
+            "As the pod says: %(seconds)s second", "As the pod says: %(seconds)s seconds", usual
+        )
+        self.fields["grace"] = ChoiceField(
+            label=_("Time to end"),
+            help_text=_(
+                "Now: the cluster forgets the pod without waiting for its containers to stop. They may "
+                "go on running on its node, while another pod of the same name starts."
+            ),
+            choices=[
+                ("", as_it_says % {"seconds": f"{usual:,}"}),
+                ("now", _("Now")),
+                ("seconds", _("So many seconds")),
+            ],
+        )
+        self.order_fields(self.field_order)
+
+    def clean(self) -> dict[str, Any]:
+        found = self.cleaned_data
+        chosen = found.get("grace") == "seconds" and "seconds" not in self.errors
+        if chosen and found.get("seconds") is None:
+            self.add_error("seconds", _("Say how many."))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletePod(Delete):
+    form: ClassVar[type[ConsoleForm] | None] = GraceForm
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        usual = mapping(subject.manifest, "spec").get("terminationGracePeriodSeconds")
+        return GraceForm(data, usual if isinstance(usual, int) else USUAL)
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        line, grace = super().command(kind, key, data), _grace(data)
+        if grace is None:
+            return line
+        return f"{line} --grace-period={grace}" if grace else f"{line} --grace-period=0 --force"
+
+    async def run(self, context: Context) -> Outcome:
+        await context.delete(grace=_grace(context.data))
+        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
+
+
+def _grace(data: Mapping[str, Any]) -> int | None:
+    if data.get("grace") == "now":
+        return 0
+    return data.get("seconds") if data.get("grace") == "seconds" else None
+
+
+class PropagationForm(ConsoleForm):
+    """The words of Kubernetes' propagation policies. "" is the usual one, Background."""
+
+    causes: Mapping[str, str] = {"propagationPolicy": "policy"}
+    policy = ChoiceField(
+        label=gettext_lazy("What it owns"),
+        choices=(
+            ("", gettext_lazy("Is deleted after it (Background)")),
+            ("Foreground", gettext_lazy("Is deleted before it (Foreground)")),
+            ("Orphan", gettext_lazy("Stays, without an owner (Orphan)")),
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOwner(Delete):
+    """For objects that own others."""
+
+    form: ClassVar[type[ConsoleForm] | None] = PropagationForm
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return owned_types(kind.gvr)
+
+    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+        """What it owns, as far as the viewer may see it."""
+        branches = branches_of(subject, subject.kind.gvr, subject.entry, DEEPEST)
+        if not branches:
+            return SafeString("")
+        return render_to_string("ui/relations/dependents.html", {"branches": branches})
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        line, policy = super().command(kind, key, data), data.get("policy", "")
+        return f"{line} --cascade={policy.lower()}" if policy else line
+
+    async def run(self, context: Context) -> Outcome:
+        await context.delete(policy=context.data.get("policy") or "Background")
+        return Done(_("Deleted %(kind)s %(name)s.") % context.words)
