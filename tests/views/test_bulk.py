@@ -38,7 +38,7 @@ class FakeClient:
         return self
 
     async def delete(
-        self, gvr: GVR, *, namespace: str, name: str, uid: str, audit_id: str
+        self, gvr: GVR, *, namespace: str, name: str, uid: str, audit_id: str, **_chosen: Any
     ) -> dict[str, Any]:
         assert audit_id
         if name in self.failures:

@@ -109,6 +109,8 @@ class TenantConsole(FakeConsole):
         name: str,
         uid: str | None = None,
         resource_version: str | None = None,
+        grace: int | None = None,
+        policy: str = "",
         dry_run: bool = False,
         audit_id: str = "",
     ) -> Manifest:
