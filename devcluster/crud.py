@@ -24,6 +24,7 @@ from devcluster.preserve import (
     count_generation,
     keep_server_fields,
 )
+from devcluster.quotas import check_quotas
 from devcluster.resources import Registry, ResourceType
 from devcluster.schema import prune, set_defaults, validate
 from devcluster.shapes import BuiltinShape, Shape
@@ -98,6 +99,8 @@ class Objects:
         self._validate(declared, version, obj, None)
         if self.store.find(declared.storage, key):
             raise already_exists(declared.group, declared.plural, about["name"])
+        if declared.namespaced:
+            check_quotas(self.store, declared, obj)
         if declared.storage == "services":
             self._addresses.assign(obj)
         if write.manager and not write.applied:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from devcluster.customs import CRDS, validate_crd
 from devcluster.names import LABEL, LABEL_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.quantities import parse_quantity
 from devcluster.resources import ResourceType
 from devcluster.shapes import Schema
 from devcluster.statuses import Cause, not_allowed, required, unsupported, wrong
@@ -34,9 +35,18 @@ def _pod_spec(spec: object, path: str) -> Iterator[Cause]:
         seen.add(name)
         if not container.get("image"):
             yield required(f"{place}.image")
+        yield from _requests(container, f"{place}.resources.requests")
     policy = found.get("restartPolicy")
     if policy not in ("Always", "OnFailure", "Never"):
         yield unsupported(f"{path}.restartPolicy", policy, ("Always", "OnFailure", "Never"))
+
+
+def _requests(container: Obj, path: str) -> Iterator[Cause]:
+    limits = dig(container, "resources.limits") or {}
+    for name, amount in (dig(container, "resources.requests") or {}).items():
+        if name in limits and parse_quantity(amount) > parse_quantity(limits[name]):
+            why = f"must be less than or equal to {name} limit of {limits[name]}"
+            yield wrong(path, amount, why)
 
 
 def _pod(new: Obj, old: Obj | None) -> Iterator[Cause]:

@@ -28,6 +28,11 @@ from devcluster.writes import Write
 _SEEDED = "sampleWorld"
 _OLDEST = timedelta(days=241)
 _STUCK_FINALIZER = "storage.shop.example/release-lock"
+#: Deployments that were changed for the worse a moment ago: tag before, tag now, behaviour.
+_BROKEN = {
+    ("web", "image-resizer"): ("0.9.7", "0.9.8-rc", "pull-fails"),
+    ("data", "feature-store"): ("2.2.1", "2.2.2", "never-ready"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +142,21 @@ def _set_clocks(cluster: Cluster) -> None:
 
 
 def _break_some(cluster: Cluster) -> None:
-    """A rollout to an image that is not there; it stays half way."""
-
-    def mutate(deployment: Obj) -> Obj:
-        template = deployment["spec"]["template"]
-        container = template["spec"]["containers"][0]
-        container["image"] = container["image"].replace(":0.9.7", ":0.9.8-rc")
-        notes = {ANNOTATION: "pull-fails", IMAGE_ANNOTATION: container["image"]}
-        meta(template)["annotations"] = notes
-        return deployment
-
+    """Rollouts that stay half way: to an image that is not there, and to one that does not get ready."""
     declared = cluster.registry.get("deployments.apps")
-    cluster.objects.update(declared, "v1", "web", "image-resizer", mutate, Write())
+    for (namespace, name), (old, new, behaviour) in _BROKEN.items():
+
+        def mutate(
+            deployment: Obj, old: str = old, new: str = new, behaviour: str = behaviour
+        ) -> Obj:
+            template = deployment["spec"]["template"]
+            container = template["spec"]["containers"][0]
+            container["image"] = container["image"].replace(f":{old}", f":{new}")
+            notes = {ANNOTATION: behaviour, IMAGE_ANNOTATION: container["image"]}
+            meta(template)["annotations"] = notes
+            return deployment
+
+        cluster.objects.update(declared, "v1", namespace, name, mutate, Write())
 
 
 class _Past:
@@ -185,7 +193,8 @@ class _Past:
             return timedelta(days=home.age) if home else _OLDEST
         if collection not in ("pods", "replicasets.apps"):
             return timedelta(days=work.age)
-        if work.name == "image-resizer" and "pull-fails" in str(obj):
+        broken = _BROKEN.get((work.namespace, work.name))
+        if broken and f"'{broken[2]}'" in str(obj):
             return timedelta(minutes=38)
         # Pods of one rollout differ by the time that it took.
         spread = timedelta(seconds=self._chance.randrange(5, 90))

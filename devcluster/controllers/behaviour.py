@@ -1,6 +1,7 @@
 """What the containers of a pod do in the simulation, as an annotation of the pod says.
 
     devcluster/behaviour: crash oom        starts, is killed for its memory, starts again, …
+    devcluster/behaviour: crash oom 600Mi  the same, unless it may use so much memory
     devcluster/behaviour: crash error …    the same with exit code 1, and the rest as its last words
     devcluster/behaviour: pull-fails       its image does not exist
     devcluster/behaviour: never-ready      runs, but its readiness probe fails
@@ -17,6 +18,7 @@ Without it a pod runs until it is deleted; one that need not run for ever ends w
 from dataclasses import dataclass
 
 from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.quantities import parse_quantity
 
 ANNOTATION, IMAGE_ANNOTATION = "devcluster/behaviour", "devcluster/behaviour-image"
 _DEFAULT_RUN = 15.0
@@ -44,13 +46,15 @@ def behaviour_of(pod: Obj) -> Behaviour:
     mended = image and all(c.get("image") != image for c in dicts(dig(pod, "spec.containers")))
     text = "" if mended else str(notes.get(ANNOTATION, ""))
     word, _, rest = text.partition(" ")
+    cause, _, detail = rest.partition(" ")
     seconds = float(rest) if rest.replace(".", "", 1).isdigit() else _DEFAULT_RUN
     match word:
-        case "crash" if rest == "oom":
+        case "crash" if cause == "oom":
+            if detail and _may_use(pod, detail):
+                return Behaviour()
             return Behaviour(crashes=True, exit_code=137, reason="OOMKilled")
         case "crash":
-            message = rest.partition(" ")[2]
-            return Behaviour(crashes=True, exit_code=1, reason="Error", message=message)
+            return Behaviour(crashes=True, exit_code=1, reason="Error", message=detail)
         case "pull-fails":
             return Behaviour(pull_fails=True)
         case "never-ready":
@@ -65,3 +69,8 @@ def behaviour_of(pod: Obj) -> Behaviour:
             return Behaviour(runs_for=seconds, exit_code=1, reason="Error")
     restarts = (pod.get("spec") or {}).get("restartPolicy", "Always")
     return Behaviour() if restarts == "Always" else Behaviour(runs_for=_DEFAULT_RUN)
+
+
+def _may_use(pod: Obj, memory: str) -> bool:
+    limits = (dig(one, "resources.limits.memory") for one in dicts(dig(pod, "spec.containers")))
+    return all(limit is None or parse_quantity(limit) >= parse_quantity(memory) for limit in limits)

@@ -7,7 +7,7 @@ from math import ceil, floor
 from devcluster.controllers.base import Base
 from devcluster.controllers.podtools import conditions_with, owner_reference, template_hash
 from devcluster.controllers.replicasets import owners_in
-from devcluster.objects import Obj, clone, dig, labels_of, meta, parse_time, timestamp
+from devcluster.objects import Obj, clone, dicts, dig, labels_of, meta, parse_time, timestamp
 from devcluster.store import Change, Record
 from devcluster.writes import Mutation
 
@@ -152,7 +152,10 @@ class DeploymentController(Base):
             "unavailableReplicas": max(0, max(total, wanted) - available),
         }
         status = {name: value for name, value in status.items() if value}
-        status["conditions"] = _conditions(deployment, new_name, updated, total, available)
+        status["conditions"] = [
+            *_conditions(deployment, new_name, updated, total, available),
+            *_failures(sets.get(new_name, {})),
+        ]
         self.set_status(self.collection, record, status)
         progress = next(c for c in status["conditions"] if c["type"] == "Progressing")
         if progress["reason"] != "ReplicaSetUpdated" or deployment["spec"].get("paused"):
@@ -168,7 +171,8 @@ def _conditions(
     absent = _share(dig(spec, "strategy.rollingUpdate.maxUnavailable"), wanted, up=False)
     now = timestamp()
     enough = available >= wanted - absent
-    held = {c["type"]: c for c in dig(deployment, "status.conditions") or ()}
+    conditions = dig(deployment, "status.conditions") or ()
+    held = {c["type"]: c for c in conditions if c["type"] != "ReplicaFailure"}
     before = deployment.get("status") or {}
     last = held.get("Progressing", {})
     same = f'"{new_name}"' in last.get("message", "")
@@ -208,6 +212,12 @@ def _conditions(
         ):
             one["lastUpdateTime"] = old["lastUpdateTime"]
     return conditions_with(list(held.values()), now, minimum, progress)
+
+
+def _failures(replica_set: Obj) -> list[Obj]:
+    """That it cannot make pods is said of its Deployment, too."""
+    conditions = dicts((replica_set.get("status") or {}).get("conditions"))
+    return [one for one in conditions if one["type"] == "ReplicaFailure"]
 
 
 def _age(condition: Obj) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from devcluster.controllers.base import Base
+from devcluster.controllers.events import Recorder
 from devcluster.controllers.podtools import (
     count_ready,
     is_active,
@@ -10,12 +11,13 @@ from devcluster.controllers.podtools import (
     owner_reference,
     pod_from,
 )
-from devcluster.objects import Obj, controller_of, meta, suffix
+from devcluster.objects import Obj, controller_of, dig, meta, suffix
 from devcluster.statuses import StatusError
 from devcluster.store import Change, Record
 
 # Pods that are made in one step, as Kubernetes has it: each of them leads to the next step.
 BURST = 500
+_FAILED = "FailedCreate"
 
 
 class ReplicaSetController(Base):
@@ -38,6 +40,12 @@ class ReplicaSetController(Base):
         problem = ""
         if len(pods) < wanted:
             problem = self._add(replica_set, wanted - len(pods))
+        if problem and not dig(replica_set, "status.conditions"):
+            Recorder(self.objects).record(
+                *("apps/v1", "ReplicaSet", replica_set, "Warning", _FAILED),
+                f"Error creating: {problem}",
+                "replicaset-controller",
+            )
         for pod in _least_wanted(pods)[: max(0, len(pods) - wanted)]:
             self.delete("pods", pod)
         self._report(record, replica_set, problem)
@@ -77,7 +85,7 @@ class ReplicaSetController(Base):
                 {
                     "type": "ReplicaFailure",
                     "status": "True",
-                    "reason": "FailedCreate",
+                    "reason": _FAILED,
                     "message": problem,
                 }
             ]

@@ -11,6 +11,8 @@ from devcluster.controllers.scheduling import requested
 from devcluster.objects import Obj, dicts, meta, timestamp
 
 SILENT_NODE = "worker-7"
+#: The project whose quota is full.
+FULL = "checkout"
 _QUOTAS = "resourcequotas"
 _GI = 2**30
 
@@ -124,7 +126,7 @@ def _scale(cluster: Cluster) -> None:
 
 
 def _fill_quotas(cluster: Cluster) -> None:
-    """What the pods there ask for; in payments that is all there is."""
+    """What the pods there ask for; in one project there may be no more pods."""
     for record in cluster.store.collection(_QUOTAS).records_in():
         pods = [
             requested(pod.load())
@@ -137,7 +139,7 @@ def _fill_quotas(cluster: Cluster) -> None:
             "requests.memory": f"{round(sum(pod.memory for pod in pods) / _GI * 1024)}Mi",
         }
         quota = record.load()
-        if meta(quota)["namespace"] == "payments":
-            quota["spec"]["hard"] |= used
+        if meta(quota)["namespace"] == FULL:
+            quota["spec"]["hard"]["pods"] = used["pods"]
         quota["status"] = {"hard": quota["spec"]["hard"], "used": used}
         cluster.store.put(_QUOTAS, quota)

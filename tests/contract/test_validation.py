@@ -162,3 +162,31 @@ def it_gives_services_an_address(admin: Client, namespace: str) -> None:
     assert spec["type"] == "ClusterIP"
     assert spec["clusterIP"] == spec["clusterIPs"][0]
     assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
+
+
+def it_wants_limits_that_are_no_less_than_requests(admin: Client, namespace: str) -> None:
+    resources = {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}
+    body = pod("greedy", containers=[{"name": "c", "image": "i", "resources": resources}])
+    answer = admin.post(path(namespace, "pods"), body)
+    (cause,) = answer.json["details"]["causes"]
+    assert (answer.status, cause["field"]) == (422, "spec.containers[0].resources.requests")
+    assert cause["message"] == (
+        'Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi'
+    )
+
+
+def it_keeps_quotas(admin: Client, namespace: str) -> None:
+    hard = {"count/secrets": "1"}
+    quotas = path(namespace, "resourcequotas")
+    admin.post(quotas, {"metadata": {"name": "few"}, "spec": {"hard": hard}}).ok()
+    # What a controller writes, in case that there is none.
+    status = {"status": {"hard": hard, "used": {"count/secrets": "0"}}}
+    admin.patch(f"{quotas}/few/status", status, MERGE_PATCH).ok()
+    where = path(namespace, "secrets")
+    admin.post(where, {"metadata": {"name": "first"}}).ok()
+    answer = admin.post(where, {"metadata": {"name": "second"}})
+    assert (answer.status, answer.reason) == (403, "Forbidden")
+    assert answer.json["message"] == (
+        'secrets "second" is forbidden: exceeded quota: few, requested: count/secrets=1, '
+        "used: count/secrets=1, limited: count/secrets=1"
+    )

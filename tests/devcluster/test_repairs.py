@@ -107,8 +107,8 @@ async def it_mends_what_crashes_or_does_not_get_ready(
 
 async def it_makes_room_in_a_full_quota(demo: Demo) -> None:
     """A new pod comes before an old one goes, which the quota does not let in."""
-    where, image = ("payments", "gateway-adapter"), "registry.shop.example/payments/gateway-adapter"
-    await demo.do(*where, "set-image", **{"image.gateway-adapter": f"{image}:2.6.2"})
-    eventually(lambda: demo.word(*where) != "Running", "the rollout waits")
-    await demo.do("payments", "ledger", "scale", replicas="2")
-    demo.runs(*where, f"{image}:2.6.2")
+    where, image = ("checkout", "pricing"), "registry.shop.example/checkout/pricing"
+    await demo.do(*where, "set-image", **{"image.pricing": f"{image}:1.19.5"})
+    eventually(lambda: demo.word(*where) == "Cannot create pods", "the quota is full")
+    await demo.do("checkout", "order-worker", "scale", replicas="2")
+    demo.runs(*where, f"{image}:1.19.5")

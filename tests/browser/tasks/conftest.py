@@ -111,7 +111,7 @@ class Person:
 
 
 @contextmanager
-def _somebody(
+def somebody(
     browser: Chromium, console: Console, look: Look, *, scripts: bool = True
 ) -> Iterator[Person]:
     context = browser.new_context(
@@ -135,14 +135,14 @@ def _somebody(
 
 @pytest.fixture(scope="package")
 def _signed_in(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
-    with _somebody(browser, console, look) as person:
+    with somebody(browser, console, look) as person:
         yield person
 
 
 @pytest.fixture
 def without_scripts(browser: Chromium, console: Console, look: Look) -> Iterator[Person]:
     """At the list of pods, in a browser without JavaScript."""
-    with _somebody(browser, console, look, scripts=False) as person:
+    with somebody(browser, console, look, scripts=False) as person:
         yield person
 
 

@@ -1,0 +1,95 @@
+"""What a project uses of its resource quotas, and that no more is created than they allow.
+
+Quotas with scopes are counted like others and refuse nothing.
+https://kubernetes.io/docs/concepts/policy/resource-quotas/
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from devcluster.objects import Obj, dicts, dig
+from devcluster.quantities import parse_quantity
+from devcluster.resources import ResourceType
+from devcluster.statuses import forbidden
+from devcluster.store import Store
+
+QUOTAS = "resourcequotas"
+#: Collections that can be counted by their name alone.
+COUNTED = frozenset(
+    {"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas"}
+    | {"secrets", "services"}
+)
+_MI = 2**20
+
+
+def counted_in(resource: str) -> str:
+    """The collection whose objects take of that resource of a quota; "" for what is not counted here."""
+    plural = resource.removeprefix("count/")
+    if plural in COUNTED or plural != resource:
+        return plural
+    if resource == "requests.storage":
+        return "persistentvolumeclaims"
+    kind, _dot, name = resource.rpartition(".")
+    return "pods" if name in ("cpu", "memory") and kind in ("", "requests", "limits") else ""
+
+
+def share(resource: str, obj: Obj) -> float:
+    """How much of it an object takes that counts in it, in base units."""
+    kind, _dot, name = resource.rpartition(".")
+    if dig(obj, "status.phase") in ("Succeeded", "Failed"):
+        return 0.0
+    if name in ("cpu", "memory"):
+        return _of_pod(obj, kind or "requests", name)
+    if resource == "requests.storage":
+        return parse_quantity((dig(obj, "spec.resources.requests") or {}).get("storage", 0))
+    return 1.0
+
+
+def used(store: Store, namespace: str, resource: str) -> float:
+    collection = counted_in(resource)
+    records = store.collection(collection).records_in(namespace) if collection else ()
+    return sum(share(resource, record.load()) for record in records)
+
+
+def amount_text(resource: str, amount: float) -> str:
+    name = resource.rpartition(".")[2]
+    if name == "cpu":
+        return f"{round(amount * 1000)}m"
+    whole = int(Decimal(amount))
+    in_bytes = name in ("memory", "storage")
+    return f"{whole // _MI}Mi" if in_bytes and whole % _MI == 0 else str(whole)
+
+
+def check_quotas(store: Store, declared: ResourceType, obj: Obj) -> None:
+    """Refuses to create what a quota of its namespace has no room for, in kube-apiserver's words."""
+    about = obj["metadata"]
+    for record in store.collection(QUOTAS).records_in(about["namespace"]):
+        spec = record.load().get("spec") or {}
+        if spec.get("scopes") or spec.get("scopeSelector"):
+            continue
+        over = []
+        for resource, most in sorted((spec.get("hard") or {}).items()):
+            more = share(resource, obj) if counted_in(resource) == declared.storage else 0.0
+            before = used(store, about["namespace"], resource) if more else 0.0
+            if more and before + more > parse_quantity(most):
+                texts = (amount_text(resource, more), amount_text(resource, before), most)
+                over.append([f"{resource}={text}" for text in texts])
+        if over:
+            requested, spent, limited = (",".join(column) for column in zip(*over, strict=True))
+            why = (
+                f"exceeded quota: {record.name}, requested: {requested}, used: {spent}, "
+                f"limited: {limited}"
+            )
+            raise forbidden(declared.group, declared.plural, about.get("name", ""), why)
+
+
+def _of_pod(pod: Obj, kind: str, name: str) -> float:
+    """Init containers run before the others, one at a time, so the largest counts."""
+    spec = pod["spec"]
+    of: Callable[[Obj], float] = lambda one: parse_quantity(  # noqa: E731
+        (dig(one, f"resources.{kind}") or {}).get(name, 0)
+    )
+    return max(
+        sum(of(one) for one in dicts(spec.get("containers"))),
+        max((of(one) for one in dicts(spec.get("initContainers"))), default=0.0),
+    )

@@ -1,0 +1,78 @@
+"""What is broken in the sample world is mended in a browser, each from seeing it to seeing it well."""
+
+from playwright.sync_api import expect
+
+from tests.browser.repairs.operator import Operator
+
+
+def it_mends_a_crash_loop_by_its_memory_limit(operator: Operator) -> None:
+    page = operator.page
+    operator.open("payments", "deployments", "fraud-scorer")
+    expect(operator.state).not_to_have_attribute("data-severity", "ok")
+    operator.act("edit")
+    operator.replace("limits:", "memory: 512Mi", by="memory: 1Gi")
+    operator.review()
+    expect(page.locator(".diff ins")).to_have_text([" memory: 1Gi"])
+    operator.picture("repair-crash-loop")
+    operator.save()
+    operator.runs()
+
+
+def it_mends_a_pull_failure_by_its_image(operator: Operator) -> None:
+    page = operator.page
+    operator.open("web", "deployments", "image-resizer")
+    expect(page.locator("#panel-rollout")).to_contain_text("0.9.8-rc")
+    operator.act("set-image")
+    image = page.locator("form.confirm input[name='image.image-resizer']")
+    image.fill(image.input_value().replace("0.9.8-rc", "0.9.8"))
+    operator.picture("repair-image")
+    operator.confirm()
+    operator.runs()
+
+
+def it_mends_a_stuck_rollout_by_rolling_back(operator: Operator) -> None:
+    operator.open("data", "deployments", "feature-store")
+    expect(operator.state).not_to_have_attribute("data-severity", "ok")
+    operator.act("rollback")
+    operator.picture("repair-rollback")
+    operator.confirm()
+    operator.runs()
+
+
+def it_mends_a_pod_that_fits_nowhere_by_its_request(operator: Operator) -> None:
+    page = operator.page
+    operator.open("data", "deployments", "recommender")
+    expect(page.locator("#panel-rollout")).to_contain_text("memory")
+    operator.act("edit")
+    operator.replace("requests:", "memory: 64Gi", by="memory: 2Gi")
+    operator.review()
+    expect(page.locator(".diff ins")).to_have_text([" memory: 2Gi"])
+    operator.picture("repair-request")
+    operator.save()
+    operator.runs()
+
+
+def it_mends_a_full_quota_by_its_number(operator: Operator) -> None:
+    page = operator.page
+    operator.open("checkout", "deployments", "pricing")
+    operator.act("scale")
+    page.locator("form.confirm input[name=replicas]").fill("4")
+    operator.confirm()
+    expect(page.locator("#panel-summary")).to_contain_text("exceeded quota")
+    operator.open("checkout", "resourcequotas", "team")
+    operator.act("edit")
+    operator.replace('pods: "18"', by='pods: "40"')
+    operator.review()
+    expect(page.locator(".diff ins")).to_have_text([' pods: "40"'])
+    operator.picture("repair-quota")
+    operator.save()
+    operator.open("checkout", "deployments", "pricing")
+    operator.runs()
+
+
+def it_is_told_that_an_autoscaler_sets_the_count(operator: Operator) -> None:
+    page = operator.page
+    operator.open("web", "deployments", "storefront")
+    operator.act("scale")
+    expect(page.locator("form.confirm .notice")).to_contain_text("storefront")
+    operator.picture("scale-autoscaled")
