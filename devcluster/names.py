@@ -33,6 +33,8 @@ _KEY_RULE = (
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
+# Bytes of all annotations of an object.
+_ANNOTATIONS = 256 * 1024
 _PATH_NAMES = frozenset(
     f"{plural}.rbac.authorization.k8s.io"
     for plural in ("roles", "clusterroles", "rolebindings", "clusterrolebindings")
@@ -50,7 +52,12 @@ def validate_metadata(declared: ResourceType, obj: Obj) -> Iterator[Cause]:
     if not declared.namespaced and about.get("namespace"):
         yield not_allowed("metadata.namespace", "not allowed on this type")
     yield from _validate_labels(about.get("labels"), "metadata.labels")
-    for key in about.get("annotations") or {}:
+    annotations = about.get("annotations") or {}
+    size = sum(len(f"{key}{value}".encode()) for key, value in annotations.items())
+    if size > _ANNOTATIONS:
+        why = f"Too long: may not be more than {_ANNOTATIONS} bytes"
+        yield Cause("metadata.annotations", "FieldValueTooLong", why)
+    for key in annotations:
         yield from _validate_key(key.lower(), "metadata.annotations", key)
     for index, finalizer in enumerate(about.get("finalizers") or ()):
         if declared.custom:

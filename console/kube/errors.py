@@ -66,6 +66,16 @@ class Conflict(ApiError):
     default_reason = "Conflict"
 
 
+class Overtaken(Conflict):
+    """Of ours: the object is the one that was meant, and somebody else has changed it since. `key`: what
+    of it; with none it changed each time that it was tried."""
+
+    def __init__(self, key: str = "") -> None:
+        often = Sentence("It is changed too often.")
+        changed = Sentence("The value of %(key)s is another one now.", key=key)
+        super().__init__(409, changed if key else often)
+
+
 class Gone(ApiError):
     """410: the resourceVersion or the continue token is older than the server remembers."""
 

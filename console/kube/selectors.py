@@ -125,13 +125,26 @@ def _checked(key: str, op: str, values: list[str], part: str) -> Requirement:
                 raise SelectorError(
                     "“%(value)s” in “%(part)s” is not a whole number.", value=value, part=part
                 )
-        elif value and (len(value) > 63 or not _NAME.fullmatch(value)):
+        elif not is_label_value(value):
             raise SelectorError(
                 "“%(value)s” cannot be a label's value:"
                 " up to 63 letters, digits, “-”, “_” and “.”.",
                 value=value,
             )
     return Requirement(key, op, frozenset(values))
+
+
+def is_label_value(text: str) -> bool:
+    return not text or (len(text) <= 63 and _NAME.fullmatch(text) is not None)
+
+
+def is_qualified(key: str) -> bool:
+    """True for what can be the key of a label, `name` or `prefix/name`."""
+    try:
+        _check_key(key, key)
+    except SelectorError:
+        return False
+    return True
 
 
 def _check_key(key: str, part: str) -> None:

@@ -20,6 +20,7 @@ from console.kube.store import Entry
 from console.ui.actions import Action, EditYaml
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
+from console.ui.labels import EditLabels
 from console.ui.words import SEVERITY_WORDS
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Fact = tuple[str | Promise, str | Promise]
 
 #: What can be done to an object of whatever kind.
-COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(),)
+COMMON_ACTIONS: tuple[Action, ...] = (EditYaml(), EditLabels())
 
 
 class Scope(enum.Enum):

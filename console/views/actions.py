@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from console.audit.trail import AuditUnavailable, record, request_action
-from console.kube.errors import ApiError, NotFound
+from console.kube.errors import ApiError, NotFound, Overtaken
 from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
@@ -188,7 +188,8 @@ async def run_as_user(
 
 
 def refusal_text(error: problems.Problem) -> str:
-    changed = _("It is not the one you saw: another one has taken its name since.")
+    another = _("It is not the one you saw: another one has taken its name since.")
+    changed = "" if isinstance(error, Overtaken) else another
     return problems.words(error, changed=changed)
 
 

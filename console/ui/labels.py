@@ -1,0 +1,232 @@
+"""The labels and annotations of any object.
+
+The form knows of each value what it was, by a hash: only what somebody changed is written, and nothing
+that others have changed since.
+"""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Conflict, Overtaken
+from console.kube.gvr import Key
+from console.kube.selectors import is_label_value, is_qualified
+from console.ui.actions import Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.forms import ConsoleForm
+from console.ui.manifests import mapping
+from console.ui.pairs import PairsField, lines_of
+from console.ui.text import visible
+
+if TYPE_CHECKING:
+    from console.ui.kind import ResourceKind
+    from console.ui.subject import Subject
+
+SECTIONS = ("labels", "annotations")
+#: Characters of a value that is edited here. kubectl notes the whole object in an annotation.
+LONGEST = 4096
+#: Kubernetes' own: https://kubernetes.io/docs/reference/labels-annotations-taints/
+_RESERVED = ("kubernetes.io", "k8s.io")
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+#: Times that a write is tried while others change the object.
+_TRIES = 3
+#: What is written: to each key its new value, None to remove it.
+Changes = Mapping[str, Mapping[str, str | None]]
+
+
+def _label_problem(key: str, value: str) -> str:
+    if not is_label_value(value):
+        return _(
+            "“%(value)s” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
+        ) % {"value": visible(value)}
+    return _key_problem(key, value)
+
+
+def _key_problem(key: str, _value: str) -> str:
+    if is_qualified(key):
+        return ""
+    text = _("“%(key)s” cannot be a key: use up to 63 letters, digits, “-”, “_” and “.”.")
+    return text % {"key": visible(key)}
+
+
+def _annotation_problem(key: str, value: str) -> str:
+    return _key_problem(key.lower(), value)
+
+
+class LabelsForm(ConsoleForm):
+    """`was`: hashes of the values that the form began with, by section and key. Once it is valid,
+    `changed` has the `Changes`."""
+
+    causes: Mapping[str, str] = {f"metadata.{name}": name for name in SECTIONS}
+    labels = PairsField(
+        label=gettext_lazy("Labels"),
+        help_text=gettext_lazy(
+            "One in each line: key=value. A line that is taken away is removed."
+        ),
+        check=_label_problem,
+    )
+    annotations = PairsField(
+        label=gettext_lazy("Annotations"),
+        help_text=gettext_lazy("A value with line breaks is in quotes, as in JSON."),
+        check=_annotation_problem,
+    )
+    was = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, data: QueryDict | None, found: Mapping[str, Mapping[str, str]]) -> None:
+        lines = {name: lines_of(found[name]) for name in SECTIONS}
+        super().__init__(data, initial={**lines, "was": _hashes(found)})
+
+    def clean_was(self) -> dict[str, dict[str, str]]:
+        try:
+            found = json.loads(self.cleaned_data["was"])
+        except (ValueError, RecursionError):
+            found = None
+        return {name: _texts(mapping(found, name)) for name in SECTIONS}
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if self.errors:
+            return given
+        changed = {name: dict(_changes(given["was"][name], given[name])) for name in SECTIONS}
+        if not any(changed.values()):
+            raise ValidationError(_("Nothing was changed."))
+        return {**given, "changed": changed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditLabels(Action):
+    """Every kind has it."""
+
+    name: ClassVar[str] = "labels"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit labels")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "labels")
+    form: ClassVar[type[ConsoleForm] | None] = LabelsForm
+
+    def title(self, kind: "ResourceKind", name: str) -> str:
+        words = {"kind": kind.singular, "name": name}
+        return _("Edit labels and annotations of %(kind)s %(name)s") % words
+
+    def button(self, kind: "ResourceKind") -> str | Promise:
+        return _("Save")
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        changed: Changes = data.get("changed") or {}
+        verbs = {"labels": "label", "annotations": "annotate"}
+        lines = [
+            _line(verbs[name], kind, key, changed[name]) for name in SECTIONS if changed.get(name)
+        ]
+        return " && ".join(lines) or _line("label", kind, key, {"KEY": "VALUE"})
+
+    def notes(self, subject: "Subject") -> Sequence[str | Promise]:
+        found, left = _read(subject)
+        notes = []
+        reserved = [key for name in SECTIONS for key in found[name] if _is_reserved(key)]
+        if reserved:
+            text = _("Kubernetes itself uses these, and may set them again: %(keys)s.")
+            notes.append(text % {"keys": _listed(reserved)})
+        if left:
+            text = _("These are not shown here and stay as they are: %(keys)s.")
+            notes.append(text % {"keys": _listed(left)})
+        return notes
+
+    def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
+        return LabelsForm(data, _read(subject)[0])
+
+    async def run(self, context: Context) -> Outcome:
+        for _try in range(_TRIES):
+            found = await context.fresh()
+            changes = _pending(found, context.data["was"], context.data["changed"])
+            version = found["metadata"]["resourceVersion"]
+            try:
+                await context.patch({"metadata": {**changes, "resourceVersion": version}})
+            except Conflict:
+                continue
+            return Done(_("Saved labels and annotations of %(kind)s %(name)s.") % context.words)
+        raise Overtaken
+
+
+def _read(subject: "Subject") -> tuple[dict[str, dict[str, str]], list[str]]:
+    """What is edited, and the keys of what is not."""
+    found: dict[str, dict[str, str]] = {}
+    left = []
+    for name in SECTIONS:
+        there = mapping(subject.manifest, "metadata", name)
+        found[name] = {k: v for k, v in there.items() if _is_editable(k, v)}
+        left += [key for key in there if key not in found[name]]
+    return found, left
+
+
+def _is_editable(key: str, value: object) -> bool:
+    return (
+        isinstance(value, str)
+        and len(value) <= LONGEST
+        and key != LAST_APPLIED
+        and is_qualified(key.lower())
+    )
+
+
+def _is_reserved(key: str) -> bool:
+    prefix = key.partition("/")[0] if "/" in key else ""
+    return any(prefix == one or prefix.endswith(f".{one}") for one in _RESERVED)
+
+
+def _listed(keys: Collection[str], most: int = 20) -> str:
+    shown = ", ".join(visible(key) for key in list(keys)[:most])
+    return f"{shown}, …" if len(keys) > most else shown
+
+
+def _line(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, str | None]) -> str:
+    words = [
+        shlex.quote(f"{name}-" if value is None else f"{name}={value}")
+        for name, value in changes.items()
+    ]
+    object_words = f"{verb} --overwrite {kind.gvr.qualified} {shlex.quote(key.name)}"
+    return kubectl(" ".join((object_words, *words)), key)
+
+
+def _hash(value: str) -> str:
+    return hashlib.sha256(value.encode()).hexdigest()[:32]
+
+
+def _hashes(found: Mapping[str, Mapping[str, str]]) -> str:
+    return json.dumps(
+        {name: {key: _hash(value) for key, value in pairs.items()} for name, pairs in found.items()}
+    )
+
+
+def _texts(found: Mapping[str, Any]) -> dict[str, str]:
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _changes(was: Mapping[str, str], given: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
+    for key, value in given.items():
+        if was.get(key) != _hash(value):
+            yield key, value
+    for key in was:
+        if key not in given:
+            yield key, None
+
+
+def _pending(found: Mapping[str, Any], was: Changes, changed: Changes) -> dict[str, Any]:
+    """What of the changes is not there already. Raises `Overtaken`."""
+    pending: dict[str, Any] = {}
+    for name in SECTIONS:
+        there = mapping(found, "metadata", name)
+        for key, value in changed[name].items():
+            now = there.get(key)
+            if now == value:
+                continue
+            if (_hash(now) if isinstance(now, str) else None) != was[name].get(key):
+                raise Overtaken(key)
+            pending.setdefault(name, {})[key] = value
+    return pending

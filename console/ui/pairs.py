@@ -1,0 +1,74 @@
+"""Keys and values as lines that somebody edits, `key=value` in each.
+
+A value that would not be what it was after it has been a line is in quotes, as JSON has it: one with line
+breaks, with characters that cannot be seen, or that begins with a quote or a space.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+#: Characters of all lines.
+MOST = 256 * 1024
+
+
+def lines_of(pairs: Mapping[str, str]) -> str:
+    return "\n".join(f"{key}={_written(value)}" for key, value in sorted(pairs.items()))
+
+
+def _written(value: str) -> str:
+    plain = value.isprintable() and value == value.strip() and not value.startswith('"')
+    return value if plain else json.dumps(value)
+
+
+class PairsField(forms.CharField):
+    """Comes to a dictionary. `check` gives what is wrong with a key and its value, "" for nothing."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "max_length": gettext_lazy("Use at most %(limit_value)s characters.")
+    }
+    widget = forms.Textarea(
+        {"class": "input code", "rows": 6, "spellcheck": "false", "autocapitalize": "none"}
+    )
+
+    def __init__(self, *, check: Callable[[str, str], str], **options: Any) -> None:
+        self._check = check
+        super().__init__(required=False, max_length=MOST, **options)
+
+    def clean(self, value: Any) -> dict[str, str]:
+        found: dict[str, str] = {}
+        wrong: list[str] = []
+        for number, line in enumerate(str(super().clean(value)).splitlines(), 1):
+            if not line.strip():
+                continue
+            key, equals, written = (part.strip() for part in line.partition("="))
+            try:
+                read = _read(written)
+                problem = "" if equals else _("Use key=value.")
+                problem = problem or (_("This key is there twice.") if key in found else "")
+                problem = problem or self._check(key, read)
+            except ValueError:
+                read, problem = "", _("What begins with a quote must end with one, as in JSON.")
+            if problem:
+                wrong.append(
+                    _("Line %(number)s: %(problem)s") % {"number": number, "problem": problem}
+                )
+            found[key] = read
+        if wrong:
+            raise ValidationError(wrong[:10])
+        return found
+
+
+def _read(written: str) -> str:
+    """Raises `ValueError`."""
+    if not written.startswith('"'):
+        return written
+    found = json.loads(written)
+    # A half of a pair of surrogates is no character.
+    found.encode()
+    return str(found)
