@@ -36,6 +36,8 @@ SECTIONS = ("labels", "annotations")
 LONGEST = 4096
 #: Kubernetes' own: https://kubernetes.io/docs/reference/labels-annotations-taints/
 _RESERVED = ("kubernetes.io", "k8s.io")
+#: Of these only names are agreed on; people write them.
+_RECOMMENDED = "app.kubernetes.io"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 #: Times that a write is tried while others change the object.
 _TRIES = 3
@@ -177,7 +179,9 @@ def _is_editable(key: str, value: object) -> bool:
 
 def _is_reserved(key: str) -> bool:
     prefix = key.partition("/")[0] if "/" in key else ""
-    return any(prefix == one or prefix.endswith(f".{one}") for one in _RESERVED)
+    return prefix != _RECOMMENDED and any(
+        prefix == one or prefix.endswith(f".{one}") for one in _RESERVED
+    )
 
 
 def _listed(keys: Collection[str], most: int = 20) -> str:
