@@ -30,6 +30,8 @@ from console.ui.filters import (
     state_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.nodes.cordon import Cordon, Uncordon
+from console.ui.nodes.taints import EditTaints
 from console.ui.registry import register
 from console.ui.text import visible
 
@@ -100,7 +102,7 @@ class NodeKind(ResourceKind):
             param="version", label=gettext_lazy("Version"), get=lambda item: (item.version,)
         ),
     )
-    actions = (Delete(),)
+    actions = (Cordon(), Uncordon(), EditTaints(), Delete())
     precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -1,0 +1,64 @@
+"""Whether new pods may come to a node."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.kind import ResourceKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Schedulable(Action):
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"{self.name} {shlex.quote(key.name)}", key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cordon(_Schedulable):
+    name: ClassVar[str] = "cordon"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Cordon")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "cordon")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Cordoned")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not cordoned")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not entry.projection.cordoned
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "No new pods are placed on it, except those of DaemonSets. Those that are there stay."
+        )
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"spec": {"unschedulable": True}})
+        return Done(_("Cordoned %(kind)s %(name)s.") % context.words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncordon(_Schedulable):
+    name: ClassVar[str] = "uncordon"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Uncordon")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "uncordon")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Uncordoned")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not uncordoned")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.cordoned)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("New pods may be placed on it again. Those that moved away stay where they are.")
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"spec": {"unschedulable": None}})
+        return Done(_("Uncordoned %(kind)s %(name)s.") % context.words)

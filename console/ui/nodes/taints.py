@@ -1,0 +1,159 @@
+"""The taints of a node: which pods stay away from it, or have to leave.
+
+https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Conflict, Overtaken
+from console.kube.gvr import Key
+from console.kube.selectors import is_label_value, is_qualified
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.forms import ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed
+from console.ui.text import visible
+
+#: Characters of all lines.
+LONGEST = 64 * 1024
+#: Times that a write is tried while others change the node.
+_TRIES = 3
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        """As kubectl writes it."""
+        value = f"={self.value}" if self.value else ""
+        return f"{self.key}{value}:{self.effect}"
+
+
+def parse_taint(line: str) -> Taint:
+    """Raises `ValidationError`."""
+    left, _colon, effect = line.rpartition(":")
+    key, _equals, value = left.partition("=")
+    words: dict[str, object] = {"line": visible(line)}
+    if effect not in EFFECTS:
+        known = ", ".join(EFFECTS)
+        text = _("“%(line)s” does not end with a colon and an effect, one of %(known)s.")
+        raise ValidationError(text % {**words, "known": known})
+    if not is_qualified(key):
+        text = _("In “%(line)s” “%(key)s” cannot be the key of a taint.")
+        raise ValidationError(text % {**words, "key": visible(key)})
+    if not is_label_value(value):
+        text = _("In “%(line)s” “%(value)s” cannot be the value of a taint.")
+        raise ValidationError(text % {**words, "value": visible(value)})
+    return Taint(key, value, effect)
+
+
+class TaintsForm(ConsoleForm):
+    # Kubernetes' own path is the former.
+    causes: Mapping[str, str] = {"metadata.taints": "taints", "spec.taints": "taints"}
+    taints = forms.CharField(
+        label=gettext_lazy("Taints"),
+        help_text=gettext_lazy(
+            "One in a line: key=value:effect, or key:effect. The effect is NoSchedule, "
+            "PreferNoSchedule or NoExecute."
+        ),
+        required=False,
+        max_length=LONGEST,
+        error_messages={"max_length": gettext_lazy("Use at most %(limit_value)s characters.")},
+        widget=forms.Textarea(
+            {"class": "input code", "rows": 4, "spellcheck": "false", "autocapitalize": "none"}
+        ),
+        show_hidden_initial=True,
+    )
+
+    def clean_taints(self) -> tuple[Taint, ...]:
+        found: list[Taint] = []
+        for line in _lines(self.cleaned_data["taints"]):
+            taint = parse_taint(line)
+            if any((one.key, one.effect) == (taint.key, taint.effect) for one in found):
+                text = _("There are two taints with the key “%(key)s” and the effect %(effect)s.")
+                raise ValidationError(text % {"key": taint.key, "effect": taint.effect})
+            found.append(taint)
+        return tuple(found)
+
+    def clean(self) -> dict[str, Any]:
+        shown = self.data.get(self["taints"].html_initial_name, "")
+        return {**self.cleaned_data, "shown": _lines(shown)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditTaints(Action):
+    """All taints are sent, as Kubernetes has it; so they must be those that were shown."""
+
+    name: ClassVar[str] = "taints"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit taints")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    form: ClassVar[type[ConsoleForm] | None] = TaintsForm
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "taints")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the taints of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "New pods without a toleration stay away from it. With NoExecute those that run there "
+            "without one have to leave at once."
+        )
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return {"taints": "\n".join(entry.projection.taints)}
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        taints = data["taints"]
+        lines = _lines(taints) if isinstance(taints, str) else map(str, taints)
+        words = " ".join(map(shlex.quote, lines))
+        if not words:
+            return ""
+        return kubectl(f"taint nodes {shlex.quote(key.name)} {words} --overwrite", key)
+
+    async def run(self, context: Context) -> Outcome:
+        wanted: Iterable[Taint] = context.data["taints"]
+        for _try in range(_TRIES):
+            node = await context.fresh()
+            there = {str(_taint(one)): one for one in listed(node, "spec", "taints")}
+            if sorted(there) != sorted(context.data["shown"]):
+                raise Overtaken("spec.taints")
+            # One that stays keeps the time since when it is there.
+            taints = [there.get(str(taint)) or _manifest(taint) for taint in wanted]
+            metadata = {"resourceVersion": node["metadata"]["resourceVersion"]}
+            try:
+                await context.patch({"metadata": metadata, "spec": {"taints": taints or None}})
+            except Conflict:
+                continue
+            return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
+        raise Overtaken
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _taint(manifest: Mapping[str, Any]) -> Taint:
+    found = (manifest.get(name) or "" for name in ("key", "value", "effect"))
+    return Taint(*found)
+
+
+def _manifest(taint: Taint) -> dict[str, str]:
+    value = {"value": taint.value} if taint.value else {}
+    return {"key": taint.key, **value, "effect": taint.effect}

@@ -1,0 +1,144 @@
+"""Pages of the console with a cluster behind them, for somebody who has rights in both."""
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import GVR, NAMESPACES, Key
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from console.ui.links import action_url, detail_url
+from rbac.current import no_host, use_host
+from tests.contract.client import Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import Grants, user
+from tests.contract.objects import unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn
+from tests.views.test_lists import text_of
+
+JSON = {"Accept": "application/json"}
+
+
+@contextmanager
+def console_on(cluster: Cluster, types: Collection[GVR]) -> Iterator[Runtime]:
+    """The console's runtime, which knows the objects of these types."""
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    try:
+        runtime.require([NAMESPACES, *types])
+        eventually(lambda: all(live(runtime.informer(gvr)) for gvr in types), "all is known")
+        use_host(runtime)
+        yield runtime
+    finally:
+        no_host()
+        runtime.stop()
+
+
+def known(runtime: Runtime, gvr: GVR, made: Obj) -> Entry[Any]:
+    """The object as the cache has it, once that is not older."""
+    meta = made["metadata"]
+    key, store = Key(meta.get("namespace", ""), meta["name"]), runtime.informer(gvr).store
+
+    def there() -> Entry[Any] | None:
+        entry = store.get(key)
+        known = entry and int(entry.resource_version) >= int(meta["resourceVersion"])
+        return entry if known else None
+
+    entry = eventually(there, f"{gvr.resource} {key} is known")
+    assert entry is not None
+    return entry
+
+
+@dataclass(frozen=True)
+class Page:
+    """An action on an object, as somebody."""
+
+    who: str
+    url: str
+    uid: str
+
+    def client(self, **headers: str) -> SignedIn:
+        return ClientAs()(self.who, **headers)
+
+    async def asks(self) -> str:
+        """The page that asks."""
+        answer = await self.client().get(self.url)
+        text = await text_of(answer)
+        assert answer.status_code == 200, text
+        return text
+
+    async def does(self, **data: str) -> Any:
+        """It is done; the answer leads on."""
+        answer = await self.client().post(self.url, {"uid": self.uid, **data})
+        assert answer.status_code == 302, await text_of(answer)
+        return answer
+
+    async def refuses(self, code: int, **data: str) -> str:
+        """It is not done; the page says why."""
+        answer = await self.client().post(self.url, {"uid": self.uid, **data})
+        text = await text_of(answer)
+        assert answer.status_code == code, text
+        return text
+
+    async def status(self, **data: str) -> dict[str, Any]:
+        """What a program is answered."""
+        answer = await self.client(**JSON).post(self.url, {"uid": self.uid, **data})
+        found: dict[str, Any] = json.loads(await text_of(answer))
+        assert found["kind"] == "Status" and found["code"] == answer.status_code
+        return found
+
+    async def is_offered(self, segment: str, key: Key) -> bool:
+        page = await text_of(await self.client().get(detail_url("host", segment, key)))
+        return f'href="{self.url}"' in page
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who may do what `rules` say in the cluster, and everything as the console believes."""
+
+    name: str
+    grants: Grants
+
+    def on(self, action: str, segment: str, made: Obj) -> Page:
+        meta = made["metadata"]
+        key = Key(meta.get("namespace", ""), meta["name"])
+        return Page(self.name, action_url(action, "host", segment, key), meta["uid"])
+
+
+def person(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, *rules: Obj) -> Person:
+    name, grants = unique("olga"), Grants(scrap, namespace)
+    monkeypatch.setitem(CAST, name, lambda: FakeAccess(name, get_in=None))
+    if rules:
+        grants.everywhere(user(name), *rules)
+        first = rules[-1]
+        resource, _slash, subresource = first["resources"][-1].partition("/")
+        attributes = {"verb": first["verbs"][-1], "group": first["apiGroups"][0]}
+        grants.wait(name, **attributes, resource=resource, subresource=subresource)
+    return Person(name, grants)
+
+
+async def recorded() -> list[tuple[str, str, str, str, int]]:
+    """Actor, verb, subresource, name and code of all records, in their order."""
+    return [
+        (one.actor, one.verb, one.subresource, one.name, one.outcome.code)
+        async for one in AuditRecord.objects.select_related("outcome").order_by("time", "pk")
+    ]
+
+
+async def refused_to_strangers(page: Page, noun: str) -> None:
+    """Charlie may see nothing and bob may change nothing: both are told so."""
+    for who in ("charlie", "bob"):
+        other = Page(who, page.url, page.uid)
+        assert f"{noun}" in await other.refuses(403)
+        status = await other.status()
+        assert (status["code"], status["reason"]) == (403, "Forbidden")
