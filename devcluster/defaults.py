@@ -208,6 +208,7 @@ DEFAULTS: Mapping[str, Defaulter] = {
 
 # The status with which an object of the type begins, whatever the client sent.
 FIRST_STATUS: Mapping[str, Obj] = {
+    "certificatesigningrequests.certificates.k8s.io": {},
     "namespaces": {"phase": "Active"},
     "persistentvolumeclaims": {"phase": "Pending"},
     "persistentvolumes": {"phase": "Pending"},

@@ -8,6 +8,7 @@ from devcluster.calls import (
     Call,
     json_answer,
 )
+from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
 from devcluster.deletion import returns_object
 from devcluster.escalation import check_escalation
@@ -50,11 +51,12 @@ class Handlers:
         return found
 
     def write(self, call: Call, subresource: str = "", *, applied: bool = False) -> Write:
-        """The options of the call's write, with the guard against escalation."""
+        """The options of the call's write, with the guards that depend on who writes."""
         options = read_write_options(call.query, call.user_agent)
 
         def guard(new: Obj, old: Obj | None) -> None:
             check_escalation(self.rbac, call.user, call.declared, new, old)
+            check_signer(self.rbac, call.user, call.declared, call.info.subresource, new)
 
         return Write(
             user=call.user,
@@ -91,6 +93,8 @@ class Handlers:
     def create(self, call: Call) -> Answer:
         write = self.write(call)
         obj = stored_shape(call, call.object())
+        if call.declared.storage == REQUESTS:
+            stamp_requestor(obj, call.user)
         made = self.objects.create(call.declared, call.version, call.namespace, obj, write)
         return self.typed(call, made, write, 201)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from devcluster.certificates import REQUESTS, validate_request
 from devcluster.customs import CRDS, validate_crd
 from devcluster.names import LABEL, LABEL_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
@@ -191,6 +192,7 @@ def _event(new: Obj, _: Obj | None) -> Iterator[Cause]:
 
 _VALIDATORS: Mapping[str, Validator] = {
     "pods": _pod,
+    REQUESTS: validate_request,
     "deployments.apps": _workload,
     "replicasets.apps": _workload,
     "statefulsets.apps": _workload,

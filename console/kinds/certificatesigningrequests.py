@@ -11,6 +11,7 @@ from console.kube.projections.certificates import CertificateSigningRequest
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.actions import Delete
+from console.ui.certificates import Approve, Deny
 from console.ui.columns import (
     AgeColumn,
     DurationColumn,
@@ -62,7 +63,7 @@ class CertificateSigningRequestKind(ResourceKind):
             param="requestor", label=gettext_lazy("Requestor"), get=lambda found: (found.requestor,)
         ),
     )
-    actions = (Delete(),)
+    actions = (Approve(), Deny(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: CertificateSigningRequest = entry.projection

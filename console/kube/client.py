@@ -499,11 +499,18 @@ class ObjectClient:
         )
 
     async def replace(
-        self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", name: str, audit_id: str = ""
+        self,
+        gvr: GVR,
+        body: dict[str, Any],
+        *,
+        namespace: str = "",
+        name: str,
+        subresource: str = "",
+        audit_id: str = "",
     ) -> dict[str, Any]:
         """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
         _check_version(body)
-        path = gvr.path(namespace, name)
+        path = gvr.path(namespace, name, subresource)
         return await self._call("PUT", path, body=body, params=_writing(), audit_id=audit_id)
 
     async def patch(

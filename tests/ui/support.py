@@ -19,9 +19,9 @@ _EMPTY = cluster_of(HOST, StaticRuntime({}))
 
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
-    `names` are single objects that may be listed. Who may delete may create and patch. A right counts
-    for every subresource. `doubt`: nobody can confirm any of it. `cluster`: the host, or an empty one
-    where the test has none, unless one is given.
+    `names` are single objects that may be listed. Who may delete may patch, create, update and
+    approve. A right counts for every subresource. `doubt`: nobody can confirm any of it. `cluster`: the
+    host, or an empty one where the test has none, unless one is given.
 
     The test may change them while a socket is open.
     """
@@ -67,6 +67,8 @@ class FakeAccess:
             "delete": self.delete_in,
             "patch": self.delete_in,
             "create": self.delete_in,
+            "update": self.delete_in,
+            "approve": self.delete_in,
             "*": everything,
         }
         granted = rights.get(verb, ())

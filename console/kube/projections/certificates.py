@@ -48,7 +48,12 @@ class _Request(Object):
     status: _Status | None = None
 
 
+_UNDECIDED = Status(Severity.PROGRESS, "Waiting for approval", "Pending")
 _ISSUED = Status(Severity.DONE, "Issued")
+
+
+def is_undecided(request: CertificateSigningRequest) -> bool:
+    return request.status == _UNDECIDED
 
 
 def _request(item: _Request) -> CertificateSigningRequest:
@@ -76,7 +81,7 @@ def _status(meta: ObjectMeta, status: _Status) -> Status:
         return Status(Severity.WARN, "Refused", denied.text or "Denied")
     approved = find(status.conditions, "Approved")
     if approved is None:
-        return Status(Severity.PROGRESS, "Waiting for approval", "Pending")
+        return _UNDECIDED
     if status.certificate:
         return _ISSUED
     return Status(Severity.PROGRESS, "Approved", approved.text)

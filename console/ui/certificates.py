@@ -1,0 +1,145 @@
+"""Deciding about requests of certificates.
+
+https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#approval-rejection
+"""
+
+import base64
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cryptography import x509
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.gvr import GVR, Key
+from console.kube.projections.certificates import is_undecided
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.decisions import lacking
+from console.ui.forms import ConsoleForm
+from console.ui.kind import Fact, ResourceKind
+from console.ui.manifests import mapping, texts
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: Whoever decides needs a right to the signer, too. There are no such objects.
+SIGNERS = GVR("certificates.k8s.io", "v1", "signers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Decide(Action):
+    """`verdict`: the type of the condition that says it."""
+
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("update", "approval"), Permission("get"))
+    verdict: ClassVar[str]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return is_undecided(entry.projection)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """None. Raises `Denied` for whoever may not decide for the signer."""
+        if not _decides_for(subject.access, subject.entry.projection.signer):
+            raise lacking(Permission("approve", gvr=SIGNERS), subject.kind.gvr, "")
+        return None
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        found = entry.projection
+        spec = mapping(entry.original(), "spec")
+        return [
+            (_("Requestor"), visible(found.requestor) or _("none")),
+            (_("Groups"), ", ".join(texts(spec.get("groups"))) or _("none")),
+            (_("Signer"), visible(found.signer) or _("none")),
+            (_("Usages"), visible(", ".join(found.usages)) or _("none")),
+            *names_in(spec.get("request")),
+        ]
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"certificate {self.name} {shlex.quote(key.name)}", key)
+
+    async def decide(self, context: Context, text: str) -> None:
+        """By an update, as kubectl: few roles give a right to patch it."""
+        found = await context.fresh()
+        condition = {"type": self.verdict, "status": "True", "reason": "ByHand", "message": text}
+        status = dict(mapping(found, "status"))
+        status["conditions"] = [*(status.get("conditions") or ()), condition]
+        await context.client.replace(
+            context.kind.gvr,
+            {**found, "status": status},
+            name=context.key.name,
+            subresource="approval",
+            audit_id=context.audit_id,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approve(_Decide):
+    """One at a time: what a certificate is for has to be looked at."""
+
+    name: ClassVar[str] = "approve"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Approve")
+    trail: ClassVar[tuple[str, str] | None] = ("update", "approval")
+    verdict: ClassVar[str] = "Approved"
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "The signer may issue the certificate, which then cannot be taken back before it expires."
+        )
+
+    async def run(self, context: Context) -> Outcome:
+        await self.decide(context, f"Approved by {context.access.identity.name} in the console.")
+        return Done(_("Approved %(kind)s %(name)s.") % context.words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deny(_Decide):
+    name: ClassVar[str] = "deny"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Deny")
+    danger: ClassVar[bool] = True
+    places: ClassVar[frozenset[str]] = EVERYWHERE
+    trail: ClassVar[tuple[str, str] | None] = ("update", "denial")
+    done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Denied")
+    refused_word: ClassVar[str | Promise] = gettext_lazy("Not denied")
+    verdict: ClassVar[str] = "Denied"
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("No certificate is issued. This cannot be undone; the requestor may ask again.")
+
+    async def run(self, context: Context) -> Outcome:
+        await self.decide(context, f"Denied by {context.access.identity.name} in the console.")
+        return Done(_("Denied %(kind)s %(name)s.") % context.words)
+
+
+def _decides_for(access: Access, signer: str) -> bool:
+    """A right to `example.com/*` is one to all signers of that domain."""
+    names = (signer, f"{signer.partition('/')[0]}/*")
+    return any(access.can("approve", SIGNERS, name=name) for name in names)
+
+
+def names_in(request: Any) -> list[Fact]:
+    """Whom the certificate would be for, as the request itself has it: whole, so that nothing hides."""
+    try:
+        found = x509.load_pem_x509_csr(base64.b64decode(str(request), validate=True))
+        facts: list[Fact] = [(_("Subject"), _subject(found) or _("none"))]
+        others = _others(found)
+    except (ValueError, TypeError, x509.InvalidVersion):
+        return [(_("Subject"), _("cannot be read"))]
+    return [*facts, (_("Other names"), others)] if others else facts
+
+
+def _subject(found: x509.CertificateSigningRequest) -> str:
+    return visible(found.subject.rfc4514_string())
+
+
+def _others(found: x509.CertificateSigningRequest) -> str:
+    try:
+        extension = found.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return ""
+    except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
+        return _("cannot be read")
+    return ", ".join(visible(str(getattr(name, "value", name))) for name in extension.value)

@@ -1,0 +1,52 @@
+"""What kube-apiserver sees to with requests of certificates: who asks, and who decides.
+
+https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
+"""
+
+from collections.abc import Iterator
+
+from devcluster.authn import UserInfo
+from devcluster.objects import Obj, dicts, dig
+from devcluster.rbac import Attributes, Rbac
+from devcluster.resources import ResourceType
+from devcluster.statuses import Cause, forbidden, not_allowed, wrong
+
+GROUP, PLURAL = "certificates.k8s.io", "certificatesigningrequests"
+REQUESTS = f"{PLURAL}.{GROUP}"
+_CONDITIONS = "status.conditions"
+
+
+def stamp_requestor(request: Obj, user: UserInfo) -> None:
+    """The request is its author's, whatever it says."""
+    request.setdefault("spec", {}).update(username=user.name, groups=list(user.groups))
+
+
+def check_signer(
+    rbac: Rbac, user: UserInfo, declared: ResourceType, subresource: str, request: Obj
+) -> None:
+    """403 for whoever decides without the right to approve for the signer."""
+    if declared.storage != REQUESTS or subresource != "approval":
+        return
+    signer = str(dig(request, "spec.signerName") or "")
+    names = (signer, f"{signer.partition('/')[0]}/*")
+    asked = (Attributes(user, "approve", GROUP, "signers", "", "", name) for name in names)
+    if not any(rbac.authorize(one).allowed for one in asked):
+        why = f'user not permitted to approve requests with signerName "{signer}"'
+        raise forbidden(GROUP, PLURAL, request["metadata"]["name"], why)
+
+
+def validate_request(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    kinds = _verdicts(new)
+    if kinds >= {"Approved", "Denied"}:
+        yield wrong(_CONDITIONS, "Denied", "Approved and Denied conditions are mutually exclusive")
+    if old is None:
+        return
+    if new.get("spec") != old.get("spec"):
+        yield wrong("spec", "", "field is immutable")
+    for lost in sorted(_verdicts(old) - kinds):
+        yield not_allowed(_CONDITIONS, f'updates may not remove a condition of type "{lost}"')
+
+
+def _verdicts(request: Obj) -> set[str]:
+    found = {str(one.get("type")) for one in dicts(dig(request, _CONDITIONS))}
+    return found & {"Approved", "Denied", "Failed"}

@@ -1,0 +1,193 @@
+"""Approving and denying requests of certificates."""
+
+import base64
+from collections.abc import Iterator
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, GVR, Key
+from console.kube.runtime import Runtime
+from console.ui.certificates import names_in
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import rule
+from tests.contract.objects import unique
+from tests.contract.pages import (
+    Page,
+    Person,
+    console_on,
+    known,
+    person,
+    recorded,
+    refused_to_strangers,
+)
+from tests.contract.tidy import Scrap
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GROUP, SEGMENT = CERTIFICATE_SIGNING_REQUESTS.group, "certificatesigningrequests"
+REQUESTS = f"/apis/{GROUP}/v1/{SEGMENT}"
+SIGNER = "example.com/by-hand"
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [CERTIFICATE_SIGNING_REQUESTS]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+    return person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("get", SEGMENT, GROUP),
+        rule("update", f"{SEGMENT}/approval", GROUP),
+        rule("approve", "signers", GROUP),
+    )
+
+
+def _request(scrap: Scrap, runtime: Runtime) -> Obj:
+    subject = x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters"),
+            x509.NameAttribute(NameOID.COMMON_NAME, "mallory"),
+        ]
+    )
+    others = x509.SubjectAlternativeName([x509.DNSName("shop.example.com")])
+    builder = x509.CertificateSigningRequestBuilder().subject_name(subject)
+    signed = builder.add_extension(others, critical=False).sign(
+        ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()
+    )
+    spec = {
+        "request": base64.b64encode(signed.public_bytes(serialization.Encoding.PEM)).decode(),
+        "signerName": SIGNER,
+        "usages": ["digital signature", "client auth"],
+    }
+    made = scrap.create(REQUESTS, {"metadata": {"name": unique("csr")}, "spec": spec})
+    known(runtime, CERTIFICATE_SIGNING_REQUESTS, made)
+    return made
+
+
+def _verdicts(admin: Client, made: Obj) -> list[str]:
+    found = admin.get(f"{REQUESTS}/{made['metadata']['name']}").ok()
+    return [one["type"] for one in found["status"].get("conditions") or ()]
+
+
+async def test_what_is_asked_for_is_shown_and_approved(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = _request(scrap, runtime)
+    name = made["metadata"]["name"]
+    approve, deny = olga.on("approve", SEGMENT, made), olga.on("deny", SEGMENT, made)
+    assert await approve.is_offered(SEGMENT, Key("", name))
+    asked = await approve.asks()
+    for said in (
+        made["spec"]["username"],
+        "client auth",
+        SIGNER,
+        "CN=mallory",
+        "O=system:masters",
+        "shop.example.com",
+        f"kubectl certificate approve {name}",
+    ):
+        assert said in asked, said
+    await approve.does()
+    assert _verdicts(admin, made) == ["Approved"]
+    assert await recorded() == [(olga.name, "update", "approval", name, 200)]
+    known(runtime, CERTIFICATE_SIGNING_REQUESTS, admin.get(f"{REQUESTS}/{name}").ok())
+    assert "This cannot be done to it as it is now." in await deny.refuses(409)
+    assert (await approve.status())["code"] == 409
+
+
+async def test_it_is_denied(admin: Client, scrap: Scrap, runtime: Runtime, olga: Person) -> None:
+    made = _request(scrap, runtime)
+    page = olga.on("deny", SEGMENT, made)
+    assert "kubectl certificate deny" in await page.asks()
+    assert (await page.status())["status"] == "Success"
+    assert _verdicts(admin, made) == ["Denied"]
+    assert await recorded() == [(olga.name, "update", "denial", made["metadata"]["name"], 200)]
+
+
+async def test_none_is_approved_unseen(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = _request(scrap, runtime)
+    target = f"{made['metadata']['uid']} {made['metadata']['name']}"
+    answer = await ClientAs()(olga.name).post(f"/bulk/host/{SEGMENT}/approve", {"targets": target})
+    assert answer.status_code == 404
+    page = olga.on("approve", SEGMENT, made)
+    said = await Page(page.who, page.url, "another").refuses(409)
+    assert "another one has taken its name since" in said
+    assert _verdicts(admin, made) == []
+    assert [one[-1] for one in await recorded()] == [409]
+
+
+class _ForNoSigner(FakeAccess):
+    def can(self, verb: str, gvr: GVR, **about: str) -> bool:
+        return verb != "approve" and super().can(verb, gvr, **about)
+
+
+async def test_whoever_may_not_decide_for_the_signer_is_told_before(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = _request(scrap, runtime)
+    monkeypatch.setitem(CAST, olga.name, lambda: _ForNoSigner(olga.name, get_in=None))
+    page = olga.on("approve", SEGMENT, made)
+    answer = await page.client().get(page.url)
+    assert answer.status_code == 403 and "signers" in await text_of(answer)
+    assert (await page.status())["code"] == 403
+    assert _verdicts(admin, made) == [] and await recorded() == []
+
+
+@pytest.mark.parametrize("request_", [None, "", "%", "AAAA", "YQ==", 7, "é"])
+def test_what_cannot_be_read_is_said(request_: object) -> None:
+    assert [value for _label, value in names_in(request_)] == ["cannot be read"]
+
+
+async def test_whoever_may_not_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    admin: Client,
+    scrap: Scrap,
+    runtime: Runtime,
+    namespace: str,
+) -> None:
+    """Also who may decide, but not for that signer."""
+    made = _request(scrap, runtime)
+    eve = person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("get", SEGMENT, GROUP),
+        rule("update", f"{SEGMENT}/approval", GROUP),
+    )
+    for action in ("approve", "deny"):
+        page = eve.on(action, SEGMENT, made)
+        await refused_to_strangers(page, "certificate requests")
+        assert "The cluster did not allow it." in await page.refuses(403)
+        assert (await page.status())["code"] == 403
+    assert _verdicts(admin, made) == []
+
+
+def test_a_verdict_stands(admin: Client, scrap: Scrap, runtime: Runtime) -> None:
+    made = _request(scrap, runtime)
+    at = f"{REQUESTS}/{made['metadata']['name']}"
+    for kind, code in (("Approved", 200), ("Denied", 422)):
+        found = admin.get(at).ok()
+        verdict = {"type": kind, "status": "True", "reason": "Test", "message": "test"}
+        conditions = [*(found["status"].get("conditions") or ()), verdict]
+        found["status"]["conditions"] = conditions
+        assert admin.put(f"{at}/approval", found).status == code
+    found["status"]["conditions"] = []
+    assert admin.put(f"{at}/approval", found).status == 422
+    assert _verdicts(admin, made) == ["Approved"]
