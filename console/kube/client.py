@@ -492,10 +492,25 @@ class ObjectClient:
         return await self._call("GET", gvr.path(namespace, name), audit_id=audit_id)
 
     async def create(
-        self, gvr: GVR, body: dict[str, Any], *, namespace: str = "", audit_id: str = ""
+        self,
+        gvr: GVR,
+        body: dict[str, Any],
+        *,
+        namespace: str = "",
+        dry_run: bool = False,
+        audit_id: str = "",
+        warnings: list[str] | None = None,
     ) -> dict[str, Any]:
+        params = _writing()
+        if dry_run:
+            params.append(("dryRun", "All"))
         return await self._call(
-            "POST", gvr.path(namespace), body=body, params=_writing(), audit_id=audit_id
+            "POST",
+            gvr.path(namespace),
+            body=body,
+            params=params,
+            audit_id=audit_id,
+            warnings=warnings,
         )
 
     async def replace(
@@ -621,6 +636,12 @@ class UserClient(ObjectClient):
         """What kube-apiserver publishes of its types: the index of its documents, or the one of that
         name (see `console.kube.openapi`)."""
         path = f"/openapi/v3/{document}" if document else "/openapi/v3"
+        return (await self._transport.request("GET", path, headers=self._headers)).body
+
+    async def get_resources(self, group: str, version: str) -> bytes:
+        """The types of one group and version that kube-apiserver serves (see `console.kube.served`)."""
+        # The path of a type, without its plural.
+        path = GVR(group, version, "").path()
         return (await self._transport.request("GET", path, headers=self._headers)).body
 
 

@@ -74,7 +74,7 @@ def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
     try:
         document = read_document(text)
     except yaml.YAMLError as error:
-        raise Unreadable([_syntax(error, text)]) from error
+        raise Unreadable([syntax_problem(error, text)]) from error
     found = Edited(document, {})
     problems = list(_identity(found, kind, key, uid))
     if problems:
@@ -85,7 +85,8 @@ def edited(text: str, kind: ResourceKind, key: Key, uid: str) -> Edited:
     return Edited(document, manifest, tuple(_ignored(found)))
 
 
-def _syntax(error: yaml.YAMLError, text: str) -> Problem:
+def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
+    """Why a text is no YAML that is read here."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or ""
     words = _("This cannot be read: %(problem)s.") % {"problem": problem}
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)

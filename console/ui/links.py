@@ -41,6 +41,11 @@ def draft_url(cluster: str, segment: str, key: Key) -> str:
     return reverse("draft", args=(*place, segment, key.name))
 
 
+def import_url(cluster: str) -> str:
+    """The page where objects are created from YAML."""
+    return reverse("import", args=(cluster,))
+
+
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
     """The schema of a kind, for instance `Deployment`."""
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))

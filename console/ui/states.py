@@ -46,6 +46,8 @@ def denied_text(denied: Denied, nouns: str | Promise) -> str:
         return _("You may not list %(nouns)s.") % words
     if denied.verb == "delete" and denied.namespace:
         return _("You may not delete %(nouns)s in project %(namespace)s.") % words
+    if denied.verb == "create" and denied.namespace:
+        return _("You may not create %(nouns)s in project %(namespace)s.") % words
     return _("You may not %(verb)s %(nouns)s.") % words
 
 

@@ -62,10 +62,14 @@ def form_status(form: ConsoleForm | None, code: int, text: str = "") -> JsonResp
     return status_response(code, said or _("Some fields are wrong."), causes=causes)
 
 
-def success_response(message: str) -> JsonResponse:
+def success_object(message: str) -> dict[str, Any]:
     """Of something that was done."""
     found = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return JsonResponse({**found, "message": message, "code": 200})
+    return {**found, "message": message, "code": 200}
+
+
+def success_response(message: str) -> JsonResponse:
+    return JsonResponse(success_object(message))
 
 
 def wants_status(request: HttpRequest) -> bool:

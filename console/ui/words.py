@@ -113,6 +113,7 @@ SENTENCES = frozenset(
         gettext_noop("%(namespace)s: %(problem)s"),
         gettext_noop("The answer of the Kubernetes API is no Lease"),
         gettext_noop("The answer of the Kubernetes API is no OpenAPI document"),
+        gettext_noop("The answer of the Kubernetes API is no list of types"),
         gettext_noop("The answer of the Kubernetes API is no object"),
         gettext_noop("The answer of the Kubernetes API is too long"),
         gettext_noop("it took too long"),

@@ -46,6 +46,12 @@ class Document:
     value: Any
     node: yaml.Node | None = None
 
+    def within(self, name: str) -> "list[Document]":
+        """The items of the list that is the value of a key."""
+        pairs = self.node.value if isinstance(self.node, yaml.MappingNode) else ()
+        nodes = next((node.value for key, node in pairs if key.value == name), ())
+        return [Document(value, node) for value, node in zip(self.value[name], nodes, strict=True)]
+
     def place(self, steps: Steps = ()) -> Place:
         """Where a value stands, its key if it has one; of a value that is missing, where it would."""
         node, found = self.node, self.node
@@ -72,6 +78,14 @@ def read_document(text: str) -> Document:
     _check(text, most=1)
     node = yaml.compose(text, Loader=yaml.CSafeLoader)
     return Document(_value(node), node) if node is not None else Document(None)
+
+
+def read_documents(text: str, most: int) -> list[Document]:
+    """Those that are not empty. Raises `yaml.YAMLError`."""
+    _check(text, most=most)
+    nodes = yaml.compose_all(text, Loader=yaml.CSafeLoader)
+    found = (Document(_value(node), node) for node in nodes)
+    return [document for document in found if document.value is not None]
 
 
 def read_plain(text: str) -> Any:
@@ -112,9 +126,15 @@ def _check(text: str, *, most: int) -> None:
         documents += isinstance(event, yaml.DocumentStartEvent)
         problem = _problem(event, depth)
         if documents > most:
-            problem = _("there is more than one document")
+            problem = _too_many(most)
         if problem:
             raise _refusal(problem, event)
+
+
+def _too_many(most: int) -> str:
+    if most == 1:
+        return _("there is more than one document")
+    return _("there are more than %(most)s documents") % {"most": most}
 
 
 def _problem(event: yaml.Event, depth: int) -> str:

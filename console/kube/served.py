@@ -1,0 +1,46 @@
+"""Which types kube-apiserver serves in one group and version, as its discovery says:
+https://kubernetes.io/docs/reference/using-api/api-concepts/#discovery-api
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from console.kube.errors import ServerError
+from console.kube.gvr import GVR
+from console.kube.sentences import Sentence
+
+
+class _Resource(msgspec.Struct):
+    name: str
+    kind: str
+    namespaced: bool
+    verbs: tuple[str, ...] = ()
+
+
+class _ResourceList(msgspec.Struct):
+    resources: tuple[_Resource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A type of which objects can be made."""
+
+    gvr: GVR
+    namespaced: bool
+
+
+def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
+    """The types by their kinds. Raises `ServerError`."""
+    try:
+        found = msgspec.json.decode(body, type=_ResourceList)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = Sentence("The answer of the Kubernetes API is no list of types")
+        raise ServerError(502, why) from error
+    return {
+        one.kind: Served(GVR(group, version, one.name), one.namespaced)
+        for one in found.resources
+        # What has a slash is a subresource.
+        if "/" not in one.name and "create" in one.verbs
+    }

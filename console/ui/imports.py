@@ -1,0 +1,258 @@
+"""Objects to be made, out of a text of several YAML documents.
+
+Promises: whatever is sent, the cost is bounded by its length; nothing is guessed that the text does not
+say. What a document would be is for the cluster to know (`console.views.importing`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.utils.translation import gettext as _
+
+from console.kube.apply import SERVER_SET
+from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.served import Served
+from console.ui.editing import Edited, Problem, Unreadable, syntax_problem
+from console.ui.manifests import listed, mapping
+from console.ui.text import visible
+from console.ui.yamlreading import Document, Steps, read_documents
+
+#: Characters of a text, and objects in it.
+MOST, MOST_OBJECTS = 512 * 1024, 100
+#: The order in which helm makes things, but with definitions before whatever may need them:
+#: https://github.com/helm/helm/blob/main/pkg/release/v1/util/kind_sorter.go
+ORDER = (
+    "PriorityClass",
+    "Namespace",
+    "CustomResourceDefinition",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Role",
+    "RoleBinding",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+)
+#: Webhooks may refuse what comes after them, and custom resources may need whatever is there.
+_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_VERSION = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+)
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object by its kind, in whatever version."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/" if self.namespace else ""
+        return visible(f"{self.kind} {place}{self.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One object. `found.manifest` is what is sent, but for a namespace that the text does not say.
+    `name`: "" where the server makes one that begins with `prefix`."""
+
+    found: Edited
+    group: str
+    version: str
+    kind: str
+    namespace: str
+    name: str
+    prefix: str
+
+    @property
+    def line(self) -> int:
+        return self.found.document.place().line
+
+    @property
+    def shown_name(self) -> str:
+        return visible(self.name or f"{self.prefix}…")
+
+    def ref(self, namespace: str) -> Ref:
+        return Ref(self.group, self.kind, self.name, namespace)
+
+    def problem(self, text: str, *steps: str) -> Problem:
+        return self.found.problem(text, steps)
+
+
+def read_items(text: str) -> list[Item]:
+    """In the order of the text. Raises `Unreadable`."""
+    if len(text) > MOST:
+        words = {"limit_value": f"{MOST:,}"}
+        raise Unreadable([Problem(_("Use at most %(limit_value)s characters.") % words)])
+    try:
+        documents = read_documents(text, MOST_OBJECTS)
+    except yaml.YAMLError as error:
+        raise Unreadable([syntax_problem(error, text)]) from error
+    whole = [one for document in documents for one in _expanded(document)]
+    if not whole:
+        raise Unreadable([Problem(_("There is nothing in it that could be created."))])
+    if len(whole) > MOST_OBJECTS:
+        words = {"most": str(MOST_OBJECTS)}
+        raise Unreadable([Problem(_("At most %(most)s objects are created at a time.") % words)])
+    problems = [problem for document in whole for problem in _problems(document)]
+    if problems:
+        raise Unreadable(problems)
+    items = [_item(document) for document in whole]
+    again = list(_again(items))
+    if again:
+        raise Unreadable(again)
+    return items
+
+
+def _expanded(document: Document) -> Iterator[Document]:
+    """The items of a list, as kubectl has it: whatever has `items`."""
+    value = document.value
+    if not (isinstance(value, dict) and isinstance(value.get("items"), list)):
+        yield document
+        return
+    of_kind = str(value.get("kind", "")).removesuffix("List")
+    for item in document.within("items"):
+        if of_kind and isinstance(item.value, dict):
+            # A list of one kind need not repeat it.
+            known = {"apiVersion": value.get("apiVersion"), "kind": of_kind}
+            item = Document({**known, **item.value}, item.node)
+        yield from _expanded(item)
+
+
+def _problems(document: Document) -> Iterator[Problem]:
+    value = document.value
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+
+    def problem(text: str, *steps: str) -> Problem:
+        return Edited(document, {}).problem(text, steps)
+
+    if not isinstance(metadata, dict):
+        yield problem(_("This is no manifest: it must have apiVersion, kind and metadata."))
+        return
+    for steps in (("apiVersion",), ("kind",), ("metadata", "name")):
+        inside = value if len(steps) == 1 else metadata
+        held = inside.get(steps[-1])
+        named = steps[-1] == "name" and metadata.get("generateName")
+        if not (isinstance(held, str) and held) and not (held is None and named):
+            yield problem(_("%(field)s is missing.") % {"field": ".".join(steps)}, *steps)
+    for name in ("namespace", "generateName"):
+        if not isinstance(metadata.get(name) or "", str):
+            yield problem(
+                _("%(field)s must be a text.") % {"field": f"metadata.{name}"}, "metadata", name
+            )
+    version = value.get("apiVersion")
+    if isinstance(version, str) and version and not _VERSION.fullmatch(version):
+        yield problem(_("This is no version of an API."), "apiVersion")
+
+
+def _item(document: Document) -> Item:
+    value = document.value
+    metadata = value["metadata"]
+    group, _slash, version = value["apiVersion"].rpartition("/")
+    kept = {name: held for name, held in metadata.items() if name not in SERVER_SET}
+    left_out = [name for name in metadata if name not in kept and metadata[name] is not None]
+    warnings = tuple(_left_out(document, ("metadata", name)) for name in sorted(left_out))
+    return Item(
+        found=Edited(document, {**value, "metadata": kept}, warnings),
+        group=group,
+        version=version,
+        kind=value["kind"],
+        namespace=metadata.get("namespace") or "",
+        name=metadata.get("name") or "",
+        prefix=metadata.get("generateName") or "",
+    )
+
+
+def _left_out(document: Document, steps: Steps) -> Problem:
+    place = document.place(steps)
+    words = {"field": ".".join(map(str, steps))}
+    text = _("%(field)s is set by the cluster and is left out.") % words
+    return Problem(text, place.line, place.column, "warn")
+
+
+def _again(items: Sequence[Item]) -> Iterator[Problem]:
+    seen: set[Ref] = set()
+    for item in items:
+        ref = item.ref(item.namespace)
+        if item.name and ref in seen:
+            yield item.problem(_("The same object is there twice."), "metadata", "name")
+        seen.add(ref)
+
+
+def in_order(items: Sequence[Item]) -> list[Item]:
+    """What others may need before those others."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: Item) -> int:
+    if item.group not in BUILT_IN_GROUPS:
+        return len(ORDER)
+    if item.kind in _LAST:
+        return len(ORDER) + 1
+    return ORDER.index(item.kind) if item.kind in ORDER else len(ORDER)
+
+
+def needs(item: Item, namespace: str) -> Iterator[Ref]:
+    """What must be there when the cluster looks at the object, as far as its text tells."""
+    manifest = item.found.manifest
+    if namespace:
+        yield Ref("", "Namespace", namespace)
+    if (item.group, item.kind) in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
+        role = mapping(manifest, "roleRef")
+        kind, name = role.get("kind"), role.get("name")
+        if isinstance(kind, str) and isinstance(name, str):
+            yield Ref(_RBAC, kind, name, namespace if kind == "Role" else "")
+    if (item.group, item.kind) == ("", "Pod"):
+        spec = mapping(manifest, "spec")
+        account, priority = spec.get("serviceAccountName"), spec.get("priorityClassName")
+        if isinstance(account, str):
+            yield Ref("", "ServiceAccount", account, namespace)
+        if isinstance(priority, str):
+            yield Ref("scheduling.k8s.io", "PriorityClass", priority)
+
+
+def defined_by(items: Sequence[Item]) -> Mapping[tuple[str, str, str], tuple[Served, Ref]]:
+    """The types that the objects themselves define, by group, version and kind, and by which of them."""
+    found: dict[tuple[str, str, str], tuple[Served, Ref]] = {}
+    for item in items:
+        if (item.group, item.kind) != ("apiextensions.k8s.io", "CustomResourceDefinition"):
+            continue
+        manifest = item.found.manifest
+        names, group = mapping(manifest, "spec", "names"), mapping(manifest, "spec").get("group")
+        kind, plural = names.get("kind"), names.get("plural")
+        namespaced = mapping(manifest, "spec").get("scope") == "Namespaced"
+        if not (isinstance(kind, str) and isinstance(plural, str) and isinstance(group, str)):
+            continue
+        for version in listed(manifest, "spec", "versions"):
+            name: Any = version.get("name")
+            if isinstance(name, str):
+                served = Served(GVR(group, name, plural), namespaced)
+                found[group, name, kind] = served, item.ref("")
+    return found

@@ -1,0 +1,272 @@
+"""Creating objects one by one as the viewer: tried by a dry run first, then done.
+
+Each is told by itself. What needs one that was not made is not tried; what has nothing to do with it goes
+on. A cluster that does not answer ends it: nobody waits for a hundred answers that do not come.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.utils.translation import gettext as _
+
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.apply import Manifest
+from console.kube.client import UserClient
+from console.kube.errors import ApiError, NotFound, Unavailable
+from console.kube.gvr import GVR, Key
+from console.kube.served import Served, creatable
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.editing import Problem
+from console.ui.http import ConsoleRequest
+from console.ui.imports import Item, Ref, defined_by, in_order, needs
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url
+from console.ui.states import denied_text
+from console.ui.text import visible
+from console.views import problems
+from console.views.actions import InDoubt, is_in_doubt
+from console.views.lineproblems import is_the_writers, line_problems
+
+#: Seconds until a type is served that was just defined, and between two looks.
+SERVED_WITHIN, LOOK_AGAIN = 10.0, 0.2
+#: Seconds after which nothing is begun any more.
+LONGEST = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made, as it is found again."""
+
+    gvr: GVR
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`outcome`: "done" (or, of a dry run, possible), "untried" or "refused". `namespace`: where it is or
+    would be. `text`: why, in words; `problems`: the same at lines of the text. `exists`: there is one of
+    its name already. `url`: the page of either."""
+
+    item: Item
+    outcome: Literal["done", "untried", "refused"]
+    namespace: str = ""
+    text: str = ""
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[str] = ()
+    url: str = ""
+    code: int = 200
+    exists: bool = False
+    made: Made | None = None
+
+    @property
+    def name(self) -> str:
+        name = visible(self.made.key.name) if self.made is not None else self.item.shown_name
+        return f"{visible(self.namespace)}/{name}" if self.namespace else name
+
+    @property
+    def kind(self) -> str:
+        return visible(self.item.kind)
+
+
+async def run(
+    request: ConsoleRequest,
+    access: Access,
+    items: Sequence[Item],
+    namespace: str,
+    *,
+    dry_run: bool,
+) -> list[Result]:
+    """Makes the objects, or tries to. `namespace`: of those that say none."""
+    client = access.cluster.runtime.as_user(access.identity)
+    defined = defined_by(items)
+    whole = _Run(request, access, client, namespace, dry_run, defined)
+    return [await whole.result(item) for item in in_order(items)]
+
+
+@dataclass
+class _Run:
+    """`served`: by group and version, as the cluster said. `coming`: what this run makes. `failed`: what
+    it did not."""
+
+    request: ConsoleRequest
+    access: Access
+    client: UserClient
+    namespace: str
+    dry_run: bool
+    defined: Mapping[tuple[str, str, str], tuple[Served, Ref]]
+    served: dict[tuple[str, str], Mapping[str, Served]] = field(default_factory=dict)
+    coming: set[Ref] = field(default_factory=set)
+    failed: set[Ref] = field(default_factory=set)
+    stopped: str = ""
+    began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    async def result(self, item: Item) -> Result:
+        if self._now() - self.began > LONGEST:
+            self.stopped = _("Not tried: it takes too long.")
+        if self.stopped:
+            return Result(item, "untried", text=self.stopped, code=503)
+        try:
+            result = await self._result(item)
+        except AuditUnavailable as error:
+            result = Result(item, "refused", text=problems.words(error), code=error.page_code)
+        except ApiError as error:
+            unsure = _("The cluster did not answer.") if self.dry_run else ""
+            text = problems.words(error, unsure=unsure)
+            result = Result(item, "refused", text=text, code=error.page_code)
+            if isinstance(error, Unavailable):
+                self.stopped = _("Not tried: the cluster does not answer.")
+        self._note(result)
+        return result
+
+    def _note(self, result: Result) -> None:
+        ref = result.item.ref(result.namespace)
+        if result.code < 400:
+            self.coming.add(ref)
+        elif not result.exists:
+            self.failed.add(ref)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def _result(self, item: Item) -> Result:
+        found, definition = await self._type(item)
+        if found is None:
+            words = {
+                "kind": visible(item.kind),
+                "version": visible(item.found.manifest["apiVersion"]),
+            }
+            text = _("The cluster has no kind %(kind)s in %(version)s.") % words
+            return Result(
+                item, "refused", text=text, problems=[item.problem(text, "kind")], code=404
+            )
+        namespace = (item.namespace or self.namespace) if found.namespaced else ""
+        wrong = _misplaced(item, found, namespace)
+        if wrong is not None:
+            return Result(item, "refused", text=wrong.text, problems=[wrong], code=422)
+        needed = [*([definition] if definition is not None else []), *needs(item, namespace)]
+        missing = next((ref for ref in needed if ref in self.failed), None)
+        if missing is not None:
+            text = _("Not tried: it needs %(object)s, which was not made.")
+            return Result(item, "untried", namespace, text % {"object": missing}, code=424)
+        denied = self._denied(found.gvr, namespace)
+        if denied:
+            return Result(item, "refused", namespace, denied, code=403)
+        coming = next((ref for ref in needed if ref in self.coming), None)
+        if self.dry_run and coming is not None:
+            text = _("Not checked yet: it needs %(object)s, which is made before it.")
+            return Result(item, "untried", namespace, text % {"object": coming})
+        return await self._make(item, found.gvr, namespace)
+
+    def _denied(self, gvr: GVR, namespace: str) -> str:
+        if self.access.can("create", gvr, namespace=namespace):
+            return ""
+        if is_in_doubt(self.access):
+            return str(InDoubt())
+        kind = self._kind(gvr)
+        nouns = kind.nouns if kind is not None else gvr.qualified
+        return denied_text(Denied("create", gvr, namespace), nouns)
+
+    async def _type(self, item: Item) -> tuple[Served | None, Ref | None]:
+        """The type, and the object of this run that defines it."""
+        until = self._now() + SERVED_WITHIN
+        defined, definition = self.defined.get((item.group, item.version, item.kind), (None, None))
+        while True:
+            found = (await self._types(item.group, item.version)).get(item.kind)
+            if found is not None or definition not in self.coming or self.dry_run:
+                break
+            if self._now() > until:
+                break
+            # It was defined a moment ago.
+            del self.served[item.group, item.version]
+            await asyncio.sleep(LOOK_AGAIN)
+        if found is not None:
+            return found, None
+        return (defined, definition) if definition in self.coming | self.failed else (None, None)
+
+    async def _types(self, group: str, version: str) -> Mapping[str, Served]:
+        place = group, version
+        if place not in self.served:
+            try:
+                body = await self.client.get_resources(group, version)
+                self.served[place] = creatable(body, group, version)
+            except NotFound:
+                self.served[place] = {}
+        return self.served[place]
+
+    def _kind(self, gvr: GVR) -> ResourceKind | None:
+        return self.access.cluster.kinds.of(gvr)
+
+    def _url(self, gvr: GVR, key: Key) -> str:
+        kind = self._kind(gvr)
+        if kind is None or not key.name:
+            return ""
+        return detail_url(self.access.cluster.name, kind.segment, key)
+
+    async def _make(self, item: Item, gvr: GVR, namespace: str) -> Result:
+        warnings = [one.text for one in item.found.ignored]
+        told: list[str] = []
+        try:
+            after = await self._send(item, gvr, namespace, told)
+        except ApiError as error:
+            if isinstance(error, Unavailable):
+                raise
+            return self._refused(item, gvr, namespace, error)
+        key = Key(namespace, after["metadata"].get("name", ""))
+        made = None if self.dry_run else Made(gvr, key, after["metadata"].get("uid", ""))
+        url = "" if self.dry_run else self._url(gvr, key)
+        warnings += map(visible, dict.fromkeys(told))
+        return Result(item, "done", namespace, warnings=warnings, url=url, made=made)
+
+    async def _send(
+        self, item: Item, gvr: GVR, namespace: str, warnings: list[str]
+    ) -> dict[str, Any]:
+        body = _body(item, namespace)
+        if self.dry_run:
+            return await self.client.create(
+                gvr, body, namespace=namespace, dry_run=True, warnings=warnings
+            )
+        recorded = request_action(self.request, "create", gvr, namespace=namespace, name=item.name)
+        async with record(recorded) as entry:
+            after = await self.client.create(
+                gvr, body, namespace=namespace, audit_id=entry.audit_id, warnings=warnings
+            )
+            if not item.name:
+                # Nobody knew it before.
+                entry.answered(201, "", str(after["metadata"].get("name", "")))
+        return after
+
+    def _refused(self, item: Item, gvr: GVR, namespace: str, error: ApiError) -> Result:
+        if error.reason == "AlreadyExists":
+            url = self._url(gvr, Key(namespace, item.name))
+            text = _("It already exists. Edit it instead.")
+            return Result(item, "refused", namespace, text, url=url, code=409, exists=True)
+        found = line_problems(error, item.found, str) if is_the_writers(error) else []
+        text = "" if found else problems.words(error, gone=_gone())
+        return Result(item, "refused", namespace, text, found, code=error.page_code)
+
+
+def _misplaced(item: Item, found: Served, namespace: str) -> Problem | None:
+    if found.namespaced and not namespace:
+        text = _(
+            "It belongs to a project, and none is named: choose one, or add metadata.namespace."
+        )
+        return item.problem(text, "metadata")
+    if item.namespace and not found.namespaced:
+        text = _("It belongs to no project: take out metadata.namespace.")
+        return item.problem(text, "metadata", "namespace")
+    return None
+
+
+def _body(item: Item, namespace: str) -> Manifest:
+    manifest = item.found.manifest
+    if not namespace:
+        return manifest
+    return {**manifest, "metadata": {**manifest["metadata"], "namespace": namespace}}
+
+
+def _gone() -> str:
+    return _("Something that it needs is not there.")

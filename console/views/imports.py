@@ -1,0 +1,205 @@
+"""Creating objects from YAML: a text of several documents, what would become of each, and the deed.
+
+The form has all that it needs, so that it works without scripts and after a new login. Each document is
+made as the viewer, by itself, after those that it needs; see `console.views.importing`.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+
+from console.kube.gvr import GVR
+from console.ui.access import Access
+from console.ui.clusters import Cluster
+from console.ui.editing import Problem, Unreadable
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.http import ConsoleRequest
+from console.ui.imports import MOST, read_items
+from console.ui.links import import_url, openapi_url
+from console.ui.statuses import status_object, status_response, success_object, wants_status
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.importing import Result, run
+from console.views.page import page
+
+STEPS = frozenset({"review", "create", "edit"})
+#: Characters of a project's name (RFC 1123, section 2.1).
+LONGEST_LABEL = 63
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+#: The editor loads the schemas of all kinds from below the same address.
+_ANY = GVR("", "v1", "")
+
+
+class ImportForm(ConsoleForm):
+    """What is asked beside the text."""
+
+    namespace = TextField(
+        label=gettext_lazy("Project"),
+        help_text=gettext_lazy("Of objects that name none."),
+        max_length=LONGEST_LABEL,
+        required=False,
+    )
+
+    def clean_namespace(self) -> str:
+        name = str(self.cleaned_data["namespace"])
+        if name and not _LABEL.fullmatch(name):
+            raise forms.ValidationError(_("This is no name of a project."))
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    request: ConsoleRequest
+    access: Access
+    form: ImportForm
+
+    @property
+    def url(self) -> str:
+        return import_url(self.access.cluster.name)
+
+
+@sensitive_post_parameters()
+@page("GET", "POST")
+async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
+    """GET shows an empty text, for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a
+    `step`: `review` shows what would become of each document, `create` makes them, `edit` shows the text
+    again."""
+    given = request.POST if request.method == "POST" else request.GET
+    asked = Asked(request, access_of(request), ImportForm(given))
+    response = await (_post(asked) if request.method == "POST" else _open(asked))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+async def _open(asked: Asked) -> HttpResponse:
+    return _page(asked, "", status=200 if asked.form.is_valid() else 400)
+
+
+async def _post(asked: Asked) -> HttpResponse:
+    step = asked.request.POST.get("step")
+    if step not in STEPS or "text" not in asked.request.POST:
+        text = _("The form is not complete. Load the page again.")
+        return error_page(asked.request, 400, text)
+    try:
+        text = _sent(asked.request)
+    except UnicodeDecodeError:
+        wrong = [Problem(_("A file is no text in UTF-8."))]
+        return _page(asked, asked.request.POST["text"], wrong, status=400)
+    if step == "edit":
+        return _page(asked, text)
+    if not asked.form.is_valid():
+        return _page(asked, text, status=400)
+    try:
+        items = await asyncio.to_thread(read_items, text)
+    except Unreadable as error:
+        return _page(asked, text, error.problems, status=400)
+    namespace = asked.form.cleaned_data["namespace"]
+    dry_run = step == "review"
+    results = await run(asked.request, asked.access, items, namespace, dry_run=dry_run)
+    return _answer(asked, text, results, dry_run=dry_run)
+
+
+def _sent(request: ConsoleRequest) -> str:
+    """What was typed, and after it each file. Raises `UnicodeDecodeError`."""
+    files = (file.read().decode("utf-8-sig") for file in request.FILES.getlist("files"))
+    texts = (text.replace("\r\n", "\n") for text in (request.POST["text"], *files))
+    return "\n---\n".join(text for text in texts if text.strip())
+
+
+def _answer(asked: Asked, text: str, results: Sequence[Result], *, dry_run: bool) -> HttpResponse:
+    refused = [one for one in results if one.code >= 400]
+    status = 200
+    if refused:
+        away = all(one.code == 503 for one in refused)
+        status = 503 if away and len(refused) == len(results) else 422 if dry_run else 207
+    if wants_status(asked.request):
+        return _data(results, status)
+    if not dry_run:
+        return _done(asked, text, results, status)
+    found = [problem for one in results for problem in one.problems]
+    return _page(asked, text, found, results, status=status)
+
+
+def _done(asked: Asked, text: str, results: Sequence[Result], status: int) -> HttpResponse:
+    context = {
+        **_context(asked, text, results),
+        "title": _("Created"),
+        "made": sum(one.made is not None for one in results),
+    }
+    return render(asked.request, "console/import_done.html", context, status=status)
+
+
+def _page(
+    asked: Asked,
+    text: str,
+    found: Sequence[Problem] = (),
+    results: Sequence[Result] = (),
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """`results`: of the check, if there was one."""
+    problems = list(found)
+    if len(text) > MOST:
+        # Drawn again it would be too large to be sent again.
+        text = text[:MOST]
+    if wants_status(asked.request) and asked.request.method == "POST":
+        causes = [(str(one.line), one.text) for one in problems]
+        causes += [(name, str(text)) for name, texts in asked.form.errors.items() for text in texts]
+        return status_response(status, " ".join(text for _at, text in causes), causes=tuple(causes))
+    able = any(one.code < 400 for one in results)
+    context = {
+        **_context(asked, text, results),
+        "title": _("Create from YAML"),
+        "problems": problems,
+        "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
+        "able": able and not problems,
+    }
+    return render(asked.request, "console/import.html", context, status=status)
+
+
+def _context(asked: Asked, text: str, results: Sequence[Result]) -> dict[str, Any]:
+    return {
+        "text": text,
+        "form": asked.form,
+        "results": results,
+        "import_url": asked.url,
+        "command": "kubectl create -f -",
+    }
+
+
+def _data(results: Sequence[Result], status: int) -> HttpResponse:
+    """A `Status` for each, as kube-apiserver would have answered it."""
+    answer = JsonResponse(
+        {"kind": "List", "apiVersion": "v1", "items": list(map(_status, results))}
+    )
+    answer.status_code = status
+    return answer
+
+
+def _status(result: Result) -> dict[str, Any]:
+    item = result.item
+    text = result.text or " ".join(problem.text for problem in result.problems)
+    if result.code < 400:
+        found = success_object(text or " ".join(result.warnings))
+    else:
+        causes = tuple((str(problem.line), problem.text) for problem in result.problems)
+        found = status_object(result.code, text, causes=causes)
+    details = {
+        "name": result.made.key.name if result.made is not None else item.name,
+        "namespace": result.namespace,
+        "group": item.group,
+        "kind": item.kind,
+        "line": item.line,
+        "outcome": result.outcome,
+        "uid": result.made.uid if result.made is not None else "",
+    }
+    return {**found, "details": {**details, **found.get("details", {})}}

@@ -1,0 +1,346 @@
+"""Creating objects from YAML, on both clusters: what is said before, what is made, and in which order."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import yaml
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES
+from console.kube.runtime import Runtime
+from rbac.current import no_host, use_host
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.crds import definition, widget
+from tests.contract.grants import VERSION, Grants, rule, user
+from tests.contract.objects import CRDS, config_map, deployment, path, secret, unique
+from tests.contract.objects import NAMESPACES as ALL_NAMESPACES
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "/clusters/host/import"
+
+
+@pytest.fixture(scope="module")
+def _runtime(cluster: Cluster) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+    runtime.start()
+    runtime.require([NAMESPACES, DEPLOYMENTS, CONFIG_MAPS])
+    eventually(lambda: live(runtime.informer(DEPLOYMENTS)), "deployments are known")
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(autouse=True)
+def runtime(_runtime: Runtime) -> Iterator[Runtime]:
+    use_host(_runtime)
+    yield _runtime
+    no_host()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Whoever creates, and a project."""
+
+    admin: Client
+    namespace: str
+    who: str
+
+    async def page(self, step: str, text: str, **more: str) -> tuple[int, str]:
+        data = {"text": text, "namespace": self.namespace, "step": step, **more}
+        response = await ClientAs()(self.who).post(URL, data)
+        return response.status_code, await text_of(response)
+
+    async def send(self, step: str, *objects: Obj | str, **more: str) -> tuple[int, list[Obj]]:
+        """Status, and what is said of each object."""
+        texts = [one if isinstance(one, str) else text_for(one) for one in objects]
+        data = {
+            "text": "---\n".join(texts), "namespace": self.namespace, "step": step, **more
+        }  # fmt: skip
+        response = await ClientAs()(self.who, Accept="application/json").post(URL, data)
+        answer = json.loads(response.content)
+        return response.status_code, answer.get("items", [answer])
+
+    def path(self, plural: str, name: str = "", group: str = "") -> str:
+        return path(self.namespace, plural, name, group=group)
+
+
+def desk_of(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, shown: FakeAccess
+) -> Desk:
+    who = shown.identity.name
+    monkeypatch.setitem(CAST, who, lambda: shown)
+    return Desk(admin, namespace, who)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
+    """Somebody who may create some kinds in one project."""
+    who, where = unique("olga"), {namespace}
+    grants = Grants(scrap, namespace)
+    kinds = "configmaps secrets services serviceaccounts persistentvolumeclaims"
+    grants.here(
+        user(who),
+        rule("create delete get", kinds),
+        rule("create delete get", "deployments", "apps"),
+        rule("create delete get", "jobs cronjobs", "batch"),
+        rule("create delete get", "ingresses", "networking.k8s.io"),
+    )
+    grants.wait(
+        who, verb="create", resource="ingresses", group="networking.k8s.io", namespace=namespace
+    )
+    shown = FakeAccess(who, list_in=where, delete_in=where, get_in=where)
+    return desk_of(monkeypatch, admin, namespace, shown)
+
+
+@pytest.fixture
+def boss(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
+    """Somebody who may do everything."""
+    who = unique("boss")
+    Grants(scrap, namespace).everywhere(user(who), rule("*", "*", "*"))
+    Grants(scrap, namespace).wait(who, verb="create", resource="namespaces", group="")
+    return desk_of(monkeypatch, admin, namespace, FakeAccess(who, get_in=None))
+
+
+def text_for(obj: Obj) -> str:
+    """As YAML without aliases, which PyYAML writes of what is there twice."""
+    return yaml.safe_dump(json.loads(json.dumps(obj)))
+
+
+def outcomes(items: list[Obj]) -> list[tuple[str, str]]:
+    return [(one["details"]["kind"], one["details"]["outcome"]) for one in items]
+
+
+def plain(found: Obj) -> Obj:
+    """Without what differs between two objects that are alike."""
+    own = {"name", "uid", "resourceVersion", "creationTimestamp", "managedFields"}
+    about = {k: v for k, v in found["metadata"].items() if k not in own}
+    return {**found, "metadata": about}
+
+
+async def test_it_is_what_kubectl_makes(desk: Desk, kubectl: Kubectl) -> None:
+    def service(name: str) -> Obj:
+        spec = {"selector": {"app": "web"}, "ports": [{"port": 80}], "clusterIP": "None"}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
+
+    def web(name: str) -> Obj:
+        made = deployment("web", "example/web:1")
+        return {**made, "metadata": {**made["metadata"], "name": name}}
+
+    kinds: dict[str, Callable[[str], Obj]] = {
+        "configmaps": lambda name: config_map(name, a="1", b="yes"),
+        "secrets": lambda name: secret(name, a="b"),
+        "services": service,
+        "deployments.apps": web,
+    }
+    for plural, make in kinds.items():
+        ours, theirs = unique("ours"), unique("theirs")
+        status, [told] = await desk.send("review", make(ours))
+        assert (status, told["details"]["outcome"]) == (200, "done"), told["message"]
+        assert not await AuditRecord.objects.filter(name=ours).aexists()
+        status, [told] = await desk.send("create", make(ours))
+        assert (status, told["status"]) == (200, "Success"), told
+        kubectl("create", "-f", "-", input=json.dumps(make(theirs)))
+        one, other = kubectl.read(plural, ours), kubectl.read(plural, theirs)
+        assert one["metadata"]["uid"] == told["details"]["uid"]
+        assert plain({**one, "status": 0}) == plain({**other, "status": 0})
+        record = await AuditRecord.objects.select_related("outcome").aget(name=ours)
+        assert (record.verb, record.namespace) == ("create", desk.namespace)
+        assert (record.actor, record.outcome.code) == (desk.who, 200)
+
+
+async def test_ten_documents_out_of_order(boss: Desk, scrap: Scrap) -> None:
+    """Each after what it needs, in a project that is made with them."""
+    name, about = unique("contract"), {"name": "it"}
+    scrap.forget(f"{ALL_NAMESPACES}/{name}")
+    inside = {**about, "namespace": name}
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "it"}
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    ingress = {"defaultBackend": {"service": {"name": "it", "port": {"number": 80}}}}
+    job = {
+        "template": {
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "b"}]}
+        }
+    }
+    documents: list[Obj] = [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "Ingress",
+            "metadata": inside,
+            "spec": ingress,
+        },
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": inside, "spec": job},
+        {**deployment("it", "example/a:1"), "metadata": inside},
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": inside,
+            "spec": {"ports": [{"port": 80}]},
+        },
+        {"apiVersion": VERSION, "kind": "RoleBinding", "metadata": inside, "roleRef": role},
+        {"apiVersion": VERSION, "kind": "Role", "metadata": inside, "rules": []},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": inside, "spec": claim},
+        {**config_map("it"), "metadata": inside},
+        {**secret("it"), "metadata": inside},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+    ]
+    kinds = [
+        *("Namespace", "Secret", "ConfigMap", "PersistentVolumeClaim", "Role", "RoleBinding"),
+        *("Service", "Deployment", "Job", "Ingress"),
+    ]
+    status, items = await boss.send("review", *documents)
+    assert status == 200
+    assert outcomes(items) == [("Namespace", "done"), *((kind, "untried") for kind in kinds[1:])]
+    assert f"Namespace {name}" in items[1]["message"]
+    status, items = await boss.send("create", *documents)
+    assert status == 200, [one["message"] for one in items]
+    assert outcomes(items) == [(kind, "done") for kind in kinds]
+    lines = [one["details"]["line"] for one in items]
+    assert lines[0] == max(lines)
+    found = boss.admin.get(path(name, "ingresses", "it", group="networking.k8s.io/v1")).ok()
+    assert found["metadata"]["uid"] == items[-1]["details"]["uid"]
+    records = [one async for one in AuditRecord.objects.order_by("pk")]
+    assert [one.resource for one in records][:2] == ["namespaces", "secrets"] and len(records) == 10
+
+
+async def test_a_definition_and_what_it_defines(boss: Desk, scrap: Scrap) -> None:
+    crd = definition()
+    scrap.forget(f"{CRDS}/{crd['metadata']['name']}")
+    documents = [widget(crd, "small", size=2), crd]
+    status, items = await boss.send("review", *documents)
+    assert (status, outcomes(items)) == (
+        200, [("CustomResourceDefinition", "done"), ("Widget", "untried")]
+    )  # fmt: skip
+    assert crd["metadata"]["name"] in items[1]["message"]
+    status, items = await boss.send("create", *documents)
+    assert status == 200, items
+    where = path(boss.namespace, "widgets", "small", group=f"{crd['spec']['group']}/v1")
+    assert boss.admin.get(where).ok()["spec"]["color"] == "blue"
+    # Now it is known, and its schema decides.
+    status, [told] = await boss.send("review", widget(crd, "large", size=10))
+    assert status == 422 and "spec.size" in told["message"]
+
+
+async def test_one_that_is_refused_stops_no_other(desk: Desk) -> None:
+    taken, first, last = unique("taken"), unique("first"), unique("last")
+    desk.admin.post(desk.path("configmaps"), config_map(taken, a="kept")).ok()
+    documents = [config_map(first), config_map(taken, a="lost"), config_map(last)]
+    status, items = await desk.send("review", *documents)
+    assert status == 422 and [one["code"] for one in items] == [200, 409, 200]
+    status, items = await desk.send("create", *documents)
+    assert status == 207
+    assert [one["details"]["outcome"] for one in items] == ["done", "refused", "done"]
+    assert desk.admin.get(desk.path("configmaps", taken)).ok()["data"] == {"a": "kept"}
+    assert desk.admin.get(desk.path("configmaps", last)).status == 200
+    status, html = await desk.page("create", text_for(config_map(taken)))
+    assert status == 207 and "It already exists. Edit it instead." in html
+    assert f'href="/clusters/host/projects/{desk.namespace}/configmaps/{taken}"' in html
+
+
+async def test_what_needs_one_that_was_refused_is_not_tried(
+    monkeypatch: pytest.MonkeyPatch, desk: Desk
+) -> None:
+    """Of a namespace that the viewer may not create."""
+    name = unique("contract")
+    documents: list[Obj] = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+        {**config_map("it"), "metadata": {"name": "it", "namespace": name}},
+        config_map(unique("here")),
+    ]
+    status, items = await desk.send("create", *documents)
+    assert status == 207
+    assert outcomes(items) == [
+        ("Namespace", "refused"), ("ConfigMap", "untried"), ("ConfigMap", "done")
+    ]  # fmt: skip
+    assert "You may not create" in items[0]["message"] and name in items[1]["message"]
+    assert desk.admin.get(f"{ALL_NAMESPACES}/{name}").status == 404
+
+
+async def test_what_the_cluster_refuses_is_told_at_its_line(desk: Desk) -> None:
+    web = text_for(deployment(unique("web"), "example/web:1"))
+    for old, new, words in (
+        ("replicas: 0", "replicsa: 0", "there is no such field"),
+        ("replicas: 0", "replicas: many", "replicas"),
+        ("replicas: 0", "replicas: -1", "greater than or equal to 0"),
+    ):
+        text = f"{text_for(config_map(unique('c')))}---\n{web.replace(old, new)}"
+        line = text.split("\n").index(f"  {new}") + 1
+        status, html = await desk.page("review", text)
+        assert status == 422 and f'data-line="{line}"' in html, html
+        assert words in html and 'value="create"' not in html
+
+
+async def test_a_right_that_the_cluster_refuses_is_told_in_words(desk: Desk) -> None:
+    """As the console takes it that they may, and kube-apiserver knows better."""
+    status, [told] = await desk.send(
+        "create", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {}}
+    )
+    assert (status, told["code"]) == (207, 403)
+    assert "The cluster did not allow it." in told["message"] and "pods" in told["message"]
+
+
+async def test_a_generated_name_is_told(desk: Desk) -> None:
+    made: dict[str, Any] = {**config_map("x"), "metadata": {"generateName": "run-"}}
+    status, [told] = await desk.send("create", made)
+    assert status == 200
+    name = told["details"]["name"]
+    assert name.startswith("run-") and len(name) > len("run-")
+    assert desk.admin.get(desk.path("configmaps", name)).status == 200
+    record = await AuditRecord.objects.select_related("outcome").aget()
+    assert record.name == "" and record.outcome.message == name
+
+
+async def test_what_get_shows_can_be_created_elsewhere(desk: Desk, kubectl: Kubectl) -> None:
+    """Without what the server alone sets."""
+    name = unique("copied")
+    desk.admin.post(desk.path("configmaps"), config_map(name, a="1")).ok()
+    text = kubectl("get", "configmap", name, "-o", "yaml").replace(
+        f"name: {name}", f"name: {name}-2"
+    )
+    status, [told] = await desk.send("create", text)
+    assert status == 200 and "metadata.uid" in told["message"], told
+    assert desk.admin.get(desk.path("configmaps", f"{name}-2")).ok()["data"] == {"a": "1"}
+
+
+async def test_lists_are_what_they_hold(desk: Desk) -> None:
+    names = [unique("in-list") for _ in range(3)]
+    whole = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [config_map(names[0]), config_map(names[1])],
+    }
+    typed = {
+        "apiVersion": "v1",
+        "kind": "ConfigMapList",
+        "items": [{"metadata": {"name": names[2]}}],
+    }
+    status, items = await desk.send("create", whole, typed)
+    assert status == 200 and [one["details"]["name"] for one in items] == names
+    for name in names:
+        assert desk.admin.get(desk.path("configmaps", name)).status == 200
+
+
+async def test_a_kind_that_is_not_there_and_a_place_that_fits_not(boss: Desk) -> None:
+    unknown = {"apiVersion": "none.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}
+    wrong = {"apiVersion": "v1", "kind": "Deployment", "metadata": {"name": "t"}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "t", "namespace": "x"}}
+    status, items = await boss.send("create", unknown, wrong, node, namespace="")
+    assert status == 207 and {one["code"] for one in items} == {404, 422}
+    assert "The cluster has no kind Thing in none.example.com/v1." in str(items)
+    assert "It belongs to no project" in str(items)
+    status, [told] = await boss.send("review", config_map("x"), namespace="")
+    assert status == 422 and "It belongs to a project, and none is named" in told["message"]
+    status, [told] = await boss.send("review", config_map("x"), namespace=unique("none"))
+    assert status == 422 and told["code"] == 404, told

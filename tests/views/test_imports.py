@@ -1,0 +1,195 @@
+"""The page that creates objects from YAML: what is refused before the cluster is asked for anything."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import AsyncClient
+
+from console.kube.client import UserClient
+from console.kube.errors import Unavailable
+from console.kube.identity import Identity
+from console.ui.imports import MOST, MOST_OBJECTS, in_order, read_items
+from console.ui.yamlreading import MAX_DEPTH
+from rbac.current import no_host, use_host
+from tests.ui.support import FakeAccess, make_runtime
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, SignedIn
+from tests.views.test_lists import text_of
+
+URL = "/clusters/host/import"
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
+ONE = MAP.format("one")
+
+
+async def review(client_as: ClientAs, text: str, **more: str) -> tuple[int, str]:
+    data = {"text": text, "step": "review", **more}
+    response = await client_as("admin").post(URL, data)
+    return response.status_code, await text_of(response)
+
+
+async def test_it_asks_for_a_text_and_a_project(client_as: ClientAs) -> None:
+    response = await client_as("admin").get(f"{URL}?namespace=shop")
+    html = await text_of(response)
+    assert response.status_code == 200 and response["Cache-Control"] == "no-store"
+    assert 'name="text"' in html and 'name="files"' in html and 'value="shop"' in html
+    assert (await client_as("").get(URL)).status_code == 302
+    assert (await client_as("admin").get("/clusters/none/import")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "line"),
+    [
+        ("", "There is nothing in it that could be created.", 0),
+        ("---\n---\n# nothing\n", "There is nothing in it that could be created.", 0),
+        ("a: ]", "This cannot be read", 1),
+        ("just words", "This is no manifest", 1),
+        ("- a\n- b", "This is no manifest", 1),
+        (f"{ONE}---\nkind: Pod\nmetadata:\n  name: x\n", "apiVersion is missing.", 6),
+        ("apiVersion: v1\nmetadata:\n  name: x\n", "kind is missing.", 1),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {}\n", "metadata.name is missing.", 3),
+        ("apiVersion: v1\nkind: Pod\nmetadata: words\n", "This is no manifest", 1),
+        ("apiVersion: v1\nkind: 5\nmetadata: {name: x}\n", "kind is missing.", 2),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n", "metadata.name is missing.", 3),
+        ("apiVersion: ../v1\nkind: Pod\nmetadata: {name: x}\n", "This is no version of an API.", 1),
+        ("apiVersion: a/b/c\nkind: Pod\nmetadata: {name: x}\n", "This is no version of an API.", 1),
+        (f"{ONE}  namespace: 5\n", "metadata.namespace must be a text.", 5),
+        (f"{ONE}---\n{ONE}", "The same object is there twice.", 9),
+        (f"{ONE}kind: Pod\n", "a key is there twice", 5),
+        (f"{ONE}data: &a {{b: c}}\nmore: *a\n", "aliases are not read", 6),
+        (f"{ONE}data: !!python/object:os.system {{}}\n", "tags are not read", 5),
+        (f"{ONE}data: {'[' * 200}{']' * 200}\n", "it is nested too deeply", 5),
+        (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is no manifest", 7),
+    ],
+)
+async def test_what_is_no_manifest(client_as: ClientAs, text: str, words: str, line: int) -> None:
+    """It stands at its line, and the text is still there."""
+    status, html = await review(client_as, text, namespace="shop")
+    assert status == 400 and words in html
+    assert f'data-line="{line}"' in html and 'value="create"' not in html
+    assert MAX_DEPTH < 200
+
+
+async def test_how_much_is_read(client_as: ClientAs) -> None:
+    many = "---\n".join(MAP.format(f"m{at}") for at in range(MOST_OBJECTS + 1))
+    status, html = await review(client_as, many)
+    assert status == 400 and "there are more than 100 documents" in html
+    items = ",".join(f"{{metadata: {{name: m{at}}}}}" for at in range(MOST_OBJECTS + 1))
+    status, html = await review(client_as, f"apiVersion: v1\nkind: ConfigMapList\nitems: [{items}]")
+    assert status == 400 and "At most 100 objects" in html
+    status, html = await review(client_as, "#" * (MOST + 1))
+    assert status == 400 and "Use at most 524,288 characters." in html
+
+
+async def test_what_is_no_form_of_ours(client_as: ClientAs) -> None:
+    admin = client_as("admin")
+    for data in ({"step": "review"}, {"text": ONE}, {"text": ONE, "step": "delete"}):
+        assert (await admin.post(URL, data)).status_code == 400
+    status, html = await review(client_as, ONE, namespace="no project")
+    assert status == 400 and "This is no name of a project." in html and "name: one" in html
+    response = await admin.get(f"{URL}?namespace=No%20Project")
+    assert response.status_code == 400
+    checked = SignedIn({"X-Cast": "admin"}, csrf=True)
+    assert (await checked.post(URL, {"text": ONE, "step": "create"})).status_code == 403
+
+
+async def test_a_file_that_is_no_text(client_as: ClientAs) -> None:
+    client = AsyncClient(raise_request_exception=False)
+    files = [SimpleUploadedFile("a.yaml", b"\xff\xfe\x00")]
+    data: dict[str, Any] = {"text": ONE, "step": "review", "files": files}
+    response = await client.post(URL, data, headers={"X-Cast": "admin"})
+    html = await text_of(response)
+    assert response.status_code == 400 and "A file is no text in UTF-8." in html
+    assert "name: one" in html
+
+
+async def test_files_follow_what_is_typed(client_as: ClientAs) -> None:
+    client = AsyncClient(raise_request_exception=False)
+    files = [SimpleUploadedFile(name, b"\xef\xbb\xbfkind: Pod\r\n") for name in ("a", "b")]
+    data: dict[str, Any] = {"text": ONE, "step": "edit", "files": files}
+    response = await client.post(URL, data, headers={"X-Cast": "admin"})
+    html = await text_of(response)
+    assert "name: one\n\n---\nkind: Pod\n\n---\nkind: Pod\n</textarea>" in html
+
+
+async def test_programs_are_told_the_same(client_as: ClientAs) -> None:
+    admin = client_as("admin", Accept="application/json")
+    response = await admin.post(URL, {"text": "a: ]", "step": "create"})
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["kind"], answer["status"]) == (400, "Status", "Failure")
+    assert answer["details"]["causes"][0]["field"] == "1"
+
+
+class NoAnswer(UserClient):
+    """A cluster that is away. It counts who asks."""
+
+    asked = 0
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+
+    async def get_resources(self, group: str, version: str) -> bytes:
+        NoAnswer.asked += 1
+        raise Unavailable("it took too long")
+
+
+async def test_a_cluster_that_is_away_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_host(make_runtime(user_client=NoAnswer))
+    monkeypatch.setattr(NoAnswer, "asked", 0)
+    try:
+        text = f"{ONE}---\n{MAP.format('two')}"
+        status, html = await review(ClientAs(), text, namespace="shop")
+    finally:
+        no_host()
+    assert status == 503 and "Not tried: the cluster does not answer." in html
+    assert "name: two" in html and 'value="create"' not in html
+    # Nobody waits for what will not come.
+    assert NoAnswer.asked == 1
+
+
+class Discovering(NoAnswer):
+    async def get_resources(self, group: str, version: str) -> bytes:
+        maps = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["create"]}
+        return json.dumps({"resources": [maps]}).encode()
+
+
+@pytest.mark.parametrize("doubt", [False, True])
+async def test_whoever_may_not_is_told_which_right(
+    monkeypatch: pytest.MonkeyPatch, doubt: bool
+) -> None:
+    """And kube-apiserver is not asked."""
+    shown = FakeAccess("eve", list_in=(), delete_in=(), doubt=doubt)
+    monkeypatch.setitem(CAST, "eve", lambda: shown)
+    use_host(make_runtime(user_client=Discovering))
+    try:
+        data = {"text": ONE, "step": "create", "namespace": "shop"}
+        html = await text_of(await ClientAs()("eve").post(URL, data))
+    finally:
+        no_host()
+    wanted = "The cluster does not answer" if doubt else "You may not create"
+    assert wanted in html and "0 of 1 created." in html
+
+
+def test_what_others_need_comes_first() -> None:
+    kinds = ("Ingress", "Deployment", "Widget", "Role", "ConfigMap", "Namespace", "StorageClass")
+    texts = (
+        f"apiVersion: {'example.com/v1' if kind == 'Widget' else 'v1'}\n"
+        f"kind: {kind}\nmetadata: {{name: x}}\n"
+        for kind in kinds
+    )
+    found = [item.kind for item in in_order(read_items("---\n".join(texts)))]
+    assert found == [
+        "Namespace",
+        "ConfigMap",
+        "StorageClass",
+        "Role",
+        "Deployment",
+        "Ingress",
+        "Widget",
+    ]
+    # A kind of somebody else's that has a name of Kubernetes' own is not that one.
+    texts = (f"apiVersion: {v}\nkind: {k}\nmetadata: {{name: x}}\n" for v, k in (
+        ("serving.knative.dev/v1", "Service"), ("apps/v1", "Deployment")))  # fmt: skip
+    items = in_order(read_items("---\n".join(texts)))
+    assert [item.kind for item in items] == ["Deployment", "Service"]
