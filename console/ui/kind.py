@@ -17,7 +17,7 @@ from console.kube.gvr import BUILT_IN_GROUPS, GVR
 from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
-from console.ui.actions import Action, EditYaml
+from console.ui.actions import Action, EditYaml, Permission
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
 from console.ui.labels import EditLabels
@@ -128,9 +128,13 @@ class ResourceKind:
     @cached_property
     def asked(self) -> frozenset[tuple[str, GVR, str]]:
         """The rights that its list and its actions ask for: verb, type, subresource."""
-        needs = (one for action in self.every_action for one in action.needs)
-        found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in needs}
+        found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in self.permissions}
         return frozenset({("list", self.gvr, ""), *found})
+
+    @cached_property
+    def permissions(self) -> frozenset[Permission]:
+        """What its actions need, all together."""
+        return frozenset(one for action in self.every_action for one in action.needs)
 
     @cached_property
     def private(self) -> bool:

@@ -15,7 +15,7 @@ from console.kube.gvr import Key
 from console.kube.metricslist import Used
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import BULK, Action
+from console.ui.actions import BULK, Action, Permission
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column, told
 from console.ui.columns.links import Linked
@@ -94,24 +94,24 @@ def make_row(
     entry: Entry[Any],
     chosen: tuple[str, ...] = (),
     meter: Meter | None = None,
-    everywhere: frozenset[str] = frozenset(),
+    everywhere: frozenset[Permission] = frozenset(),
     links: Links | None = None,
 ) -> Row:
     """The row for a viewer, whose rights are decided now. Shared by all who may do the same.
 
     `chosen`: the columns, as `ViewSpec.columns`. `meter`: the viewer's, where usage is shown.
-    `everywhere`: of the actions, some that the viewer has the right to for every object of the kind.
+    `everywhere`: of what actions need, some that the viewer has for every object of the kind.
     `links`: the page's own, where it has more rows than this.
     """
     key = entry.key
+    # Several actions need the same right, which is asked for once.
+    asked = kind.permissions - everywhere
+    granted = everywhere | {one for one in asked if one.granted(access, kind.gvr, key)}
     allowed = tuple(
         action.name
         for action in kind.every_action
-        if (
-            not action.exempt(access, key.name)
-            if action.name in everywhere
-            else action.may(access, kind.gvr, key)
-        )
+        if granted.issuperset(action.needs)
+        and not action.exempt(access, key.name)
         and action.applicable(entry)
     )
     used = (meter.used(entry),) if meter is not None and meter.works else ()

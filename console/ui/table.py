@@ -117,9 +117,7 @@ def rows(
     columns = _headers(spec, metered=_works(meter))
     # Most viewers' rights need not be looked at for each row.
     everywhere = frozenset(
-        action.name
-        for action in spec.kind.every_action
-        if action.missing(access, spec.kind.gvr) is None
+        one for one in spec.kind.permissions if one.granted(access, spec.kind.gvr)
     )
     shown = tuple(
         make_row(
@@ -173,6 +171,9 @@ def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
     kind, access = query.spec.kind, query.access
     if kind.gvr in PRIVATE:
         return ()
+    actions = [action for action in kind.every_action if BULK in action.places]
+    needed = {one for action in actions for one in action.needs}
+    held = {one for one in needed if _somewhere(one, kind, access)}
     return tuple(
         BulkItem(
             action.label,
@@ -180,8 +181,8 @@ def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
             action.danger,
             action.icon,
         )
-        for action in kind.every_action
-        if BULK in action.places and all(_somewhere(one, kind, access) for one in action.needs)
+        for action in actions
+        if held.issuperset(action.needs)
     )
 
 

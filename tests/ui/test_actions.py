@@ -49,9 +49,10 @@ def test_a_detail_may_ask_for_what_its_actions_need() -> None:
     assert pods is not None
     access = DeclaredAccess(admin(), pods, frozenset())
     assert access.can("delete", PODS, namespace="shop", name="web-1")
-    assert not access.can("create", PODS, namespace="shop", name="web-1", subresource="eviction")
-    assert access.namespaces_where("create", PODS, "eviction") == frozenset()
-    assert access.names_where("create", PODS, "eviction") == frozenset()
+    assert access.can("create", PODS, namespace="shop", name="web-1", subresource="eviction")
+    assert not access.can("create", PODS, namespace="shop", name="web-1", subresource="binding")
+    assert access.namespaces_where("create", PODS, "binding") == frozenset()
+    assert access.names_where("create", PODS, "binding") == frozenset()
 
 
 def test_a_refusal_names_the_subresource() -> None:
