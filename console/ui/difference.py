@@ -1,11 +1,14 @@
-"""What differs between two texts, line by line, for `ui/_diff.html`."""
+"""What differs between two texts or manifests, line by line, for `ui/_diff.html`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, zip_longest
+from typing import Any
 
+from console.ui.kind import ResourceKind
 from console.ui.text import visible
+from console.ui.yamltext import yaml_text
 
 #: Characters of a line that are shown, equal lines around a change, lines that are shown at all.
 WIDEST, AROUND, MOST = 500, 3, 2000
@@ -30,6 +33,24 @@ class Difference:
 
     lines: tuple[Line, ...]
     left_out: int = 0
+
+
+def manifest_difference(
+    kind: ResourceKind, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Difference:
+    """Of the manifests as YAML. Raises `RecursionError`."""
+    return difference(yaml_text(kind, before), yaml_text(kind, _ordered(after, before)))
+
+
+def _ordered(value: Any, model: Any) -> Any:
+    """The same value, its keys in the order that they have in `model`: order is no difference."""
+    if isinstance(value, Mapping) and isinstance(model, Mapping):
+        names = [*(name for name in model if name in value), *(n for n in value if n not in model)]
+        return {name: _ordered(value[name], model.get(name)) for name in names}
+    if isinstance(value, list) and isinstance(model, list):
+        pairs = zip_longest(value, model[: len(value)])
+        return [_ordered(item, other) for item, other in pairs]
+    return value
 
 
 def difference(before: str, after: str) -> Difference:

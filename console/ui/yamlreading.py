@@ -1,9 +1,9 @@
 """YAML that somebody typed, read as Kubernetes reads it.
 
-Promises: the cost is bounded by the length of the text, since nothing stands for something else; what is
-read is what was seen, since no key is there twice; every value is one of JSON. Whatever is wrong is a
-`yaml.YAMLError`. Plain words mean what they mean to kubectl, which reads YAML 1.1 without its dates and
-its numbers of base 60: https://github.com/kubernetes-sigs/yaml
+Promises: the cost is bounded by the length of the text and `MAX_REPEATED`; what is read is what was seen,
+since no key is there twice; every value is one of JSON. Whatever is wrong is a `yaml.YAMLError`. Plain
+words, aliases and the merge key mean what they mean to kubectl, which reads YAML 1.1 without its dates
+and its numbers of base 60: https://github.com/kubernetes-sigs/yaml
 """
 
 import re
@@ -16,6 +16,9 @@ from django.utils.translation import gettext as _
 from yaml.constructor import ConstructorError
 
 MAX_DEPTH = 100
+#: What all aliases of a text may stand for: its characters, and one for each value. Some hundred
+#: characters can stand for billions of values.
+MAX_REPEATED = 256 * 1024
 #: The bounds of what Kubernetes keeps as a whole number.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -48,9 +51,12 @@ class Document:
 
     def within(self, name: str) -> "list[Document]":
         """The items of the list that is the value of a key."""
+        values = self.value[name]
         pairs = self.node.value if isinstance(self.node, yaml.MappingNode) else ()
-        nodes = next((node.value for key, node in pairs if key.value == name), ())
-        return [Document(value, node) for value, node in zip(self.value[name], nodes, strict=True)]
+        # What was merged has no place of its own.
+        elsewhere = [self.node] * len(values)
+        nodes = next((node.value for key, node in pairs if key.value == name), elsewhere)
+        return [Document(value, node) for value, node in zip(values, nodes, strict=True)]
 
     def place(self, steps: Steps = ()) -> Place:
         """Where a value stands, its key if it has one; of a value that is missing, where it would."""
@@ -119,31 +125,84 @@ def _integer(text: str) -> int | float:
 
 
 def _check(text: str, *, most: int) -> None:
-    depth = documents = 0
+    limits = _Limits(most)
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        documents += isinstance(event, yaml.DocumentStartEvent)
-        problem = _problem(event, depth)
-        if documents > most:
-            problem = _too_many(most)
+        problem = limits.problem(event)
         if problem:
             raise _refusal(problem, event)
+
+
+@dataclass(slots=True)
+class _Size:
+    """Of a value with what is in it: its characters and one for each value, and how deep it is nested."""
+
+    weight: int = 1
+    depth: int = 0
+    anchor: str | None = None
+
+    def add(self, inner: "_Size") -> None:
+        self.weight += inner.weight
+        self.depth = max(self.depth, inner.depth)
+
+
+class _Limits:
+    """What a text would cost, seen while it is parsed. `most`: documents."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._documents = self._repeated = 0
+        self._open: list[_Size] = []
+        #: None while the value itself is still being read.
+        self._anchors: dict[str | None, _Size | None] = {}
+
+    def problem(self, event: yaml.Event) -> str:
+        """Why the text is refused at this event, "" if it is not."""
+        if getattr(event, "tag", None) is not None:
+            return _("tags are not read")
+        if isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            self._anchors = {}
+            return _too_many(self._most) if self._documents > self._most else ""
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event.anchor)
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._open.append(_Size(anchor=event.anchor))
+            if event.anchor:
+                self._anchors[event.anchor] = None
+            return self._nesting(0)
+        if isinstance(event, yaml.CollectionEndEvent):
+            size = self._open.pop()
+            size.depth += 1
+            self._close(size)
+        elif isinstance(event, yaml.ScalarEvent):
+            self._close(_Size(1 + len(event.value), anchor=event.anchor))
+        return ""
+
+    def _alias(self, anchor: str | None) -> str:
+        size = self._anchors.get(anchor)
+        if size is None:
+            return _("this alias stands for nothing that is above it")
+        self._repeated += size.weight
+        if self._repeated > MAX_REPEATED:
+            return _("aliases stand for too much")
+        self._close(_Size(size.weight, size.depth))
+        return self._nesting(size.depth)
+
+    def _nesting(self, below: int) -> str:
+        deep = len(self._open) + below > MAX_DEPTH
+        return _("it is nested too deeply") if deep else ""
+
+    def _close(self, size: _Size) -> None:
+        if size.anchor:
+            self._anchors[size.anchor] = size
+        if self._open:
+            self._open[-1].add(size)
 
 
 def _too_many(most: int) -> str:
     if most == 1:
         return _("there is more than one document")
     return _("there are more than %(most)s documents") % {"most": most}
-
-
-def _problem(event: yaml.Event, depth: int) -> str:
-    if isinstance(event, yaml.AliasEvent):
-        # Some hundred characters of these can stand for billions of values.
-        return _("aliases are not read")
-    if getattr(event, "tag", None) is not None:
-        return _("tags are not read")
-    return _("it is nested too deeply") if depth > MAX_DEPTH else ""
 
 
 def _value(node: yaml.Node) -> Any:
@@ -156,12 +215,29 @@ def _value(node: yaml.Node) -> Any:
 
 def _mapping(node: yaml.MappingNode) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    merged: yaml.Node | None = None
     for key, value in node.value:
-        name = _key(key)
-        if name in found:
+        is_merge = isinstance(key, yaml.ScalarNode) and not key.style and key.value == "<<"
+        name = "<<" if is_merge else _key(key)
+        if name in found or (is_merge and merged is not None):
             raise _refusal(_("a key is there twice"), key)
-        found[name] = _value(value)
+        if is_merge:
+            merged = value
+        else:
+            found[name] = _value(value)
+    # What the mapping says itself counts, wherever it says so; of what is merged the first.
+    for part in _merged(merged) if merged is not None else ():
+        for name, held in _mapping(part).items():
+            found.setdefault(name, held)
     return found
+
+
+def _merged(node: yaml.Node) -> list[yaml.MappingNode]:
+    """https://yaml.org/type/merge.html"""
+    parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    if not all(isinstance(part, yaml.MappingNode) for part in parts):
+        raise _refusal(_("only mappings can be merged"), node)
+    return list(parts)
 
 
 def _key(node: yaml.Node) -> str:
@@ -170,8 +246,7 @@ def _key(node: yaml.Node) -> str:
         raise _refusal(_("a key must be a text"), node)
     meant = _scalar(node)
     number = isinstance(meant, int) and str(meant) == node.value
-    merge = not node.style and node.value == "<<"
-    if merge or not (number or isinstance(meant, str)):
+    if not (number or isinstance(meant, str)):
         raise _refusal(_("a key must be a text: put it in quotes"), node)
     return str(node.value)
 

@@ -34,7 +34,7 @@ from console.kube.merging import ABSENT, Conflict, changes, merge, same
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.clusters import Cluster
-from console.ui.difference import Difference, difference
+from console.ui.difference import Difference, manifest_difference
 from console.ui.editing import (
     MOST,
     Edited,
@@ -375,7 +375,7 @@ def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -
         repr((one.path, one.old, one.new)) for one in changes(before, after, shape_of(live))
     )
     return Outlook(
-        difference(yaml_text(kind, before), yaml_text(kind, after)),
+        manifest_difference(kind, before, after),
         sha256("\n".join(differing).encode()).hexdigest(),
         tuple(owners(live, wanted.manifest)),
     )

@@ -22,12 +22,11 @@ from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Context
-from console.ui.difference import Difference, difference
+from console.ui.difference import Difference, manifest_difference
 from console.ui.editing import editable
 from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace
 from console.ui.text import visible
-from console.ui.yamltext import yaml_text
 
 #: Digits of a number.
 LONGEST = 15
@@ -113,6 +112,6 @@ async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) ->
 
 def _shown(kind: ResourceKind, change: Change) -> Shown:
     words = {action.recorded: action.label for action in kind.shown_actions.values()}
-    texts = (yaml_text(kind, manifest) for manifest in (change.before, change.after))
+    found = manifest_difference(kind, change.before, change.after)
     what = words.get((change.verb, change.subresource)) or _("Changed")
-    return Shown(change.number, what, visible(change.actor), change.time, difference(*texts))
+    return Shown(change.number, what, visible(change.actor), change.time, found)

@@ -57,7 +57,8 @@ def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Perso
     )
 
 
-def _request(scrap: Scrap, runtime: Runtime) -> Obj:
+def asking() -> Obj:
+    """The spec of a request for a certificate of mallory's."""
     subject = x509.Name(
         [
             x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters"),
@@ -69,12 +70,15 @@ def _request(scrap: Scrap, runtime: Runtime) -> Obj:
     signed = builder.add_extension(others, critical=False).sign(
         ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()
     )
-    spec = {
+    return {
         "request": base64.b64encode(signed.public_bytes(serialization.Encoding.PEM)).decode(),
         "signerName": SIGNER,
         "usages": ["digital signature", "client auth"],
     }
-    made = scrap.create(REQUESTS, {"metadata": {"name": unique("csr")}, "spec": spec})
+
+
+def _request(scrap: Scrap, runtime: Runtime) -> Obj:
+    made = scrap.create(REQUESTS, {"metadata": {"name": unique("csr")}, "spec": asking()})
     known(runtime, CERTIFICATE_SIGNING_REQUESTS, made)
     return made
 

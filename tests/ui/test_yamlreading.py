@@ -20,6 +20,35 @@ _BOMB = "a: &a [x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        ("a: &a [1]\nb: *a", {"a": [1], "b": [1]}),
+        ("a: &a x\nb: [*a, *a]", {"a": "x", "b": ["x", "x"]}),
+        ("a: &a {x: 1}\nb: {<<: *a, w: 2}", {"a": {"x": 1}, "b": {"x": 1, "w": 2}}),
+        ("a: &a {x: 1}\nb: {<<: *a, x: 2}", {"a": {"x": 1}, "b": {"x": 2}}),
+        ("a: &a {x: 1}\nb: {x: 2, <<: *a}", {"a": {"x": 1}, "b": {"x": 2}}),
+        ("{<<: [{x: 1, w: 1}, {w: 2, z: 2}]}", {"x": 1, "w": 1, "z": 2}),
+        ("{'<<': 1}", {"<<": 1}),
+    ],
+)
+def test_what_has_an_anchor_can_be_repeated_and_merged(text: str, value: Any) -> None:
+    assert read_yaml(text) == value
+
+
+def test_a_repeated_value_is_one_for_each_place() -> None:
+    found = read_yaml("a: &a [1]\nb: *a")
+    found["a"].append(2)
+    assert found["b"] == [1]
+
+
+def test_many_merges_are_little_work() -> None:
+    parts = "[" + "*a, " * 60_000 + "]"
+    keys = "".join(f"k{n}: 1\n" for n in range(20_000))
+    with at_most(3):
+        assert len(read_yaml(f"{keys}a: &a {{}}\n<<: {parts}")) == 20_001
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
         ("", None),
         ("[get, list]", ["get", "list"]),
         ("- verbs: [get]\n  resources: ['*']\n", [{"verbs": ["get"], "resources": ["*"]}]),
@@ -35,9 +64,15 @@ def test_plain_values_are_read(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (_BOMB, "aliases"),
-        ("a: &a [1]\nb: *a", "aliases"),
-        ("base: &b {a: 1}\nmore: {<<: *b}", "aliases"),
+        (_BOMB, "aliases stand for too much"),
+        (f"a: &a {'x' * 1000}\nb: [{'*a, ' * 300}]", "aliases stand for too much"),
+        ("a: &a {k: *a}", "nothing that is above"),
+        ("a: *b\nb: &b 1", "nothing that is above"),
+        ("a: &a 1\n---\nb: *a", "more than one document"),
+        (f"a: &a {'[' * 60}{']' * 60}\nb: {'[' * 60}*a{']' * 60}", "deep"),
+        ("a: &a 1\nb: {<<: *a}", "only mappings"),
+        ("a: &a {x: 1}\nb: {<<: *a, <<: *a}", "twice"),
+        ("a: &a {x: 1}\nb: {<<: *a, w: 1, w: 2}", "twice"),
         ("verbs: [get]\nverbs: ['*']", "twice"),
         ("[{a: {b: 1, b: 2}}]", "twice"),
         ("? [a]\n: b", "must be a text"),
@@ -47,7 +82,6 @@ def test_plain_values_are_read(text: str, value: Any) -> None:
         ("!!python/object/apply:os.system [id]", "tags"),
         ("a: b: c", "not allowed"),
         ("a: 1\n---\nb: 2", "more than one document"),
-        ("{<<: {a: 1}}", "quotes"),
         ("yes: 1", "quotes"),
         ("1.0: x", "quotes"),
         ("a: .inf", "JSON"),

@@ -57,7 +57,7 @@ async def test_it_asks_for_a_text_and_a_project(client_as: ClientAs) -> None:
         (f"{ONE}  namespace: 5\n", "metadata.namespace must be a text.", 5),
         (f"{ONE}---\n{ONE}", "The same object is there twice.", 9),
         (f"{ONE}kind: Pod\n", "a key is there twice", 5),
-        (f"{ONE}data: &a {{b: c}}\nmore: *a\n", "aliases are not read", 6),
+        (f"{ONE}data: &a {{b: c}}\nmore: *b\n", "this alias stands for nothing", 6),
         (f"{ONE}data: !!python/object:os.system {{}}\n", "tags are not read", 5),
         (f"{ONE}data: {'[' * 200}{']' * 200}\n", "it is nested too deeply", 5),
         (f"{ONE}---\nkind: List\nitems: [{{kind: Pod}}]\n", "This is no manifest", 7),
