@@ -15,6 +15,7 @@ from console.ui.columns import AgeColumn, BoolColumn, NameColumn, TextColumn, Wo
 from console.ui.filters import ChoiceFilter, FieldFilter, LabelFilter, SearchFilter
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.storage.defaults import SetDefault, UnsetDefault
 from console.ui.text import visible
 
 POLICIES: dict[str, str | Promise] = {
@@ -66,7 +67,7 @@ class StorageClassKind(ResourceKind):
             get=lambda found: found.reclaim_policy,
         ),
     )
-    actions = (Delete(),)
+    actions = (SetDefault(), UnsetDefault(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: StorageClass = entry.projection

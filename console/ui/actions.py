@@ -6,7 +6,7 @@ page that asks to the audit trail, is `console.views.actions`.
 """
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -64,7 +64,8 @@ class Permission:
 class Context:
     """One object that something is done to, as the viewer; as the console where `by_console` says so.
     `uid`: that of the object that was shown. `data`: what was filled in, as the form's `cleaned_data`.
-    What `client` sends carries `audit_id`."""
+    What `client` sends carries `audit_id`. `also` does another action to another object of the kind,
+    by its uid, with a record of its own: it says why that was refused, "" if it is done."""
 
     request: "ConsoleRequest"
     kind: "ResourceKind"
@@ -73,6 +74,7 @@ class Context:
     access: Access
     client: ObjectClient
     audit_id: str
+    also: Callable[["Action", Key, str], Awaitable[str]]
     data: Mapping[str, Any] = field(default_factory=dict)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:

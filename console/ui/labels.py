@@ -125,9 +125,11 @@ class EditLabels(Action):
         changed: Changes = data.get("changed") or {}
         verbs = {"labels": "label", "annotations": "annotate"}
         lines = [
-            _line(verbs[name], kind, key, changed[name]) for name in SECTIONS if changed.get(name)
+            command_of(verbs[name], kind, key, changed[name])
+            for name in SECTIONS
+            if changed.get(name)
         ]
-        return " && ".join(lines) or _line("label", kind, key, {"KEY": "VALUE"})
+        return " && ".join(lines) or command_of("label", kind, key, {"KEY": "VALUE"})
 
     def notes(self, subject: "Subject") -> Sequence[str | Promise]:
         found, left = _read(subject)
@@ -189,7 +191,9 @@ def _listed(keys: Collection[str], most: int = 20) -> str:
     return f"{shown}, …" if len(keys) > most else shown
 
 
-def _line(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, str | None]) -> str:
+def command_of(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, str | None]) -> str:
+    """The line of kubectl. `verb`: label or annotate; `changes`: to each key its value, None to remove
+    it."""
     words = [
         shlex.quote(f"{name}-" if value is None else f"{name}={value}")
         for name, value in changes.items()

@@ -179,8 +179,19 @@ async def run_as_user(
     by_console = not natively and action.by_console(access, kind.gvr, key)
     client = runtime.console if by_console else runtime.as_user(access.identity)
     before = kept_of(kind, access, key, uid) if action.stays else None
+
+    async def also(other: Action, other_key: Key, other_uid: str) -> str:
+        if not other.may(access, kind.gvr, other_key):
+            return _("You may not do it.")
+        try:
+            await run_as_user(request, kind, other, other_key, access, other_uid)
+        except (ApiError, AuditUnavailable) as error:
+            return refusal_text(error)
+        return ""
+
     async with record(recorded) as recording:
-        context = Context(request, kind, key, uid, access, client, recording.audit_id, data or {})
+        audit_id = recording.audit_id
+        context = Context(request, kind, key, uid, access, client, audit_id, also, data or {})
         outcome = await action.run(context)
     if before is not None:
         await remember_action(context, recorded, before)

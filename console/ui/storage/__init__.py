@@ -1,0 +1,1 @@
+"""Actions on claims of volumes, their snapshots and classes."""

@@ -1,0 +1,217 @@
+"""What is done to claims of volumes, their snapshots and classes."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import STORAGE_CLASSES, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import rule
+from tests.contract.objects import unique
+from tests.contract.pages import (
+    Page,
+    Person,
+    console_on,
+    known,
+    person,
+    recorded,
+    refused_to_strangers,
+)
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.views.conftest import _site
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CLASS_PATH = "/apis/storage.k8s.io/v1/storageclasses"
+DEFAULT = "storageclass.kubernetes.io/is-default-class"
+BETA = "storageclass.beta.kubernetes.io/is-default-class"
+GROUP = "storage.k8s.io"
+#: Nobody makes volumes for it: a test binds them itself.
+NOBODY = "example.com/nobody"
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [STORAGE_CLASSES]) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _no_default(runtime: Runtime) -> None:
+    """Those of the test before are gone."""
+    store = runtime.informer(STORAGE_CLASSES).store
+    eventually(
+        lambda: not any(one.projection.default for one in store.snapshot().entries.values()),
+        "no class is the default",
+    )
+
+
+def make_class(scrap: Scrap, runtime: Runtime, **more: Any) -> Obj:
+    notes = more.pop("annotations", {})
+    about = {"name": unique("class"), "annotations": notes}
+    made = scrap.create(CLASS_PATH, {"metadata": about, "provisioner": NOBODY, **more})
+    known(runtime, STORAGE_CLASSES, made)
+    return made
+
+
+def read_class(admin: Client, made: Obj) -> Obj:
+    found: Obj = admin.get(f"{CLASS_PATH}/{made['metadata']['name']}").ok()
+    return found
+
+
+def notes_of(admin: Client, made: Obj) -> dict[str, str]:
+    found: dict[str, str] = read_class(admin, made)["metadata"].get("annotations", {})
+    return found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+    return person(monkeypatch, scrap, namespace, rule("get list patch", "storageclasses", GROUP))
+
+
+def offered(page: str) -> str:
+    """What the field of the other default classes stands for."""
+    found = re.search(r'name="others" value="([^"]*)"[^>]* checked', page)
+    assert found is not None, page
+    return found[1]
+
+
+def test_only_some_of_a_class_can_be_changed(admin: Client, scrap: Scrap) -> None:
+    about = {"name": unique("class")}
+    scrap.create(CLASS_PATH, {"metadata": about, "provisioner": NOBODY})
+    where = f"{CLASS_PATH}/{about['name']}"
+    change = {
+        "parameters": {"b": "1", "a": "2"},
+        "provisioner": "example.com/other",
+        "reclaimPolicy": "Retain",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    refused = admin.patch(where, change, MERGE_PATCH)
+    assert (refused.status, refused.reason) == (422, "Invalid")
+    causes = {one["field"]: one["message"] for one in refused.json["details"]["causes"]}
+    assert causes == {
+        "parameters": 'Invalid value: {"a":"2","b":"1"}: field is immutable',
+        "provisioner": 'Invalid value: "example.com/other": field is immutable',
+        "reclaimPolicy": 'Invalid value: "Retain": field is immutable',
+        "volumeBindingMode": 'Invalid value: "WaitForFirstConsumer": field is immutable',
+    }
+    admin.patch(where, {"allowVolumeExpansion": True, "mountOptions": ["ro"]}, MERGE_PATCH).ok()
+
+
+async def test_a_class_becomes_the_default_in_the_place_of_others(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
+    older = make_class(scrap, runtime, annotations={BETA: "true"})
+    new = make_class(scrap, runtime)
+    name, key = new["metadata"]["name"], Key("", new["metadata"]["name"])
+    page = olga.on("set-default", "storageclasses", new)
+    unset = olga.on("unset-default", "storageclasses", new)
+    assert await page.is_offered("storageclasses", key)
+    assert not await unset.is_offered("storageclasses", key)
+    asked = await page.asks()
+    for one in (old, older):
+        assert one["metadata"]["name"] in asked and one["metadata"]["uid"] in offered(asked)
+    assert f"kubectl annotate --overwrite storageclasses.storage.k8s.io {name}" in asked
+    assert f"{DEFAULT}=false {BETA}-" in asked
+    await page.does(others=offered(asked))
+    assert notes_of(admin, new)[DEFAULT] == "true"
+    assert notes_of(admin, old) == {DEFAULT: "false"} == notes_of(admin, older)
+    names = sorted(one["metadata"]["name"] for one in (old, older))
+    assert sorted(await recorded()) == sorted(
+        [
+            (olga.name, "patch", "set-default", name, 200),
+            *((olga.name, "patch", "unset-default", one, 200) for one in names),
+        ]
+    )
+    known(runtime, STORAGE_CLASSES, read_class(admin, new))
+    assert await unset.is_offered("storageclasses", key)
+    assert "This cannot be done to it as it is now." in await page.refuses(409)
+    assert f"{DEFAULT}=false {BETA}-" in await unset.asks()
+    assert (await unset.status())["status"] == "Success"
+    assert notes_of(admin, new) == {DEFAULT: "false"}
+
+
+async def test_others_stay_the_default_if_nobody_ticks_them(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
+    new = make_class(scrap, runtime)
+    await olga.on("set-default", "storageclasses", new).does()
+    assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, new)[DEFAULT]
+
+
+async def test_what_was_not_shown_is_not_taken_away(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
+    new = make_class(scrap, runtime)
+    page = olga.on("set-default", "storageclasses", new)
+    shown = offered(await page.asks())
+    later = make_class(scrap, runtime, annotations={DEFAULT: "true"})
+    for typed in (shown, "on", "\x00"):
+        text = await page.refuses(400, others=typed)
+        assert "This is not one of the choices any more." in text
+        assert later["metadata"]["uid"] in offered(text)
+    status = await page.status(others=shown)
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["others"]
+    assert DEFAULT not in notes_of(admin, new)
+    assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, later)[DEFAULT]
+
+
+async def test_it_is_told_which_are_still_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+    admin: Client,
+    scrap: Scrap,
+    runtime: Runtime,
+    namespace: str,
+) -> None:
+    """The console's rights are wider than the cluster's here, as when they have just changed."""
+    old = make_class(scrap, runtime, annotations={DEFAULT: "true"})
+    new = make_class(scrap, runtime)
+    name = new["metadata"]["name"]
+    mia = person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("patch", "storageclasses", GROUP, names=name),
+        rule("get list", "storageclasses", GROUP),
+    )
+    page = mia.on("set-default", "storageclasses", new)
+    said = (await page.status(others=offered(await page.asks())))["message"]
+    assert f"{name} is the default now. {old['metadata']['name']} still is" in said
+    assert "The cluster did not allow it." in said
+    assert notes_of(admin, old)[DEFAULT] == "true" == notes_of(admin, new)[DEFAULT]
+    assert await recorded() == [
+        (mia.name, "patch", "set-default", name, 200),
+        (mia.name, "patch", "unset-default", old["metadata"]["name"], 403),
+    ]
+
+
+async def test_another_class_of_the_name_is_left_alone(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = make_class(scrap, runtime)
+    page = olga.on("set-default", "storageclasses", made)
+    said = await Page(page.who, page.url, "another").refuses(422)
+    assert "another one has taken its name since" in said
+    assert DEFAULT not in notes_of(admin, made)
+
+
+async def test_whoever_may_not_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    scrap: Scrap,
+    namespace: str,
+    runtime: Runtime,
+) -> None:
+    eve = person(monkeypatch, scrap, namespace)
+    made = make_class(scrap, runtime)
+    page = eve.on("set-default", "storageclasses", made)
+    await refused_to_strangers(page, "storageclasses")
+    assert "The cluster did not allow it." in await page.refuses(403)
