@@ -40,6 +40,7 @@ from devcluster.statuses import (
 )
 from devcluster.store import Record, Store, key_of
 from devcluster.validation import validate_object
+from devcluster.volumes import check_expansion
 from devcluster.writes import Deletion, Mutation, Write
 
 _PROTECTED = frozenset({"default", "kube-system", "kube-public"})
@@ -172,6 +173,8 @@ class Objects:
             write.guard(new, old)
         # What the cluster itself changes may be what others may not change any more.
         self._validate(declared, version, new, old if write.manager else None)
+        if write.manager:
+            check_expansion(self.store, declared, new, old)
         if write.manager and not write.applied:
             self._track(declared, version, old, new, write)
         return self._store(declared, record, old, new, write)

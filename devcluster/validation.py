@@ -11,7 +11,7 @@ from devcluster.quantities import parse_quantity
 from devcluster.resources import ResourceType
 from devcluster.shapes import Schema
 from devcluster.statuses import Cause, not_allowed, required, unsupported, wrong
-from devcluster.volumes import CLASSES, validate_class
+from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
 
 Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
 
@@ -205,6 +205,7 @@ _VALIDATORS: Mapping[str, Validator] = {
     "services": _service,
     "events": _event,
     CRDS: validate_crd,
+    CLAIMS: validate_claim,
     CLASSES: validate_class,
     "roles.rbac.authorization.k8s.io": _role,
     "clusterroles.rbac.authorization.k8s.io": _role,

@@ -5,11 +5,15 @@ https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persis
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
-from devcluster.objects import Obj
-from devcluster.statuses import Cause, required
+from devcluster.objects import Obj, clone, dig
+from devcluster.quantities import parse_quantity
+from devcluster.resources import ResourceType
+from devcluster.statuses import Cause, forbidden, not_allowed, required, wrong
+from devcluster.store import Store
 
-CLASSES = "storageclasses.storage.k8s.io"
+CLAIMS, CLASSES = "persistentvolumeclaims", "storageclasses.storage.k8s.io"
 _FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 
 
@@ -22,3 +26,65 @@ def validate_class(new: Obj, old: Obj | None) -> Iterator[Cause]:
             shown = json.dumps(value, separators=(",", ":"), sort_keys=True)
             why = f"Invalid value: {shown}: field is immutable"
             yield Cause(name, "FieldValueInvalid", why)
+
+
+def validate_claim(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    size = _size(new)
+    if not dig(new, "spec.accessModes"):
+        why = "Required value: at least 1 access mode is required"
+        yield required("spec.accessModes", why)
+    if size is None:
+        yield required("spec.resources[storage]")
+    elif parse_quantity(size) <= 0:
+        yield wrong("spec.resources[storage]", size, "must be greater than zero")
+    if old is None:
+        return
+    if _fixed_spec(new, old) != old.get("spec"):
+        # Kubernetes' own text goes on with what differs.
+        yield not_allowed(
+            "spec",
+            "spec is immutable after creation except resources.requests and "
+            "volumeAttributesClassName for bound claims",
+        )
+    is_smaller = parse_quantity(size or 0) < parse_quantity(_size(old) or 0)
+    held = (dig(new, "status.capacity") or {}).get("storage", 0)
+    if is_smaller and parse_quantity(size or 0) <= parse_quantity(held):
+        path = "spec.resources.requests.storage"
+        yield not_allowed(path, "field can not be less than status.capacity")
+
+
+def check_expansion(store: Store, declared: ResourceType, new: Obj, old: Obj) -> None:
+    """403 for a claim that grows though its class does not let it."""
+    grows = declared.storage == CLAIMS and (
+        parse_quantity(_size(new) or 0) > parse_quantity(_size(old) or 0)
+    )
+    if not grows:
+        return
+    name = dig(new, "spec.storageClassName")
+    found = store.find(CLASSES, name) if name else None
+    if found is None or found.load().get("allowVolumeExpansion") is not True:
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions "
+            "the pvc must support resize"
+        )
+        raise forbidden("", CLAIMS, new["metadata"]["name"], why)
+
+
+def _size(claim: Obj) -> Any:
+    return (dig(claim, "spec.resources.requests") or {}).get("storage")
+
+
+def _fixed_spec(new: Obj, old: Obj) -> Obj:
+    """The new spec, with the old values of what may be another one."""
+    spec: Obj = clone(new.get("spec") or {})
+    before = old.get("spec") or {}
+    free = {name for name in ("volumeName", "storageClassName") if name not in before}
+    if dig(new, "status.phase") == "Bound":
+        free.add("volumeAttributesClassName")
+        if (spec.get("resources") or {}).get("requests"):
+            spec["resources"]["requests"]["storage"] = _size(old)
+    for name in free:
+        spec.pop(name, None)
+        if name in before:
+            spec[name] = before[name]
+    return spec

@@ -1,21 +1,26 @@
-"""Claims get a volume of their class at once."""
+"""Claims get a volume at once: the one that they name, or a new one of their class, which grows."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from devcluster.controllers.base import Base
 from devcluster.objects import Obj, dig, meta
-from devcluster.store import Change
+from devcluster.quantities import parse_quantity
+from devcluster.store import Change, Record
+from devcluster.volumes import CLASSES
 
 _VOLUMES = "persistentvolumes"
+_DRIVER = "simulated.csi.local"
 
 
 class VolumeController(Base):
-    """Only for claims whose class exists or is not named while there is a default class."""
+    """A new volume is made only for claims whose class exists, or is not named while there is a default
+    class."""
 
     name, collection = "volume", "persistentvolumeclaims"
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection and change.kind == "ADDED":
+        if collection == self.collection and change.kind in ("ADDED", "MODIFIED"):
             return (change.new.key,)
         return ()
 
@@ -24,46 +29,94 @@ class VolumeController(Base):
         if record is None or record.deleting:
             return None
         claim = record.load()
+        if dig(claim, "status.phase") == "Bound":
+            self._grow(record, claim)
+        elif dig(claim, "spec.volumeName"):
+            self._bind_named(record, claim)
+        else:
+            self._provision(record, claim)
+        return None
+
+    def _provision(self, record: Record, claim: Obj) -> None:
         name = dig(claim, "spec.storageClassName") or self._default_class()
-        storage_class = self.find(name, "storageclasses.storage.k8s.io") if name else None
-        if dig(claim, "spec.volumeName") or storage_class is None:
-            return None
-        size = dig(claim, "spec.resources.requests.storage") or "1Gi"
-        modes = dig(claim, "spec.accessModes") or ["ReadWriteOnce"]
+        storage_class = self.find(name, CLASSES) if name else None
+        # For others somebody else makes them, or nobody.
+        if storage_class is None or storage_class.load().get("provisioner") != _DRIVER:
+            return
         volume = f"pvc-{record.uid}"
-        capacity = {"storage": size}
-        reference = {
-            "kind": "PersistentVolumeClaim",
-            "apiVersion": "v1",
-            "namespace": record.namespace,
-            "name": record.name,
-            "uid": record.uid,
-        }
+        capacity = {"storage": _requested(claim)}
+        modes = dig(claim, "spec.accessModes")
         spec: Obj = {
             "capacity": capacity,
             "accessModes": modes,
-            "claimRef": reference,
+            "claimRef": _reference(record),
             "persistentVolumeReclaimPolicy": storage_class.load().get("reclaimPolicy", "Delete"),
             "storageClassName": name,
-            "csi": {"driver": "simulated.csi.local", "volumeHandle": volume},
+            "csi": {"driver": _DRIVER, "volumeHandle": volume},
         }
         if self.find(volume, _VOLUMES) is None:
             self.create(_VOLUMES, "", {"metadata": {"name": volume}, "spec": spec})
         held = self.find(volume, _VOLUMES)
         if held:
             self.set_status(_VOLUMES, held, {"phase": "Bound"})
+        self._bind(record, {"volumeName": volume, "storageClassName": name}, modes, capacity)
+
+    def _bind_named(self, record: Record, claim: Obj) -> None:
+        found = self.find(dig(claim, "spec.volumeName"), _VOLUMES)
+        volume = found.load() if found is not None else {}
+        if found is None or dig(volume, "spec.claimRef"):
+            return
+
+        def held(obj: Obj) -> Obj:
+            obj["spec"]["claimRef"] = _reference(record)
+            return {**obj, "status": {"phase": "Bound"}}
+
+        self.update(_VOLUMES, found, held, "bind")
+        self._bind(record, {}, dig(volume, "spec.accessModes"), dig(volume, "spec.capacity"))
+
+    def _bind(self, record: Record, spec: Obj, modes: Any, capacity: Any) -> None:
+        status = {"phase": "Bound", "accessModes": modes, "capacity": capacity}
 
         def bound(found: Obj) -> Obj:
-            found["spec"] |= {"volumeName": volume, "storageClassName": name}
-            found["status"] = {"phase": "Bound", "accessModes": modes, "capacity": capacity}
-            return found
+            found["spec"] |= spec
+            return {**found, "status": status}
 
         self.update(self.collection, record, bound, "bind")
-        return None
+
+    def _grow(self, record: Record, claim: Obj) -> None:
+        held = self.find(dig(claim, "spec.volumeName") or "", _VOLUMES)
+        volume = held.load() if held is not None else {}
+        if held is None or dig(volume, "spec.csi.driver") != _DRIVER:
+            return
+        size = _requested(claim)
+        if parse_quantity(size) <= parse_quantity(dig(volume, "spec.capacity.storage") or 0):
+            return
+
+        def grown(found: Obj) -> Obj:
+            found["spec"]["capacity"] = {"storage": size}
+            return found
+
+        self.update(_VOLUMES, held, grown)
+        status = {**claim["status"], "capacity": {"storage": size}}
+        self.set_status(self.collection, record, status)
 
     def _default_class(self) -> str:
-        for record in self.store.collection("storageclasses.storage.k8s.io").records_in():
+        for record in self.store.collection(CLASSES).records_in():
             notes = meta(record.load()).get("annotations") or {}
             if notes.get("storageclass.kubernetes.io/is-default-class") == "true":
                 return record.name
         return ""
+
+
+def _requested(claim: Obj) -> str:
+    return str(dig(claim, "spec.resources.requests.storage"))
+
+
+def _reference(claim: Record) -> Obj:
+    return {
+        "kind": "PersistentVolumeClaim",
+        "apiVersion": "v1",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.uid,
+    }

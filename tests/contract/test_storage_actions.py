@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import STORAGE_CLASSES, Key
+from console.kube.gvr import GVR, PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, Key
 from console.kube.runtime import Runtime
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
-from tests.contract.objects import unique
+from tests.contract.objects import path, unique
 from tests.contract.pages import (
     Page,
     Person,
@@ -23,6 +23,8 @@ from tests.contract.pages import (
 )
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
 from tests.views.conftest import _site
 
 __all__ = ["_site"]
@@ -38,7 +40,7 @@ NOBODY = "example.com/nobody"
 
 @pytest.fixture(scope="module")
 def runtime(cluster: Cluster) -> Iterator[Runtime]:
-    with console_on(cluster, [STORAGE_CLASSES]) as found:
+    with console_on(cluster, [STORAGE_CLASSES, PERSISTENT_VOLUME_CLAIMS]) as found:
         yield found
 
 
@@ -70,9 +72,68 @@ def notes_of(admin: Client, made: Obj) -> dict[str, str]:
     return found
 
 
+def claim_of(name: str, *, size: str = "1Gi", **spec: Any) -> Obj:
+    resources = {"requests": {"storage": size}}
+    given = {"accessModes": ["ReadWriteOnce"], "resources": resources, **spec}
+    return {"metadata": {"name": name}, "spec": given}
+
+
+def make_claim(admin: Client, runtime: Runtime, namespace: str, **spec: Any) -> Obj:
+    where = path(namespace, "persistentvolumeclaims")
+    made: Obj = admin.post(where, claim_of(unique("claim"), **spec)).ok()
+    known(runtime, PERSISTENT_VOLUME_CLAIMS, made)
+    return made
+
+
+def make_bound_claim(scrap: Scrap, runtime: Runtime, namespace: str, storage_class: str) -> Obj:
+    """Bound to a volume that the test makes. Nobody makes that larger."""
+    volume = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": storage_class,
+        "hostPath": {"path": "/nowhere"},
+    }
+    name = unique("volume")
+    scrap.create("/api/v1/persistentvolumes", {"metadata": {"name": name}, "spec": volume})
+    spec = {"storageClassName": storage_class, "volumeName": name}
+    made = make_claim(scrap.admin, runtime, namespace, **spec)
+    bound = eventually(
+        lambda: (now := read_claim(scrap.admin, made))["status"]["phase"] == "Bound" and now,
+        "the claim is bound",
+    )
+    assert bound
+    known(runtime, PERSISTENT_VOLUME_CLAIMS, bound)
+    return bound
+
+
+def read_claim(admin: Client, made: Obj) -> Obj:
+    meta = made["metadata"]
+    where = path(meta["namespace"], "persistentvolumeclaims", meta["name"])
+    found: Obj = admin.get(where).ok()
+    return found
+
+
+def size_of(claim: Obj) -> str:
+    return str(claim["spec"]["resources"]["requests"]["storage"])
+
+
 @pytest.fixture
 def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
-    return person(monkeypatch, scrap, namespace, rule("get list patch", "storageclasses", GROUP))
+    return person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("get list create patch", "persistentvolumeclaims"),
+        rule("get list patch", "storageclasses", GROUP),
+    )
+
+
+class _WithoutClasses(FakeAccess):
+    """May do everything, but see storage classes."""
+
+    def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str] | None:
+        granted = super().namespaces_where(verb, gvr, subresource)
+        return frozenset() if gvr == STORAGE_CLASSES else granted
 
 
 def offered(page: str) -> str:
@@ -215,3 +276,139 @@ async def test_whoever_may_not_is_told(
     page = eve.on("set-default", "storageclasses", made)
     await refused_to_strangers(page, "storageclasses")
     assert "The cluster did not allow it." in await page.refuses(403)
+
+
+async def test_a_claim_is_expanded(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    growing = make_class(scrap, runtime, allowVolumeExpansion=True)
+    claim = make_bound_claim(scrap, runtime, namespace, growing["metadata"]["name"])
+    name = claim["metadata"]["name"]
+    page = olga.on("expand", "persistentvolumeclaims", claim)
+    assert await page.is_offered("persistentvolumeclaims", Key(namespace, name))
+    asked = await page.asks()
+    assert "a volume never shrinks" in asked and "kubectl patch persistentvolumeclaims" in asked
+    assert 'name="size" value="1Gi"' in asked
+    answer = await page.does(size="2Gi")
+    assert answer["Location"].endswith(f"/persistentvolumeclaims/{name}")
+    assert size_of(read_claim(admin, claim)) == "2Gi"
+    assert await recorded() == [(olga.name, "patch", "expand", name, 200)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "This field is required."),
+        ("many", "is not a size"),
+        ("5 Gi", "is not a size"),
+        ("-2Gi", "is not a size"),
+        ("0", "is not a size"),
+        ("2\u202eGi", "is not a size"),
+        ("\x00", "This field is required."),
+        ("9" * 60, "Use at most"),
+        ("1Gi", "Use more than 1Gi."),
+        ("1024Mi", "Use more than 1Gi."),
+        ("1G", "Use more than 1Gi."),
+    ],
+)
+async def test_a_bad_size_is_told_at_the_field(
+    admin: Client,
+    scrap: Scrap,
+    runtime: Runtime,
+    olga: Person,
+    namespace: str,
+    typed: str,
+    said: str,
+) -> None:
+    growing = make_class(scrap, runtime, allowVolumeExpansion=True)
+    claim = make_bound_claim(scrap, runtime, namespace, growing["metadata"]["name"])
+    page = olga.on("expand", "persistentvolumeclaims", claim)
+    text = await page.refuses(400, size=typed)
+    assert said in text and 'href="#form-size"' in text
+    status = await page.status(size=typed)
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["size"]
+    assert size_of(read_claim(admin, claim)) == "1Gi"
+
+
+async def test_what_cannot_grow_is_told_before(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    fixed = make_class(scrap, runtime)["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, fixed)
+    page = olga.on("expand", "persistentvolumeclaims", claim)
+    said = f"The storage class {fixed} does not let volumes grow."
+    assert said in await page.refuses(409, size="2Gi")
+    assert (await page.status(size="2Gi"))["code"] == 409
+    lost = make_bound_claim(scrap, runtime, namespace, unique("lost"))
+    page = olga.on("expand", "persistentvolumeclaims", lost)
+    assert "There is no storage class" in await page.refuses(409, size="2Gi")
+    static = make_bound_claim(scrap, runtime, namespace, "")
+    growing = make_class(scrap, runtime, allowVolumeExpansion=True)["metadata"]["name"]
+    waiting = make_claim(admin, runtime, namespace, storageClassName=growing)
+    for one in (static, waiting):
+        page = olga.on("expand", "persistentvolumeclaims", one)
+        key = Key(namespace, one["metadata"]["name"])
+        assert not await page.is_offered("persistentvolumeclaims", key)
+        assert "This cannot be done to it as it is now." in await page.refuses(409, size="2Gi")
+    for one in (claim, lost, static, waiting):
+        assert size_of(read_claim(admin, one)) == "1Gi"
+
+
+async def test_what_the_cluster_refuses_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    admin: Client,
+    scrap: Scrap,
+    runtime: Runtime,
+    namespace: str,
+) -> None:
+    """Whoever may not see classes learns it from the cluster."""
+    fixed = make_class(scrap, runtime)["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, fixed)
+    eve = person(monkeypatch, scrap, namespace, rule("get patch", "persistentvolumeclaims"))
+    monkeypatch.setitem(CAST, eve.name, lambda: _WithoutClasses(eve.name, get_in=None))
+    page = eve.on("expand", "persistentvolumeclaims", claim)
+    said = await page.refuses(403, size="2Gi")
+    assert "only dynamically provisioned pvc can be resized" in said
+    assert 'value="2Gi"' in said
+    assert size_of(read_claim(admin, claim)) == "1Gi"
+
+
+def test_a_claim_can_hardly_be_changed(
+    admin: Client, scrap: Scrap, runtime: Runtime, namespace: str
+) -> None:
+    growing = make_class(scrap, runtime, allowVolumeExpansion=True)["metadata"]["name"]
+    bound = make_bound_claim(scrap, runtime, namespace, growing)
+    waiting = make_claim(admin, runtime, namespace, storageClassName=growing)
+
+    def refused(claim: Obj, **spec: Any) -> list[str]:
+        where = path(namespace, "persistentvolumeclaims", claim["metadata"]["name"])
+        answer = admin.patch(where, {"spec": spec}, MERGE_PATCH)
+        assert (answer.status, answer.reason) == (422, "Invalid")
+        causes = answer.json["details"]["causes"]
+        return [f"{one['field']}: {one['message']}".partition("\n")[0] for one in causes]
+
+    fixed = (
+        "spec: Forbidden: spec is immutable after creation except resources.requests and "
+        "volumeAttributesClassName for bound claims"
+    )
+    assert refused(bound, accessModes=["ReadOnlyMany"]) == [fixed]
+    assert refused(bound, storageClassName="other") == [fixed]
+    assert refused(waiting, resources={"requests": {"storage": "2Gi"}}) == [fixed]
+    smaller = (
+        "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
+    )
+    assert refused(bound, resources={"requests": {"storage": "1Mi"}}) == [smaller]
+
+
+def test_a_claim_needs_a_size_and_modes(admin: Client, namespace: str) -> None:
+    where = path(namespace, "persistentvolumeclaims")
+    answer = admin.post(where, {"metadata": {"name": unique("claim")}, "spec": {}})
+    assert (answer.status, answer.reason) == (422, "Invalid")
+    assert [(one["field"], one["message"]) for one in answer.json["details"]["causes"]] == [
+        ("spec.accessModes", "Required value: at least 1 access mode is required"),
+        ("spec.resources[storage]", "Required value"),
+    ]
+    answer = admin.post(where, claim_of(unique("claim"), size="0"))
+    assert [one["message"] for one in answer.json["details"]["causes"]] == [
+        'Invalid value: "0": must be greater than zero'
+    ]

@@ -57,6 +57,24 @@ CLAIMS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], tuple[st
         ("progress", "Resizing", "FileSystemResizePending: waiting for a pod"),
     ),
     (
+        "is to grow",
+        {},
+        {"volumeName": "pv-1"},
+        {"phase": "Bound", "allocatedResourceStatuses": {"storage": "NodeResizePending"}},
+        ("progress", "Resizing", "NodeResizePending"),
+    ),
+    (
+        "cannot grow",
+        {},
+        {"volumeName": "pv-1"},
+        {
+            "phase": "Bound",
+            "conditions": [condition("Resizing", "True")],
+            "allocatedResourceStatuses": {"storage": "ControllerResizeInfeasible"},
+        },
+        ("warn", "Resize failed", "ControllerResizeInfeasible"),
+    ),
+    (
         "does not grow",
         {},
         {"volumeName": "pv-1"},

@@ -61,6 +61,7 @@ class _ClaimStatus(msgspec.Struct, gc=False):
     phase: str = ""
     accessModes: tuple[str, ...] | None = None
     capacity: dict[str, str] | None = None
+    allocatedResourceStatuses: dict[str, str] | None = None
     conditions: Conditions | None = None
 
 
@@ -95,7 +96,8 @@ def _claim_status(meta: ObjectMeta, spec: _ClaimSpec, status: _ClaimStatus) -> S
         return TERMINATING
     match status.phase:
         case "Bound":
-            return _changing(status.conditions) or _BOUND
+            resize = (status.allocatedResourceStatuses or {}).get("storage", "")
+            return _changing(status.conditions, resize) or _BOUND
         case "Lost":
             return Status(Severity.ERROR, "Lost", spec.volumeName)
         case "Pending" | "":
@@ -117,17 +119,22 @@ def _pending(meta: ObjectMeta, spec: _ClaimSpec) -> Status:
     return Status(Severity.PROGRESS, "Waiting", "Pending")
 
 
-def _changing(conditions: Conditions | None) -> Status | None:
-    """What is being done to a bound volume, or went wrong with it."""
+def _changing(conditions: Conditions | None, resize: str) -> Status | None:
+    """What is being done to a bound volume, or went wrong with it. `resize`: how far that is, "" while
+    nobody says."""
     true = [found for found in conditions or () if found.status == "True"]
     for found in true:
         if found.type in _RESIZE_ERRORS:
             return Status(Severity.WARN, "Resize failed", joined(found.type, found.message))
         if found.type == "ModifyVolumeError":
             return Status(Severity.WARN, "Change failed", joined(found.type, found.message))
+    if resize.endswith("Infeasible"):
+        return Status(Severity.WARN, "Resize failed", resize)
     for found in true:
         if found.type in _RESIZING:
             return Status(Severity.PROGRESS, "Resizing", joined(found.type, found.message))
+    if resize:
+        return Status(Severity.PROGRESS, "Resizing", resize)
     if find(true, "ModifyingVolume"):
         return Status(Severity.PROGRESS, "Updating", "ModifyingVolume")
     return None

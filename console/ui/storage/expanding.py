@@ -1,0 +1,91 @@
+"""Making volumes larger.
+
+https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
+"""
+
+import json
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext_lazy
+
+from console.kube.gvr import GVR, STORAGE_CLASSES, Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.decisions import Refused
+from console.ui.forms import ConsoleForm
+from console.ui.kind import Fact, ResourceKind
+from console.ui.relations.seeing import Seeing
+from console.ui.storage.sizes import SizeField
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+
+class ExpandForm(ConsoleForm):
+    # Of a claim that lost its volume meanwhile the whole spec is fixed.
+    causes: Mapping[str, str] = {"spec": "size"}
+
+    def __init__(self, data: QueryDict | None, now: str) -> None:
+        super().__init__(data, initial={"size": now})
+        self.fields["size"] = SizeField(label=_("New size"), least=now, larger=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expand(Action):
+    """Only of what a class with expansion provisioned, as kube-apiserver has it."""
+
+    name: ClassVar[str] = "expand"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Expand")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "expand")
+    form: ClassVar[type[ConsoleForm] | None] = ExpandForm
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        claim = entry.projection
+        return bool(claim.capacity and claim.storage_class) and claim.deleted is None
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("This cannot be undone: a volume never shrinks. Its data stays.")
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        claim = entry.projection
+        return [
+            *super().facts(kind, entry),
+            (_("Capacity"), visible(claim.capacity)),
+            (_("Requested"), visible(claim.requested)),
+            (_("Storage class"), visible(claim.storage_class)),
+        ]
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        patch = shlex.quote(json.dumps(_patch(data["size"]), separators=(",", ":")))
+        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
+        return kubectl(f"{words} --type=merge -p {patch}", key)
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (STORAGE_CLASSES,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """Raises `Refused` where the viewer may know that kube-apiserver will."""
+        claim, seeing = subject.entry.projection, Seeing(subject, STORAGE_CLASSES)
+        key, words = Key("", claim.storage_class), {"name": visible(claim.storage_class)}
+        if claim.storage_class and seeing.lacks(key):
+            raise Refused(_("There is no storage class %(name)s.") % words)
+        found = seeing.get(key)
+        if found is not None and not found.projection.expandable:
+            raise Refused(_("The storage class %(name)s does not let volumes grow.") % words)
+        return ExpandForm(data, claim.requested)
+
+    async def run(self, context: Context) -> Outcome:
+        size = context.data["size"]
+        await context.patch(_patch(size))
+        words = {"name": visible(context.key.name), "size": visible(size)}
+        return Follow(_("%(name)s is being expanded to %(size)s.") % words)
+
+
+def _patch(size: str) -> dict[str, Any]:
+    return {"spec": {"resources": {"requests": {"storage": size}}}}

@@ -1,0 +1,38 @@
+"""How large a volume is, in a form."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.quantity import parse_quantity
+from console.ui.forms import TextField
+from console.ui.text import visible
+
+#: Characters; Kubernetes' own have a dozen.
+LONGEST = 32
+
+
+class SizeField(TextField):
+    """A quantity. `least`: another one that it may not be below, "" where none is known; `larger`: nor
+    may it be equal."""
+
+    def __init__(self, *, least: str, larger: bool = False, **options: Any) -> None:
+        help_text = gettext_lazy("A number with a unit, such as 20Gi or 1.5Ti.")
+        super().__init__(max_length=LONGEST, help_text=help_text, **options)
+        self.least, self.larger = least, larger
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        amount = parse_quantity(text)
+        if amount is None or amount <= 0:
+            raise ValidationError(_("“%(text)s” is not a size.") % {"text": visible(text)})
+        least = parse_quantity(self.least) or Decimal(0)
+        words = {"least": visible(self.least)}
+        if amount < least and not self.larger:
+            raise ValidationError(_("Use at least %(least)s.") % words)
+        if amount <= least and self.larger:
+            raise ValidationError(_("Use more than %(least)s.") % words)
+        return text
