@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Mapping
 
-from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.objects import Obj, clone, dicts, dig, meta
 
 Defaulter = Callable[[Obj], None]
 
@@ -173,7 +173,12 @@ def _role(obj: Obj) -> None:
 
 
 def _claim(obj: Obj) -> None:
-    _set(obj.setdefault("spec", {}), volumeMode="Filesystem")
+    spec = obj.setdefault("spec", {})
+    _set(spec, volumeMode="Filesystem")
+    source = spec.get("dataSource")
+    if source:
+        source.setdefault("apiGroup", None)
+        _set(spec, dataSourceRef=clone(source))
 
 
 def _volume(obj: Obj) -> None:

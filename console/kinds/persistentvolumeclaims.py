@@ -32,6 +32,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.storage.copies import Clone, TakeSnapshot
 from console.ui.storage.expanding import Expand
 from console.ui.text import visible
 
@@ -92,7 +93,7 @@ class PersistentVolumeClaimKind(ResourceKind):
             get=lambda claim: (claim.storage_class,),
         ),
     )
-    actions = (Expand(), Delete())
+    actions = (Expand(), TakeSnapshot(), Clone(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         claim: PersistentVolumeClaim = entry.projection

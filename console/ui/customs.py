@@ -34,6 +34,10 @@ class CustomKinds:
         custom = self._types.find(group, plural) if group else None
         return self._kind(custom) if custom is not None else None
 
+    def serves(self, gvr: GVR) -> bool:
+        """True while the cluster has this custom type, whether or not its kind is declared."""
+        return self._types.get(gvr) is not None
+
     def named(self, word: str) -> GenericKind | None:
         """The first kind that this word in lower case is a name of."""
         return next(self._called(lambda names: word in names), None)

@@ -2,16 +2,31 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
 
-from console.kube.gvr import GVR, PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, Key
-from console.kube.runtime import Runtime
+from console.kube.gvr import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    GVR,
+    PERSISTENT_VOLUME_CLAIMS,
+    STORAGE_CLASSES,
+    VOLUME_SNAPSHOT_CLASSES,
+    VOLUME_SNAPSHOTS,
+    Key,
+)
+from console.kube.runtime import Runtime, StaticRuntime
+from console.ui.clusters import HOST
+from console.ui.storage.copies import TakeSnapshot
+from devcluster.sample.standards import definitions
+from rbac.current import cluster_of
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
+from tests.contract.crds import is_established
 from tests.contract.grants import rule
-from tests.contract.objects import path, unique
+from tests.contract.objects import CRDS, path, unique
 from tests.contract.pages import (
     Page,
     Person,
@@ -33,14 +48,39 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CLASS_PATH = "/apis/storage.k8s.io/v1/storageclasses"
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA = "storageclass.beta.kubernetes.io/is-default-class"
-GROUP = "storage.k8s.io"
+GROUP, SNAPSHOTS = "storage.k8s.io", VOLUME_SNAPSHOTS.group
 #: Nobody makes volumes for it: a test binds them itself.
 NOBODY = "example.com/nobody"
 
 
+FOLLOWED = (
+    STORAGE_CLASSES,
+    PERSISTENT_VOLUME_CLAIMS,
+    VOLUME_SNAPSHOTS,
+    VOLUME_SNAPSHOT_CLASSES,
+)
+
+
 @pytest.fixture(scope="module")
-def runtime(cluster: Cluster) -> Iterator[Runtime]:
-    with console_on(cluster, [STORAGE_CLASSES, PERSISTENT_VOLUME_CLAIMS]) as found:
+def _snapshots(admin: Client) -> Iterator[None]:
+    """The cluster has volume snapshots. Nobody takes them."""
+    wanted = {VOLUME_SNAPSHOTS.qualified, VOLUME_SNAPSHOT_CLASSES.qualified}
+    with ExitStack() as stack:
+        scrap = Scrap(admin, stack)
+        for one in definitions():
+            if one["metadata"]["name"] in wanted:
+                # Kubernetes keeps such groups to itself.
+                one["metadata"]["annotations"] = {
+                    "api-approved.kubernetes.io": "unapproved, a test"
+                }
+                scrap.create(CRDS, one)
+                eventually(partial(is_established, admin, one), "the type is established")
+        yield
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster, _snapshots: None) -> Iterator[Runtime]:
+    with console_on(cluster, [CUSTOM_RESOURCE_DEFINITIONS, *FOLLOWED]) as found:
         yield found
 
 
@@ -57,7 +97,7 @@ def _no_default(runtime: Runtime) -> None:
 def make_class(scrap: Scrap, runtime: Runtime, **more: Any) -> Obj:
     notes = more.pop("annotations", {})
     about = {"name": unique("class"), "annotations": notes}
-    made = scrap.create(CLASS_PATH, {"metadata": about, "provisioner": NOBODY, **more})
+    made = scrap.create(CLASS_PATH, {"metadata": about, "provisioner": NOBODY} | more)
     known(runtime, STORAGE_CLASSES, made)
     return made
 
@@ -106,6 +146,27 @@ def make_bound_claim(scrap: Scrap, runtime: Runtime, namespace: str, storage_cla
     return bound
 
 
+def make_snapshot_class(scrap: Scrap, runtime: Runtime, driver: str, default: str = "") -> str:
+    notes = {"snapshot.storage.kubernetes.io/is-default-class": default} if default else {}
+    about = {"name": unique("snapshots"), "annotations": notes}
+    body = {
+        "apiVersion": VOLUME_SNAPSHOT_CLASSES.group_version,
+        "kind": "VolumeSnapshotClass",
+        "metadata": about,
+        "driver": driver,
+        "deletionPolicy": "Delete",
+    }
+    made = scrap.create(VOLUME_SNAPSHOT_CLASSES.path(""), body)
+    known(runtime, VOLUME_SNAPSHOT_CLASSES, made)
+    return str(about["name"])
+
+
+def filled_in(page: str, field: str) -> str:
+    found = re.search(rf'name="{field}" value="([^"]*)"', page)
+    assert found is not None, page
+    return found[1]
+
+
 def read_claim(admin: Client, made: Obj) -> Obj:
     meta = made["metadata"]
     where = path(meta["namespace"], "persistentvolumeclaims", meta["name"])
@@ -124,6 +185,7 @@ def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Perso
         scrap,
         namespace,
         rule("get list create patch", "persistentvolumeclaims"),
+        rule("get list create", "volumesnapshots volumesnapshotclasses", SNAPSHOTS),
         rule("get list patch", "storageclasses", GROUP),
     )
 
@@ -412,3 +474,97 @@ def test_a_claim_needs_a_size_and_modes(admin: Client, namespace: str) -> None:
     assert [one["message"] for one in answer.json["details"]["causes"]] == [
         'Invalid value: "0": must be greater than zero'
     ]
+
+
+async def test_a_snapshot_is_taken_once(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    storage_class = make_class(scrap, runtime)["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, storage_class)
+    mine = make_snapshot_class(scrap, runtime, NOBODY)
+    other = make_snapshot_class(scrap, runtime, "example.com/other")
+    page, name = olga.on("snapshot", "persistentvolumeclaims", claim), claim["metadata"]["name"]
+    assert await page.is_offered("persistentvolumeclaims", Key(namespace, name))
+    asked = await page.asks()
+    assert mine in asked and other not in asked and "The default one" not in asked
+    assert "kubectl create -f - -n" in asked
+    wanted = filled_in(asked, "name")
+    answer = await page.does(name=wanted, snapshot_class=mine)
+    assert answer["Location"].endswith(f"/volumesnapshots.{SNAPSHOTS}/{wanted}")
+    made = admin.get(VOLUME_SNAPSHOTS.path(namespace, wanted)).ok()
+    assert made["spec"] == {
+        "volumeSnapshotClassName": mine,
+        "source": {"persistentVolumeClaimName": name},
+    }
+    again = await page.refuses(409, name=wanted, snapshot_class=mine)
+    assert "There is one of this name already." in again
+    assert await recorded() == [
+        (olga.name, "create", "snapshot", name, 200),
+        (olga.name, "create", "snapshot", name, 409),
+    ]
+    for typed in (other, "", "\x00"):
+        text = await page.refuses(400, name=unique("x"), snapshot_class=typed)
+        assert "This is not one of the choices any more." in text
+    default = make_snapshot_class(scrap, runtime, NOBODY, default="true")
+    assert "The default one" in await page.asks() and default in await page.asks()
+    await page.does(name=wanted + "-2", snapshot_class="")
+    made = admin.get(VOLUME_SNAPSHOTS.path(namespace, wanted + "-2")).ok()
+    assert "volumeSnapshotClassName" not in made["spec"]
+
+
+async def test_a_driver_without_snapshots_is_told(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    storage_class = make_class(scrap, runtime, provisioner="example.com/alone")["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, storage_class)
+    asked = await olga.on("snapshot", "persistentvolumeclaims", claim).asks()
+    assert "No volume snapshot class is for the driver of the volume (example.com/alone)." in asked
+
+
+def test_nobody_takes_snapshots_where_the_cluster_has_none() -> None:
+    assert TakeSnapshot().exempt(FakeAccess(cluster=cluster_of(HOST, StaticRuntime({}))), "data")
+
+
+async def test_a_claim_is_cloned(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    storage_class = make_class(scrap, runtime)["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, storage_class)
+    page, name = olga.on("clone", "persistentvolumeclaims", claim), claim["metadata"]["name"]
+    asked = await page.asks()
+    wanted = filled_in(asked, "name")
+    assert filled_in(asked, "size") == "1Gi" and "kubectl create -f - -n" in asked
+    assert "Use at least 1Gi." in await page.refuses(400, name=wanted, size="1Mi")
+    answer = await page.does(name=wanted, size="2Gi")
+    assert answer["Location"].endswith(f"/persistentvolumeclaims/{wanted}")
+    made = admin.get(path(namespace, "persistentvolumeclaims", wanted)).ok()
+    source = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": name}
+    assert made["spec"] == {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": storage_class,
+        "volumeMode": "Filesystem",
+        "resources": {"requests": {"storage": "2Gi"}},
+        "dataSource": source,
+        "dataSourceRef": source,
+    }
+    assert await recorded() == [(olga.name, "create", "clone", name, 200)]
+    text = await page.refuses(422, name="No Name", size="2Gi")
+    assert 'href="#form-name"' in text
+
+
+async def test_whoever_may_not_copy_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    scrap: Scrap,
+    runtime: Runtime,
+    namespace: str,
+) -> None:
+    claim = make_bound_claim(
+        scrap, runtime, namespace, make_class(scrap, runtime)["metadata"]["name"]
+    )
+    eve = person(monkeypatch, scrap, namespace, rule("get", "persistentvolumeclaims"))
+    for action, data in (("snapshot", {"snapshot_class": ""}), ("clone", {"size": "1Gi"})):
+        page = eve.on(action, "persistentvolumeclaims", claim)
+        data["name"] = unique("copy")
+        assert "The cluster did not allow it." in await page.refuses(403, **data)
+        for who in ("charlie", "bob"):
+            assert (await Page(who, page.url, page.uid).status(**data))["code"] == 403

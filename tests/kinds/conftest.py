@@ -1,14 +1,16 @@
 """Each registered kind over its own fixture, with the cast of the pages' tests."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, VOLUME_SNAPSHOTS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
+from devcluster.sample.standards import definitions
 from rbac.current import no_host, use_host
 from tests.kinds.world import LiveLists, informer_of
 from tests.ui.support import NAMESPACE_NAMES, namespace
@@ -24,6 +26,20 @@ def kind(request: pytest.FixtureRequest) -> ResourceKind:
     return found
 
 
+def established() -> list[dict[str, Any]]:
+    """The definition of snapshots: an action on claims needs it."""
+    status = {"conditions": [{"type": "Established", "status": "True"}]}
+    return [
+        {
+            **one,
+            "metadata": {**one["metadata"], "uid": "u", "resourceVersion": "1"},
+            "status": status,
+        }
+        for one in definitions()
+        if one["metadata"]["name"] == VOLUME_SNAPSHOTS.qualified
+    ]
+
+
 @pytest.fixture
 def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
     spaces = Informer.preloaded(NAMESPACES, [namespace(name) for name in NAMESPACE_NAMES])
@@ -31,7 +47,9 @@ def runtime(kind: ResourceKind) -> Iterator[StaticRuntime]:
     if kind.private:
         found = StaticRuntime({NAMESPACES: spaces}, live_lists=LiveLists(informer))
     else:
-        found = StaticRuntime({NAMESPACES: spaces, kind.gvr: informer})
+        snapshots = Informer.preloaded(CUSTOM_RESOURCE_DEFINITIONS, established())
+        known = {NAMESPACES: spaces, CUSTOM_RESOURCE_DEFINITIONS: snapshots, kind.gvr: informer}
+        found = StaticRuntime(known)
     use_host(found)
     yield found
     no_host()

@@ -1,6 +1,5 @@
 """Runs of jobs: one more, and holding them back."""
 
-import secrets
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,20 +9,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.arrival import arrives
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
 from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission, kubectl
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url
+from console.ui.making import LONGEST, make, new_name
 from console.ui.manifests import mapping
 from console.ui.text import visible
 from console.ui.workloads.action import WorkloadAction
 
 MANUAL_ANNOTATION = "cronjob.kubernetes.io/instantiate"
-#: Characters of a job's name, and of what is left of one before a suffix.
-LONGEST, STEM = 63, 48
 #: What the controller and kubectl note on a job, about that one alone.
 _OWN_LABELS = frozenset(
     f"{prefix}{name}"
@@ -53,20 +49,13 @@ class _Run(WorkloadAction):
     form: ClassVar[type[ConsoleForm] | None] = RunForm
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
-        return {"name": f"{entry.key.name[:STEM].rstrip('-.')}-{secrets.token_hex(3)}"}
+        return {"name": new_name(entry.key.name)}
 
     async def run(self, context: Context) -> Outcome:
-        name, project = context.data["name"], context.key.namespace
+        name = context.data["name"]
         body = {"apiVersion": "batch/v1", "kind": "Job", **self.job(await context.fresh())}
         body["metadata"]["name"] = name
-        made = await context.client.create(JOBS, body, namespace=project, audit_id=context.audit_id)
-        text = _("Started job %(name)s.") % {"name": visible(name)}
-        access, key = context.access, Key(project, name)
-        if not access.can("list", JOBS, namespace=project):
-            return Done(text)
-        jobs = access.cluster.runtime.informer(JOBS)
-        await arrives(jobs, key, made["metadata"]["resourceVersion"])
-        return Done(text, detail_url(access.cluster.name, "jobs", key))
+        return await make(context, JOBS, body, _("Started job %(name)s.") % {"name": visible(name)})
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """The new job, but for its name, of the object that it is one more run of."""

@@ -1,0 +1,33 @@
+"""Actions that make another object in the project of the one that they are done to."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from console.kube.arrival import arrives
+from console.kube.gvr import GVR, Key
+from console.ui.actions import Context, Done
+from console.ui.kind import segment_of
+from console.ui.links import detail_url
+
+#: Characters of a new name, and of what is left of an old one before a suffix.
+LONGEST, STEM = 63, 48
+
+
+def new_name(stem: str) -> str:
+    """One that is filled in, so that what is sent twice makes one object."""
+    return f"{stem[:STEM].rstrip('-.')}-{secrets.token_hex(3)}"
+
+
+async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -> Done:
+    """Makes the object and leads to its page, if the viewer has that. `text`: that it is done."""
+    project, name = context.key.namespace, body["metadata"]["name"]
+    made = await context.client.create(
+        gvr, dict(body), namespace=project, audit_id=context.audit_id
+    )
+    access, key = context.access, Key(project, name)
+    if not access.can("list", gvr, namespace=project):
+        return Done(text)
+    informer = access.cluster.runtime.informer(gvr)
+    await arrives(informer, key, made["metadata"]["resourceVersion"])
+    return Done(text, detail_url(access.cluster.name, segment_of(gvr), key))

@@ -1,0 +1,218 @@
+"""Copies of volumes: snapshots, clones, and new volumes from snapshots.
+
+https://kubernetes.io/docs/concepts/storage/volume-snapshots/
+https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
+"""
+
+import json
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import (
+    GVR,
+    PERSISTENT_VOLUME_CLAIMS,
+    STORAGE_CLASSES,
+    VOLUME_SNAPSHOT_CLASSES,
+    VOLUME_SNAPSHOTS,
+    Key,
+)
+from console.kube.projections.claims import PROVISIONER_ANNOTATION
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Action, Context, Outcome, Permission, kubectl
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.making import LONGEST, make, new_name
+from console.ui.manifests import mapping, text
+from console.ui.relations.seeing import Seeing
+from console.ui.storage.sizes import SizeField
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: What of a claim its clone has, too.
+_SAME = ("accessModes", "storageClassName", "volumeMode")
+
+
+class _CopyForm(ConsoleForm):
+    causes: Mapping[str, str] = {
+        "metadata.name": "name",
+        "spec.resources": "size",
+        "spec.volumeSnapshotClassName": "snapshot_class",
+    }
+    name = TextField(label=gettext_lazy("Name"), max_length=LONGEST)
+
+
+class SnapshotForm(_CopyForm):
+    """`classes`: those of the volume's driver."""
+
+    def __init__(self, data: QueryDict | None, stem: str, classes: Sequence[Entry[Any]]) -> None:
+        has_default = not classes or any(one.projection.default for one in classes)
+        first = "" if has_default else classes[0].key.name
+        super().__init__(data, initial={"name": new_name(stem), "snapshot_class": first})
+        names = [one.key.name for one in classes]
+        default = [("", _("The default one"))] if has_default else []
+        choices = [*default, *((name, name) for name in names)]
+        label = _("Volume snapshot class")
+        self.fields["snapshot_class"] = ChoiceField(label=label, choices=choices)
+
+
+class CloneForm(_CopyForm):
+    """`claim`: the manifest of the claim that is cloned. `held`: how large its volume is."""
+
+    def __init__(
+        self, data: QueryDict | None, stem: str, claim: Mapping[str, Any], held: str
+    ) -> None:
+        super().__init__(data, initial={"name": new_name(stem), "size": held, "claim": claim})
+        self.fields["size"] = SizeField(label=_("Size"), least=held)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Copy(Action):
+    """`made`: what it makes."""
+
+    made: ClassVar[GVR]
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        body = self.body(key, data.get("claim") or {}, data)
+        manifest = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return f"echo {shlex.quote(manifest)} | {kubectl('create -f -', key)}"
+
+    async def run(self, context: Context) -> Outcome:
+        name, found = context.data["name"], await context.fresh()
+        done = _("Made %(name)s from %(source)s.")
+        words = {"name": visible(name), "source": visible(context.key.name)}
+        body = self.body(context.key, found, context.data)
+        return await make(context, self.made, body, done % words)
+
+    def body(
+        self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The new object. `found`: the one that is copied; `data`: of the form."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeSnapshot(_Copy):
+    name: ClassVar[str] = "snapshot"
+    label: ClassVar[str | Promise] = gettext_lazy("Take snapshot")
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("create", gvr=VOLUME_SNAPSHOTS),
+        Permission("get"),
+    )
+    trail: ClassVar[tuple[str, str] | None] = ("create", "snapshot")
+    form: ClassVar[type[ConsoleForm] | None] = SnapshotForm
+    made: ClassVar[GVR] = VOLUME_SNAPSHOTS
+
+    def exempt(self, access: Access, name: str) -> bool:
+        """Of every claim where the cluster has no snapshots."""
+        return not access.cluster.kinds.customs.serves(VOLUME_SNAPSHOTS)
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return _has_volume(entry)
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Take a snapshot of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "What is on the volume at that moment is kept. What a pod has not written yet is not."
+        )
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        seeing = Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
+        if seeing.informer is None or not seeing.sees_all("") or _snapshot_classes(subject):
+            return []
+        words = {"driver": visible(_driver(subject)) or _("none")}
+        return [_("No volume snapshot class is for the driver of the volume (%(driver)s).") % words]
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return SnapshotForm(data, subject.key.name, _snapshot_classes(subject))
+
+    def body(
+        self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        chosen = data.get("snapshot_class")
+        named = {"volumeSnapshotClassName": chosen} if chosen else {}
+        return {
+            "apiVersion": VOLUME_SNAPSHOTS.group_version,
+            "kind": "VolumeSnapshot",
+            "metadata": {"name": data["name"]},
+            "spec": {**named, "source": {"persistentVolumeClaimName": key.name}},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clone(_Copy):
+    name: ClassVar[str] = "clone"
+    label: ClassVar[str | Promise] = gettext_lazy("Clone")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("create"), Permission("get"))
+    trail: ClassVar[tuple[str, str] | None] = ("create", "clone")
+    form: ClassVar[type[ConsoleForm] | None] = CloneForm
+    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return _has_volume(entry) and bool(entry.projection.storage_class)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "A new claim of the same class and access modes gets a volume with the same data. Its "
+            "driver must be able to clone."
+        )
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return CloneForm(
+            data, subject.key.name, subject.manifest, subject.entry.projection.capacity
+        )
+
+    def body(
+        self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        spec = mapping(found, "spec")
+        same = {name: spec[name] for name in _SAME if name in spec}
+        source = {"kind": "PersistentVolumeClaim", "name": key.name}
+        return _claim(data, {**same, "dataSource": source})
+
+
+def _claim(data: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": data["name"]},
+        "spec": {**spec, "resources": {"requests": {"storage": data["size"]}}},
+    }
+
+
+def _has_volume(entry: Entry[Any]) -> bool:
+    return bool(entry.projection.capacity) and entry.projection.deleted is None
+
+
+def _driver(subject: Subject) -> str:
+    """Who makes the volumes of the claim's class, "" if nobody knows."""
+    found = Seeing(subject, STORAGE_CLASSES).get(Key("", subject.entry.projection.storage_class))
+    if found is not None:
+        return str(found.projection.provisioner)
+    return text(mapping(subject.manifest, "metadata", "annotations").get(PROVISIONER_ANNOTATION))
+
+
+def _snapshot_classes(subject: Subject) -> list[Entry[Any]]:
+    """Those of the volume's driver, as far as the viewer may see them; all where nobody knows it."""
+    seeing, driver = Seeing(subject, VOLUME_SNAPSHOT_CLASSES), _driver(subject)
+    if seeing.informer is None:
+        return []
+    found = seeing.among(seeing.informer.store.snapshot().entries.values())
+    return sorted(
+        (one for one in found if driver in ("", one.projection.driver)), key=lambda one: one.key
+    )
