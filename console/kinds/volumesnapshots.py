@@ -28,6 +28,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
+from console.ui.storage.copies import CreateVolume
 from console.ui.text import visible
 
 
@@ -74,7 +75,7 @@ class VolumeSnapshotKind(ResourceKind):
             get=lambda snapshot: (snapshot.snapshot_class,),
         ),
     )
-    actions = (Delete(),)
+    actions = (CreateVolume(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         snapshot: VolumeSnapshot = entry.projection

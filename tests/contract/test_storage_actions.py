@@ -568,3 +568,73 @@ async def test_whoever_may_not_copy_is_told(
         assert "The cluster did not allow it." in await page.refuses(403, **data)
         for who in ("charlie", "bob"):
             assert (await Page(who, page.url, page.uid).status(**data))["code"] == 403
+
+
+def make_snapshot(admin: Client, runtime: Runtime, namespace: str, **more: Any) -> Obj:
+    body = {
+        "apiVersion": VOLUME_SNAPSHOTS.group_version,
+        "kind": "VolumeSnapshot",
+        "metadata": {"name": unique("snapshot")},
+        **more,
+    }
+    made = admin.post(VOLUME_SNAPSHOTS.path(namespace), body).ok()
+    status = {"status": {"readyToUse": True, "restoreSize": "3Gi"}}
+    where = VOLUME_SNAPSHOTS.path(namespace, made["metadata"]["name"])
+    ready: Obj = admin.patch(f"{where}/status", status, MERGE_PATCH).ok()
+    known(runtime, VOLUME_SNAPSHOTS, ready)
+    return ready
+
+
+async def test_a_volume_is_made_from_a_snapshot(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    storage_class = make_class(scrap, runtime)["metadata"]["name"]
+    other = make_class(scrap, runtime, provisioner="example.com/other")["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, storage_class)["metadata"]["name"]
+    taken_by = make_snapshot_class(scrap, runtime, NOBODY)
+    source = {"source": {"persistentVolumeClaimName": claim}}
+    spec = {"volumeSnapshotClassName": taken_by, **source}
+    snapshot = make_snapshot(admin, runtime, namespace, spec=spec)
+    segment, name = VOLUME_SNAPSHOTS.qualified, snapshot["metadata"]["name"]
+    page = olga.on("volume", segment, snapshot)
+    assert await page.is_offered(segment, Key(namespace, name))
+    asked = await page.asks()
+    wanted = filled_in(asked, "name")
+    assert filled_in(asked, "size") == "3Gi" and "kubectl create -f - -n" in asked
+    assert f'value="{storage_class}" selected' in asked and other not in asked
+    chosen = {
+        "name": wanted,
+        "size": "3Gi",
+        "storage_class": storage_class,
+        "access_mode": "ReadWriteOnce",
+        "volume_mode": "Filesystem",
+    }
+    assert "Use at least 3Gi." in await page.refuses(400, **{**chosen, "size": "2Gi"})
+    for field, typed in (("storage_class", other), ("access_mode", ""), ("volume_mode", "Tape")):
+        said = await page.refuses(400, **{**chosen, field: typed})
+        assert "This is not one of the choices any more." in said
+    answer = await page.does(**chosen)
+    assert answer["Location"].endswith(f"/persistentvolumeclaims/{wanted}")
+    made = admin.get(path(namespace, "persistentvolumeclaims", wanted)).ok()["spec"]
+    group = {"apiGroup": SNAPSHOTS, "kind": "VolumeSnapshot", "name": name}
+    assert made["dataSource"] == group == made["dataSourceRef"]
+    assert (made["storageClassName"], made["accessModes"]) == (storage_class, ["ReadWriteOnce"])
+    assert await recorded() == [(olga.name, "create", "volume", name, 200)]
+
+
+async def test_only_a_snapshot_that_is_ready_becomes_a_volume(
+    admin: Client, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    snapshot = make_snapshot(admin, runtime, namespace, spec={"source": {}})
+    segment, name = VOLUME_SNAPSHOTS.qualified, snapshot["metadata"]["name"]
+    where = f"{VOLUME_SNAPSHOTS.path(namespace, name)}/status"
+    known(
+        runtime,
+        VOLUME_SNAPSHOTS,
+        admin.patch(where, {"status": {"readyToUse": False}}, MERGE_PATCH).ok(),
+    )
+    page = olga.on("volume", segment, snapshot)
+    assert not await page.is_offered(segment, Key(namespace, name))
+    chosen = {"access_mode": "ReadWriteOnce", "volume_mode": "Filesystem", "storage_class": ""}
+    said = await page.refuses(409, name=unique("x"), size="3Gi", **chosen)
+    assert "This cannot be done to it as it is now." in said

@@ -6,7 +6,7 @@ https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
 
 import json
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,18 +24,21 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.projections.claims import PROVISIONER_ANNOTATION
+from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Outcome, Permission, kubectl
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.making import LONGEST, make, new_name
-from console.ui.manifests import mapping, text
+from console.ui.manifests import mapping, text, texts
 from console.ui.relations.seeing import Seeing
 from console.ui.storage.sizes import SizeField
 from console.ui.subject import Subject
 from console.ui.text import visible
 
+ACCESS_MODES = ("ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany", "ReadOnlyMany")
+VOLUME_MODES = ("Filesystem", "Block")
 #: What of a claim its clone has, too.
 _SAME = ("accessModes", "storageClassName", "volumeMode")
 
@@ -56,9 +59,8 @@ class SnapshotForm(_CopyForm):
         has_default = not classes or any(one.projection.default for one in classes)
         first = "" if has_default else classes[0].key.name
         super().__init__(data, initial={"name": new_name(stem), "snapshot_class": first})
-        names = [one.key.name for one in classes]
         default = [("", _("The default one"))] if has_default else []
-        choices = [*default, *((name, name) for name in names)]
+        choices = [*default, *_pairs(one.key.name for one in classes)]
         label = _("Volume snapshot class")
         self.fields["snapshot_class"] = ChoiceField(label=label, choices=choices)
 
@@ -71,6 +73,37 @@ class CloneForm(_CopyForm):
     ) -> None:
         super().__init__(data, initial={"name": new_name(stem), "size": held, "claim": claim})
         self.fields["size"] = SizeField(label=_("Size"), least=held)
+
+
+class VolumeForm(_CopyForm):
+    """`held`: how large the snapshot is. `classes`: names of storage classes. `source`: the spec of the
+    claim that the snapshot is of, empty where nobody knows it."""
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        stem: str,
+        held: str,
+        classes: Sequence[str],
+        source: Mapping[str, Any],
+    ) -> None:
+        modes = texts(source.get("accessModes"))
+        begins = {
+            "name": new_name(stem),
+            "size": held,
+            "storage_class": text(source.get("storageClassName")),
+            "access_mode": modes[0] if modes else ACCESS_MODES[0],
+            "volume_mode": text(source.get("volumeMode")) or VOLUME_MODES[0],
+        }
+        super().__init__(data, initial=begins)
+        self.fields["size"] = SizeField(label=_("Size"), least=held)
+        choices = {
+            "storage_class": (_("Storage class"), [("", _("The default one")), *_pairs(classes)]),
+            "access_mode": (_("Access mode"), _pairs(ACCESS_MODES)),
+            "volume_mode": (_("Volume mode"), _pairs(VOLUME_MODES)),
+        }
+        for name, (label, offered) in choices.items():
+            self.fields[name] = ChoiceField(label=label, choices=offered)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +217,79 @@ class Clone(_Copy):
         same = {name: spec[name] for name in _SAME if name in spec}
         source = {"kind": "PersistentVolumeClaim", "name": key.name}
         return _claim(data, {**same, "dataSource": source})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateVolume(_Copy):
+    name: ClassVar[str] = "volume"
+    label: ClassVar[str | Promise] = gettext_lazy("Create volume")
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("create", gvr=PERSISTENT_VOLUME_CLAIMS),
+        Permission("get"),
+    )
+    trail: ClassVar[tuple[str, str] | None] = ("create", "volume")
+    form: ClassVar[type[ConsoleForm] | None] = VolumeForm
+    made: ClassVar[GVR] = PERSISTENT_VOLUME_CLAIMS
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.status.severity is Severity.OK
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        words = {"kind": kind.singular, "name": name}
+        return _("Create a volume from %(kind)s %(name)s") % words
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("A new claim gets a volume with what the snapshot holds.")
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES, VOLUME_SNAPSHOT_CLASSES)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        snapshot, key = subject.entry.projection, subject.key
+        claim = Seeing(subject, PERSISTENT_VOLUME_CLAIMS).get(Key(key.namespace, snapshot.source))
+        source = mapping(claim.original(), "spec") if claim is not None else {}
+        named = text(source.get("storageClassName"))
+        classes = sorted({*_storage_classes(subject), *([named] if named else [])})
+        return VolumeForm(data, key.name, snapshot.size, classes, source)
+
+    def body(
+        self, key: Key, found: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        chosen = data.get("storage_class")
+        spec = {
+            **({"storageClassName": chosen} if chosen else {}),
+            "accessModes": [data["access_mode"]],
+            "volumeMode": data["volume_mode"],
+            "dataSource": {
+                "apiGroup": VOLUME_SNAPSHOTS.group,
+                "kind": "VolumeSnapshot",
+                "name": key.name,
+            },
+        }
+        return _claim(data, spec)
+
+
+def _storage_classes(subject: Subject) -> list[str]:
+    """Those of the driver that took the snapshot, as far as the viewer may see both; all where nobody
+    knows it."""
+    classes, taken_by = Seeing(subject, STORAGE_CLASSES), Seeing(subject, VOLUME_SNAPSHOT_CLASSES)
+    found = taken_by.get(Key("", subject.entry.projection.snapshot_class))
+    driver = found.projection.driver if found is not None else ""
+    if classes.informer is None:
+        return []
+    return [
+        one.key.name
+        for one in classes.among(classes.informer.store.snapshot().entries.values())
+        if driver in ("", one.projection.provisioner)
+    ]
+
+
+def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:
+    """As the choices of a form."""
+    return [(name, name) for name in names]
 
 
 def _claim(data: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any]:
