@@ -16,6 +16,7 @@ from console.ui.filters import ChoiceFilter, FieldFilter, LabelFilter, SearchFil
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.storage.defaults import SetDefault, UnsetDefault
+from console.ui.storage.expanding import AllowExpansion, ForbidExpansion
 from console.ui.text import visible
 
 POLICIES: dict[str, str | Promise] = {
@@ -67,7 +68,7 @@ class StorageClassKind(ResourceKind):
             get=lambda found: found.reclaim_policy,
         ),
     )
-    actions = (SetDefault(), UnsetDefault(), Delete())
+    actions = (SetDefault(), UnsetDefault(), AllowExpansion(), ForbidExpansion(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: StorageClass = entry.projection

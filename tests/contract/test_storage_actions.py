@@ -638,3 +638,26 @@ async def test_only_a_snapshot_that_is_ready_becomes_a_volume(
     chosen = {"access_mode": "ReadWriteOnce", "volume_mode": "Filesystem", "storage_class": ""}
     said = await page.refuses(409, name=unique("x"), size="3Gi", **chosen)
     assert "This cannot be done to it as it is now." in said
+
+
+async def test_a_class_lets_volumes_grow_or_not(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person
+) -> None:
+    made = make_class(scrap, runtime)
+    key = Key("", made["metadata"]["name"])
+    allow = olga.on("allow-expansion", "storageclasses", made)
+    forbid = olga.on("forbid-expansion", "storageclasses", made)
+    assert await allow.is_offered("storageclasses", key)
+    assert not await forbid.is_offered("storageclasses", key)
+    assert "kubectl patch storageclasses.storage.k8s.io" in await allow.asks()
+    await allow.does()
+    now = read_class(admin, made)
+    assert now["allowVolumeExpansion"] is True
+    known(runtime, STORAGE_CLASSES, now)
+    assert "This cannot be done to it as it is now." in await allow.refuses(409)
+    assert (await forbid.status())["status"] == "Success"
+    assert read_class(admin, made)["allowVolumeExpansion"] is False
+    assert await recorded() == [
+        (olga.name, "patch", "allow-expansion", key.name, 200),
+        (olga.name, "patch", "forbid-expansion", key.name, 200),
+    ]

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission, kubectl
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import Fact, ResourceKind
@@ -85,6 +85,78 @@ class Expand(Action):
         await context.patch(_patch(size))
         words = {"name": visible(context.key.name), "size": visible(size)}
         return Follow(_("%(name)s is being expanded to %(size)s.") % words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Expansion(Action):
+    """Of a class. `allows`: what the field is set to."""
+
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    allows: ClassVar[bool]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.expandable is not self.allows
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        patch = shlex.quote(json.dumps(self._body(), separators=(",", ":")))
+        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
+        return kubectl(f"{words} --type=merge -p {patch}", key)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch(self._body())
+        return Done(self.text % context.words)
+
+    @property
+    def text(self) -> str:
+        """That it is done."""
+        raise NotImplementedError
+
+    def _body(self) -> dict[str, Any]:
+        return {"allowVolumeExpansion": self.allows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowExpansion(_Expansion):
+    name: ClassVar[str] = "allow-expansion"
+    label: ClassVar[str | Promise] = gettext_lazy("Allow expansion")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "allow-expansion")
+    allows: ClassVar[bool] = True
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Let volumes of %(kind)s %(name)s grow") % {"kind": kind.singular, "name": name}
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Claims of this class can be expanded, those that exist too. Its driver must be able to."
+        )
+
+    @property
+    def text(self) -> str:
+        return _("Claims of %(name)s can be expanded now.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForbidExpansion(_Expansion):
+    name: ClassVar[str] = "forbid-expansion"
+    label: ClassVar[str | Promise] = gettext_lazy("Forbid expansion")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "forbid-expansion")
+    allows: ClassVar[bool] = False
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        words = {"kind": kind.singular, "name": name}
+        return _("Let volumes of %(kind)s %(name)s not grow any more") % words
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Claims of this class cannot be expanded any more. Their volumes stay as they are."
+        )
+
+    @property
+    def text(self) -> str:
+        return _("Claims of %(name)s cannot be expanded any more.")
 
 
 def _patch(size: str) -> dict[str, Any]:
