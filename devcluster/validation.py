@@ -1,5 +1,7 @@
 """What must hold for an object to be stored; violations are causes of a 422."""
 
+import base64
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
@@ -17,6 +19,16 @@ Validator = Callable[[Obj, Obj | None], Iterator[Cause]]
 
 _CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _IMMUTABLE = "field is immutable"
+#: Bytes of all values of a Secret or a ConfigMap.
+_VALUES = 1024 * 1024
+#: By the type of a Secret: keys of which it needs all, and those that are JSON.
+_NEEDED: Mapping[object, tuple[str, ...]] = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+_JSON_KEYS = frozenset({".dockercfg", ".dockerconfigjson"})
 
 
 def _pod_spec(spec: object, path: str) -> Iterator[Cause]:
@@ -134,6 +146,49 @@ def _stored_map(new: Obj, old: Obj | None) -> Iterator[Cause]:
         yield from _same(new, old, "type")
 
 
+def _config_map(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    yield from _stored_map(new, old)
+    texts = (new.get("data") or {}).values()
+    size = sum(len(str(text).encode()) for text in texts)
+    size += sum(len(_decoded(value)) for value in (new.get("binaryData") or {}).values())
+    yield from _not_too_large("", size)
+
+
+def _secret(new: Obj, old: Obj | None) -> Iterator[Cause]:
+    yield from _stored_map(new, old)
+    data = {key: _decoded(value) for key, value in (new.get("data") or {}).items()}
+    yield from _not_too_large("data", sum(map(len, data.values())))
+    for key in _NEEDED.get(new.get("type"), ()):
+        if key not in data or (key == "ssh-privatekey" and not data[key]):
+            yield required(f"data[{key}]")
+        elif key in _JSON_KEYS:
+            yield from _is_json(f"data[{key}]", data[key])
+    names = ("username", "password")
+    if new.get("type") == "kubernetes.io/basic-auth" and not data.keys() & set(names):
+        yield from (required(f"data[{name}]") for name in names)
+
+
+def _decoded(value: object) -> bytes:
+    """What is no base64 counts as nothing."""
+    try:
+        return base64.b64decode(value if isinstance(value, str) else "")
+    except ValueError:
+        return b""
+
+
+def _not_too_large(path: str, size: int) -> Iterator[Cause]:
+    if size > _VALUES:
+        why = f"Too long: may not be more than {_VALUES} bytes"
+        yield Cause(path, "FieldValueTooLong", why)
+
+
+def _is_json(path: str, content: bytes) -> Iterator[Cause]:
+    try:
+        json.loads(content)
+    except ValueError:
+        yield wrong(path, "<secret contents redacted>", "unexpected end of JSON input")
+
+
 def _service(new: Obj, old: Obj | None) -> Iterator[Cause]:
     spec = new.get("spec") or {}
     headless = spec.get("clusterIP") == "None"
@@ -200,8 +255,8 @@ _VALIDATORS: Mapping[str, Validator] = {
     "daemonsets.apps": _workload,
     "jobs.batch": _job,
     "cronjobs.batch": _cron_job,
-    "configmaps": _stored_map,
-    "secrets": _stored_map,
+    "configmaps": _config_map,
+    "secrets": _secret,
     "services": _service,
     "events": _event,
     CRDS: validate_crd,

@@ -20,6 +20,7 @@ from console.ui.columns import (
     QuantityColumn,
 )
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
+from console.ui.keys.edit import EditKeys
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
@@ -60,7 +61,7 @@ class ConfigMapKind(ResourceKind):
         NamespaceFilter(),
         LabelFilter(),
     )
-    actions = (Delete(),)
+    actions = (EditKeys(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: ConfigMap = entry.projection

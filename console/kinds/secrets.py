@@ -21,6 +21,7 @@ from console.ui.columns import (
     WordColumn,
 )
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
+from console.ui.keys.edit import EditKeys
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.revealed import Reveal
@@ -66,7 +67,7 @@ class SecretKind(ResourceKind):
         owner_filter(),
     )
     masked = (("data",), ("stringData",))
-    actions = (Reveal(), Delete())
+    actions = (Reveal(), EditKeys(secret=True), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         secret: SecretMeta = entry.projection

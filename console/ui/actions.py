@@ -23,7 +23,7 @@ from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.facts import status_fact
-from console.ui.forms import ConsoleForm
+from console.ui.forms import ConsoleForm, Files
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
@@ -161,7 +161,8 @@ class Action:
     first; else a button does it at once, and no link or history leads there. `form`: what is filled in on
     that page. `wants_uid`: it is done to nothing but the object that was shown. `stays`: afterwards there
     still is the object. `places`: with none, only a page of the kind's own offers it. `per_viewer`:
-    `exempt` depends on who the viewer is, so that nobody shares what shows it.
+    `exempt` depends on who the viewer is, so that nobody shares what shows it. `reads_live`: its form
+    begins with what the cache need not have (`Subject.live`).
     """
 
     name: ClassVar[str]
@@ -175,6 +176,7 @@ class Action:
     stays: ClassVar[bool] = True
     form: ClassVar[type[ConsoleForm] | None] = None
     per_viewer: ClassVar[bool] = False
+    reads_live: ClassVar[bool] = False
     trail: ClassVar[tuple[str, str] | None] = None
     #: In a list of results, of an object that it was done to, and of another.
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")
@@ -256,8 +258,13 @@ class Action:
         """What the form begins with."""
         return {}
 
-    def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
-        """`data`: what was sent, None at first. Raises `Refused`."""
+    def make_form(
+        self,
+        subject: "Subject",
+        data: QueryDict | None,
+        files: Files | None = None,
+    ) -> ConsoleForm | None:
+        """`data`: what was sent, with `files`, None at first. Raises `Refused`."""
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
     def evidence(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:

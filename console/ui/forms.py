@@ -9,11 +9,14 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.text import visible
 
+#: What was uploaded, by field: Django's `UploadedFile`.
+Files = MultiValueDict[str, Any]
 MAX_TEXT = 256
 #: A bcrypt hash takes no more.
 MAX_SECRET = 1024
@@ -22,10 +25,12 @@ MAX_SECRET = 1024
 class ConsoleForm(forms.Form):
     """`ids`: what the ids of its fields are made of, so that a page can have two forms. `apart`: those
     that the page draws itself. `causes`: its fields by the paths of the object that they become; see
-    `console.views.problems`."""
+    `console.views.problems`. `drawn_by`: its template, and `script` is of that."""
 
     ids: ClassVar[str] = "form-%s"
     apart: ClassVar[Collection[str]] = ()
+    drawn_by: ClassVar[str] = "ui/_form.html"
+    script: ClassVar[str] = ""
     causes: Mapping[str, str] = {}
 
     def __init__(self, data: QueryDict | None = None, **options: Any) -> None:

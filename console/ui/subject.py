@@ -17,6 +17,8 @@ from console.ui.masking import masked
 class Subject:
     """`informers`: those that the panels said they need and that are running; each may be yet to sync.
     `query`: the parameters of the page's address, for panels with a choice in them; of anybody.
+    `live`: the whole object as the viewer has just read it, for whoever asks for that
+    (`Action.reads_live`). Nothing of it is masked.
 
     Whatever of other objects is shown must be asked of `access` first.
     """
@@ -28,6 +30,7 @@ class Subject:
     informers: Mapping[GVR, Informer[Any]]
     cluster: str
     query: Mapping[str, str] = field(default_factory=dict)
+    live: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ kube-apiserver refuses if another one has taken the name meanwhile.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -100,6 +100,8 @@ async def action_page(
     if not found.applicable(entry):
         return error_page(request, 409, _not_applicable())
     subject = await _subject(asked, entry)
+    if found.reads_live:
+        subject = replace(subject, live=await _live(asked))
     return _confirm(asked, subject, found.make_form(subject, None))
 
 
@@ -212,7 +214,7 @@ async def _do(asked: Asked) -> HttpResponse:
     subject = await _subject_or_none(asked)
     if subject is None and action.form is not None:
         return _gone(asked)
-    form = action.make_form(subject, request.POST) if subject is not None else None
+    form = action.make_form(subject, request.POST, request.FILES) if subject is not None else None
     if form is not None and not form.is_valid():
         return _confirm(asked, subject, form, uid=uid, status=400)
     entry = subject.entry if subject is not None else None
@@ -256,6 +258,12 @@ async def _subject(asked: Asked, entry: Entry[Any]) -> Subject:
         await access.cluster.runtime.wait_synced(gvr, timeout=FIND_WAIT)
     query = asked.request.GET.dict()
     return Subject(asked.kind, asked.key, entry, access, informers, access.cluster.name, query)
+
+
+async def _live(asked: Asked) -> Mapping[str, Any]:
+    """The object now, as the viewer. Raises `ApiError`."""
+    client = asked.access.cluster.runtime.as_user(asked.access.identity)
+    return await client.get(asked.kind.gvr, namespace=asked.key.namespace, name=asked.key.name)
 
 
 async def _subject_or_none(asked: Asked) -> Subject | None:

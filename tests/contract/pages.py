@@ -77,20 +77,20 @@ class Page:
         assert answer.status_code == 200, text
         return text
 
-    async def does(self, **data: str) -> Any:
+    async def does(self, **data: Any) -> Any:
         """It is done; the answer leads on."""
         answer = await self.client().post(self.url, {"uid": self.uid, **data})
         assert answer.status_code == 302, await text_of(answer)
         return answer
 
-    async def refuses(self, code: int, **data: str) -> str:
+    async def refuses(self, code: int, **data: Any) -> str:
         """It is not done; the page says why."""
         answer = await self.client().post(self.url, {"uid": self.uid, **data})
         text = await text_of(answer)
         assert answer.status_code == code, text
         return text
 
-    async def status(self, **data: str) -> dict[str, Any]:
+    async def status(self, **data: Any) -> dict[str, Any]:
         """What a program is answered."""
         answer = await self.client(**JSON).post(self.url, {"uid": self.uid, **data})
         found: dict[str, Any] = json.loads(await text_of(answer))

@@ -69,5 +69,5 @@ class SignedIn:
     async def head(self, path: str) -> Any:
         return await self._client.head(path, headers=self._headers)
 
-    async def post(self, path: str, data: dict[str, str] | None = None) -> Any:
+    async def post(self, path: str, data: dict[str, Any] | None = None) -> Any:
         return await self._client.post(path, data or {}, headers=self._headers)

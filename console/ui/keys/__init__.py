@@ -1,0 +1,1 @@
+"""Editing what a Secret or a ConfigMap holds, key by key."""

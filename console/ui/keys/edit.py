@@ -1,0 +1,153 @@
+"""Adding, changing and removing keys of a Secret or a ConfigMap.
+
+The form knows of each value what it was, by a hash: only what somebody changed is written, and nothing
+that others have changed since. No page shows the values of a Secret.
+"""
+
+import json
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Conflict, Overtaken
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Done, Outcome, Page, Permission, kubectl
+from console.ui.decisions import Refused
+from console.ui.forms import ConsoleForm, Files
+from console.ui.keys.form import MOST, KeysForm
+from console.ui.keys.users import WORKLOADS, groups_of, offers_of, sees_all
+from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
+from console.ui.kind import Fact, ResourceKind
+from console.ui.links import detail_url
+from console.ui.statuses import wants_status
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: Times that a write is tried while others change the object.
+_TRIES = 3
+#: Characters of a value that stands in a line of kubectl, and what stands for others.
+_SHORT, _ELIDED = 200, "VALUE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditKeys(Action):
+    """`secret`: its values are base64, and nobody is shown them."""
+
+    secret: bool = False
+    name: ClassVar[str] = "keys"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit keys")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "keys")
+    form: ClassVar[type[ConsoleForm] | None] = KeysForm
+    reads_live: ClassVar[bool] = True
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit keys of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Containers see a new value in their environment, or in a file that is mounted with "
+            "subPath, only after a restart. Other mounted files follow by themselves within minutes."
+        )
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        return kind.facts(entry)
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return WORKLOADS
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        owner = subject.entry.projection.owner
+        text = _("It is managed by %(owner)s, which may undo what is changed here.")
+        return [text % {"owner": visible(owner)}] if owner else []
+
+    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
+        context = {"groups": groups_of(subject), "known": sees_all(subject)}
+        return render_to_string("ui/_key_users.html", context)
+
+    def make_form(
+        self,
+        subject: Subject,
+        data: QueryDict | None,
+        files: Files | None = None,
+    ) -> ConsoleForm | None:
+        if subject.entry.projection.immutable:
+            text = _("It is immutable: what it holds stays. Delete it and create another one.")
+            raise Refused(text)
+        found = None
+        if data is None:
+            found = list(shown_of(subject.live, secret=self.secret))
+            if len(found) > MOST:
+                text = _("It has more than %(most)s keys. Edit it as YAML.")
+                raise Refused(text % {"most": MOST})
+        return KeysForm(data, files, found, offers_of(subject) if data is not None else ())
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        changed: Mapping[str, bytes | None] = data.get("changed") or {"KEY": _ELIDED.encode()}
+        told = self._told(changed, data.get("shown") or {})
+        body = shlex.quote(json.dumps(told, ensure_ascii=False))
+        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)} --type merge -p {body}"
+        return kubectl(words, key)
+
+    def _told(
+        self, changed: Mapping[str, bytes | None], shown: Mapping[str, Shown]
+    ) -> Mapping[str, Mapping[str, str | None]]:
+        """The patch without what is a secret or too long for a line."""
+        if self.secret:
+            # What is in `stringData` is encoded by kube-apiserver.
+            told = {key: _ELIDED for key, new in changed.items() if new is not None}
+            gone = dict.fromkeys(changed.keys() - told)
+            parts: dict[str, Mapping[str, str | None]] = {"stringData": told, "data": gone}
+            return {name: part for name, part in parts.items() if part}
+        binary = [key for key, one in shown.items() if one.how == BINARY]
+        now = {"data": dict.fromkeys(shown.keys() - binary), "binaryData": dict.fromkeys(binary)}
+        patch = written(changed, now, secret=False)
+        return {
+            name: {key: _short(value) for key, value in part.items()}
+            for name, part in patch.items()
+        }
+
+    async def run(self, context: Context) -> Outcome:
+        await self._save(context)
+        text = _("Saved the keys of %(kind)s %(name)s.") % context.words
+        offers = context.data["offers"]
+        if not offers or wants_status(context.request):
+            return Done(text)
+        url = detail_url(context.access.cluster.name, context.kind.segment, context.key)
+        return Page("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
+
+    async def _save(self, context: Context) -> None:
+        shown: Mapping[str, Shown] = context.data["shown"]
+        changed: Mapping[str, bytes | None] = context.data["changed"]
+        for _try in range(_TRIES):
+            found = await context.fresh()
+            there = contents_of(found, secret=self.secret)
+            pending = {key: new for key, new in changed.items() if there.get(key) != new}
+            for key in pending:
+                before = shown[key].digest if key in shown else None
+                if (digest_of(there[key]) if key in there else None) != before:
+                    raise Overtaken(key)
+            version = found["metadata"]["resourceVersion"]
+            body = written(pending, found, secret=self.secret)
+            try:
+                await context.patch({"metadata": {"resourceVersion": version}, **body})
+            except Conflict:
+                continue
+            return
+        raise Overtaken
+
+
+def _short(value: str | None) -> str | None:
+    return _ELIDED if value is not None and len(value) > _SHORT else value

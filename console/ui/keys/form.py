@@ -1,0 +1,243 @@
+"""The form of what a Secret or a ConfigMap holds: a value or a file for each key, and new ones."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.sealing import NotOurs, seal, unseal
+from console.ui.amounts import bytes_text
+from console.ui.forms import ConsoleForm, Files, TextField
+from console.ui.keys.users import Offer
+from console.ui.keys.values import (
+    BINARY,
+    HIDDEN,
+    LARGEST,
+    LONG,
+    TEXT,
+    UNSEEN,
+    Shown,
+    digest_of,
+    is_key,
+)
+from console.ui.text import visible
+
+#: Keys of an object that are edited on one page, and keys that are added at a time: each has a field for
+#: a file, and Django takes a hundred of those.
+MOST, MOST_NEW = 64, 24
+#: Rows for new keys that a page begins with.
+EMPTY_ROWS = 2
+#: Where the number of a new row goes in one that scripts copy.
+ANY = "any"
+_PURPOSE = "keys that a page has shown"
+_HOW: Mapping[str, str | Promise] = {
+    HIDDEN: gettext_lazy("Its value is not shown. Empty: it stays as it is."),
+    BINARY: gettext_lazy("It is no text. A file takes its place."),
+    LONG: gettext_lazy("It is too long to be edited here. A file takes its place."),
+    UNSEEN: gettext_lazy("It has characters that cannot be seen. A file takes its place."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A key on the page; `shown` is None for a new one. Fields that it does not have are None. `again`:
+    a file was chosen, and browsers do not keep that."""
+
+    shown: Shown | None
+    name: forms.BoundField | None
+    value: forms.BoundField | None
+    file: forms.BoundField
+    remove: forms.BoundField | None
+    again: bool = False
+
+    @property
+    def size(self) -> str:
+        return f"{bytes_text(Decimal(self.shown.size))}B" if self.shown is not None else ""
+
+    @property
+    def hint(self) -> str | Promise:
+        return _HOW.get(self.shown.how, "") if self.shown is not None else ""
+
+    @property
+    def errors(self) -> list[str]:
+        fields = (self.name, self.value, self.file, self.remove)
+        return [str(text) for field in fields if field is not None for text in field.errors]
+
+
+class KeysForm(ConsoleForm):
+    """`found`: what the page is drawn with, None once that was sent. Once it is valid, `changed` has each
+    key with its new value, None for one that is removed, and `shown` what the page had of each key.
+    `offers`: what may be restarted then."""
+
+    drawn_by: ClassVar[str] = "ui/_keys.html"
+    script: ClassVar[str] = "js/newkeys.js"
+    most: ClassVar[int] = MOST_NEW
+    was = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        files: Files | None,
+        found: Sequence[Shown] | None,
+        offers: Sequence[Offer] = (),
+    ) -> None:
+        #: None if what was sent is no form of ours.
+        self.found = (
+            found if found is not None else _opened(data.get("was", "") if data is not None else "")
+        )
+        self._offers = offers
+        super().__init__(data, files=files, initial={"was": _sealed(self.found or ())})
+        sent = data if data is not None else {}
+        known = [n for n in range(MOST_NEW) if f"new-key-{n}" in sent]
+        self._new: list[str] = [str(n) for n in known or range(EMPTY_ROWS)]
+        self._make_fields()
+
+    def _make_fields(self) -> None:
+        for n, shown in enumerate(self.found or ()):
+            label = visible(shown.key)
+            if shown.how in (TEXT, HIDDEN):
+                self.fields[f"value-{n}"] = _value(shown.text, label)
+            self.fields[f"file-{n}"] = _file(label)
+            self.fields[f"remove-{n}"] = forms.BooleanField(label=_("Remove"), required=False)
+        for name in (*self._new, ANY):
+            self.fields[f"new-key-{name}"] = TextField(label=_("New key"), required=False)
+            self.fields[f"new-value-{name}"] = _value("", _("New value"))
+            self.fields[f"new-file-{name}"] = _file(_("New value"))
+
+    @property
+    def known_lines(self) -> Iterator[Line]:
+        for n, shown in enumerate(self.found or ()):
+            value = self[f"value-{n}"] if f"value-{n}" in self.fields else None
+            again = bool(self.files.get(f"file-{n}"))
+            yield Line(shown, None, value, self[f"file-{n}"], self[f"remove-{n}"], again)
+
+    @property
+    def new_lines(self) -> Iterator[Line]:
+        return map(self._new_line, self._new)
+
+    @property
+    def any_line(self) -> Line:
+        """The row that scripts copy."""
+        return self._new_line(ANY)
+
+    def _new_line(self, name: str) -> Line:
+        key, value, file = (self[f"new-{part}-{name}"] for part in ("key", "value", "file"))
+        again = bool(self.files.get(f"new-file-{name}"))
+        return Line(None, key, value, file, None, again)
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if self.found is None:
+            raise ValidationError(_("The form is not complete. Load the page again."))
+        changed: dict[str, bytes | None] = {}
+        at: dict[str, str] = {}
+        for n, shown in enumerate(self.found):
+            content = self._content(f"value-{n}", f"file-{n}", shown)
+            at[shown.key] = f"file-{n}"
+            if given.get(f"remove-{n}"):
+                if content is not None:
+                    self.add_error(at[shown.key], _("Remove it or give it a value, not both."))
+                changed[shown.key] = None
+            elif content is not None:
+                changed[shown.key] = content
+        for name in self._new:
+            key, content = self._added(name)
+            if key in at:
+                self.add_error(f"new-key-{name}", _("There is a key of this name already."))
+            elif content is not None:
+                changed[key], at[key] = content, f"new-file-{name}"
+        self._check_size(changed, at)
+        if not self.errors and not changed:
+            raise ValidationError(_("Nothing was changed."))
+        for key, field in at.items():
+            self.causes = {**self.causes, f"data[{key}]": field, f"binaryData[{key}]": field}
+        shown_keys = {shown.key: shown for shown in self.found}
+        return {**given, "changed": changed, "shown": shown_keys, "offers": self._offers}
+
+    def _content(self, value: str, file: str, shown: Shown | None) -> bytes | None:
+        """What was typed or chosen, None for neither."""
+        given = self.cleaned_data
+        typed = (given.get(value) or "").replace("\r\n", "\n").encode()
+        is_new = bool(typed)
+        if shown is not None and shown.how == TEXT:
+            # What was not sent stays.
+            is_new = value in self.data and digest_of(typed) != shown.digest
+        upload = given.get(file)
+        if upload is None:
+            return typed if is_new else None
+        if is_new:
+            self.add_error(file, _("Type a value or choose a file, not both."))
+        elif upload.size <= LARGEST:
+            return bytes(upload.read())
+        else:
+            self.add_error(file, _("A value has at most 1 MiB."))
+        return None
+
+    def _added(self, name: str) -> tuple[str, bytes | None]:
+        """None for a row that is empty or wrong."""
+        field = f"new-key-{name}"
+        content = self._content(f"new-value-{name}", f"new-file-{name}", None)
+        upload = self.cleaned_data.get(f"new-file-{name}")
+        key = self.cleaned_data.get(field) or (upload.name if upload is not None else "")
+        if not key:
+            if content is not None:
+                self.add_error(field, _("Give it a key."))
+            return "", None
+        if not is_key(key):
+            text = _(
+                "“%(key)s” cannot be a key: use up to 253 letters, digits, “-”, “_” and “.”, and not "
+                "two dots at its beginning."
+            )
+            self.add_error(field, text % {"key": visible(key)})
+            return "", None
+        return key, content if content is not None else b""
+
+    def _check_size(self, changed: Mapping[str, bytes | None], at: Mapping[str, str]) -> None:
+        stays = sum(one.size for one in self.found or () if one.key not in changed)
+        added = {key: len(content) for key, content in changed.items() if content}
+        total = stays + sum(added.values())
+        if added and total > LARGEST:
+            text = _("All values together have at most 1 MiB. These would have %(size)s.")
+            size = f"{bytes_text(Decimal(total))}B"
+            self.add_error(at[max(added, key=lambda key: added[key])], text % {"size": size})
+
+
+def _value(text: str, label: str) -> forms.CharField:
+    rows = min(text.count("\n") + 2, 12)
+    widget = forms.Textarea(
+        {
+            "class": "input code",
+            "rows": rows,
+            "spellcheck": "false",
+            "autocapitalize": "none",
+            "autocomplete": "off",
+        }
+    )
+    return forms.CharField(label=label, required=False, strip=False, initial=text, widget=widget)
+
+
+def _file(label: str) -> forms.FileField:
+    return forms.FileField(
+        label=label, required=False, allow_empty_file=True, widget=forms.FileInput
+    )
+
+
+def _sealed(found: Sequence[Shown]) -> str:
+    """Not only against changes: nobody shall guess what a digest is of."""
+    rows = [astuple(replace(shown, text="")) for shown in found]
+    return seal(json.dumps(rows).encode(), _PURPOSE)
+
+
+def _opened(sealed: str) -> list[Shown] | None:
+    try:
+        return [Shown(*row) for row in json.loads(unseal(sealed, _PURPOSE))]
+    except NotOurs:
+        return None

@@ -1,0 +1,107 @@
+"""Which workloads use a Secret or a ConfigMap, and which of them somebody may restart."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR
+from console.kube.store import Entry
+from console.ui.kind import ResourceKind
+from console.ui.links import bulk_url, list_url
+from console.ui.relations.references import references
+from console.ui.relations.seeing import Group, Seeing
+from console.ui.relations.usedby import used_by
+from console.ui.relations.words import how_text
+from console.ui.subject import Subject
+
+#: Pods only where nothing makes them anew.
+WORKLOADS: tuple[GVR, ...] = (
+    types.DEPLOYMENTS,
+    types.STATEFUL_SETS,
+    types.DAEMON_SETS,
+    types.CRON_JOBS,
+    types.JOBS,
+    types.PODS,
+)
+_OWNED = frozenset({types.JOBS, types.PODS})
+#: Workloads of a kind that are named.
+MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """To restart all of a kind. `keys`: as the page for many objects takes them."""
+
+    label: str
+    names: Sequence[str]
+    keys: Sequence[str]
+    url: str
+    list_url: str
+
+
+def _users(subject: Subject) -> Iterator[tuple[GVR, list[Entry[Any]]]]:
+    for gvr, found in used_by(subject, WORKLOADS, ()):
+        alone = [one for one in found if gvr not in _OWNED or not one.projection.owner]
+        if alone:
+            yield gvr, alone
+
+
+def _hows(subject: Subject, gvr: GVR, entry: Entry[Any]) -> list[tuple[str, str]]:
+    target = (subject.kind.gvr, subject.key)
+    found = references(gvr, entry)
+    return [(ref.how, ref.where) for ref in found if (ref.gvr, ref.key) == target]
+
+
+def groups_of(subject: Subject) -> list[Group]:
+    """Each with how it uses it."""
+    return [_group(Seeing(subject, gvr), found) for gvr, found in _users(subject)]
+
+
+def _group(seeing: Seeing, found: list[Entry[Any]]) -> Group:
+    group = seeing.group(found, first=0)
+    lines = []
+    for entry in sorted(found, key=lambda one: one.key)[:MOST]:
+        hows = dict.fromkeys(how_text(*how) for how in _hows(seeing.subject, seeing.gvr, entry))
+        lines.append(seeing.line(entry, ", ".join(hows)))
+    return Group(group.title, group.total, tuple(lines))
+
+
+def sees_all(subject: Subject) -> bool:
+    """Whether saying that nothing uses it would be the truth."""
+    seen = [Seeing(subject, gvr) for gvr in WORKLOADS]
+    return all(one.informer is not None and one.sees_all(subject.key.namespace) for one in seen)
+
+
+def offers_of(subject: Subject) -> list[Offer]:
+    """For what has read it into its pods: a restart is of use, and the viewer may do it."""
+    return [
+        offer
+        for gvr, found in _users(subject)
+        if (kind := subject.access.cluster.kinds.of(gvr)) is not None
+        and (offer := _offer(subject, kind, found)) is not None
+    ]
+
+
+def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Offer | None:
+    restart = kind.shown_actions.get("restart")
+    if restart is None:
+        return None
+    keys = [
+        entry.key
+        for entry in found
+        if restart.may(subject.access, kind.gvr, entry.key)
+        and restart.applicable(entry)
+        and any(how != "pull" for how, _where in _hows(subject, kind.gvr, entry))
+    ]
+    if not keys:
+        return None
+    one = len(keys) == 1
+    label = restart.title(kind, keys[0].name) if one else restart.titles(kind, f"{len(keys):,}")
+    return Offer(
+        label,
+        [key.name for key in keys],
+        [str(key) for key in keys],
+        bulk_url(restart.name, subject.cluster, kind.segment),
+        list_url(subject.cluster, kind.segment, subject.key.namespace),
+    )

@@ -1,0 +1,117 @@
+"""What a Secret or a ConfigMap holds, and what its form has to know of it.
+
+https://kubernetes.io/docs/concepts/configuration/configmap/
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from console.ui.manifests import mapping
+from console.ui.text import visible_block
+
+#: Bytes of all values together, by Kubernetes' own rule.
+LARGEST = 1024 * 1024
+#: Bytes of a value that is edited as text, and of all those of a page: it has to be sent back.
+LONGEST, LONGEST_ALL = 64 * 1024, 400 * 1024
+_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+#: How a value is on the page: as text; not at all, because it is a secret; or only named, because it is
+#: no text, is too long, or has characters that cannot be seen.
+TEXT, HIDDEN, BINARY, LONG, UNSEEN = "text", "hidden", "binary", "long", "unseen"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value as a page was drawn with it. `digest` tells whether it is another one by now; `text` is ""
+    unless `how` is `TEXT`."""
+
+    key: str
+    size: int
+    digest: str
+    how: str
+    text: str = ""
+
+
+def is_key(text: str) -> bool:
+    return bool(_KEY.fullmatch(text)) and text != "." and not text.startswith("..")
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def contents_of(manifest: Mapping[str, Any], *, secret: bool) -> dict[str, bytes]:
+    """By key, in their order."""
+    found = {}
+    for key, value in mapping(manifest, "data").items():
+        # No bytes at all are null in what Go writes.
+        given = value if isinstance(value, str) else ""
+        found[key] = _decoded(given) if secret else given.encode()
+    for key, value in mapping(manifest, "binaryData").items():
+        found[key] = _decoded(value if isinstance(value, str) else "")
+    return dict(sorted(found.items()))
+
+
+def _decoded(given: str) -> bytes:
+    try:
+        return base64.b64decode(given, validate=True)
+    except ValueError:
+        return given.encode()
+
+
+def shown_of(manifest: Mapping[str, Any], *, secret: bool) -> Iterator[Shown]:
+    left = LONGEST_ALL
+    for key, content in contents_of(manifest, secret=secret).items():
+        how = _how(content, left, secret=secret)
+        text = content.decode() if how == TEXT else ""
+        left -= len(content) if text else 0
+        yield Shown(key, len(content), digest_of(content), how, text)
+
+
+def _how(content: bytes, left: int, *, secret: bool) -> str:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return BINARY
+    if secret:
+        return HIDDEN
+    if len(content) > min(LONGEST, left):
+        return LONG
+    # A browser would send it back as another one.
+    return TEXT if _is_seen(text) else UNSEEN
+
+
+def _is_seen(text: str) -> bool:
+    # Wide and narrow spaces deceive nobody.
+    plain = text.replace("\N{IDEOGRAPHIC SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+    return visible_block(plain) == plain
+
+
+def written(
+    changed: Mapping[str, bytes | None], now: Mapping[str, Any], *, secret: bool
+) -> dict[str, dict[str, str | None]]:
+    """A merge patch of the object as it is `now`: each key with its new value, None to remove it."""
+    patch: dict[str, dict[str, str | None]] = {}
+    for key, content in changed.items():
+        place, value = _placed(content, secret=secret)
+        for section in ("data", "binaryData"):
+            if section == place:
+                patch.setdefault(section, {})[key] = value
+            elif key in mapping(now, section):
+                patch.setdefault(section, {})[key] = None
+    return patch
+
+
+def _placed(content: bytes | None, *, secret: bool) -> tuple[str, str | None]:
+    """In which part of the object it is, and as what."""
+    if content is None:
+        return "", None
+    if not secret:
+        try:
+            return "data", content.decode()
+        except UnicodeDecodeError:
+            pass
+    return ("data" if secret else "binaryData"), base64.b64encode(content).decode()

@@ -1,0 +1,484 @@
+"""Editing the keys of Secrets and ConfigMaps: what was changed is written and nothing else, and no value
+of a Secret is shown or kept anywhere."""
+
+import base64
+import html
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from console.audit.models import AuditOutcome, AuditRecord
+from console.history.models import ObjectChange
+from console.kube import gvr as types
+from console.kube.gvr import CONFIG_MAPS, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import rule
+from tests.contract.objects import deployment, path, unique
+from tests.contract.pages import (
+    Page,
+    Person,
+    console_on,
+    known,
+    person,
+    recorded,
+    refused_to_strangers,
+)
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+#: Stands in no page, record or log.
+CANARY = "s3cr3t-canary"
+BYTES = b"\x00\xff\xfe binary"
+FOLLOWED = (
+    CONFIG_MAPS,
+    types.DEPLOYMENTS,
+    types.STATEFUL_SETS,
+    types.DAEMON_SETS,
+    types.CRON_JOBS,
+    types.JOBS,
+    types.PODS,
+)
+
+
+def encoded(content: bytes | str) -> str:
+    return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, FOLLOWED) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str, runtime: Runtime) -> Person:
+    return person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("get list patch", "deployments", "apps"),
+        rule("get list watch patch", "configmaps secrets"),
+    )
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Objects of one kind, with their pages."""
+
+    segment: str
+    admin: Client
+    namespace: str
+    runtime: Runtime
+    olga: Person
+
+    @property
+    def secret(self) -> bool:
+        return self.segment == "secrets"
+
+    def make(self, data: dict[str, Any], **more: Any) -> Obj:
+        """`data`: texts, or bytes."""
+        body: Obj = {"metadata": {"name": unique("kept")}, **more}
+        for key, value in data.items():
+            binary = isinstance(value, bytes)
+            part = "data" if self.secret or not binary else "binaryData"
+            kept = encoded(value) if self.secret or binary else value
+            body.setdefault(part, {})[key] = kept
+        made: Obj = self.admin.post(path(self.namespace, self.segment), body).ok()
+        self.known(made)
+        return made
+
+    def known(self, made: Obj) -> None:
+        if not self.secret:
+            known(self.runtime, CONFIG_MAPS, made)
+
+    def at(self, made: Obj) -> str:
+        return path(self.namespace, self.segment, made["metadata"]["name"])
+
+    def change(self, made: Obj, data: dict[str, str | None]) -> None:
+        """By somebody else."""
+        kept = {
+            key: encoded(value) if self.secret and value is not None else value
+            for key, value in data.items()
+        }
+        self.known(self.admin.patch(self.at(made), {"data": kept}, MERGE_PATCH).ok())
+
+    def read(self, made: Obj) -> dict[str, bytes]:
+        now = self.admin.get(self.at(made)).ok()
+        found = {}
+        for key, value in now.get("data", {}).items():
+            found[key] = base64.b64decode(value or "") if self.secret else value.encode()
+        for key, value in now.get("binaryData", {}).items():
+            found[key] = base64.b64decode(value)
+        return found
+
+    def page(self, made: Obj) -> Page:
+        return self.olga.on("keys", self.segment, made)
+
+    async def form(self, made: Obj) -> tuple[Page, dict[str, str]]:
+        page = self.page(made)
+        return page, fields_of(await page.asks())
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """What a browser without scripts would send."""
+    drawn = re.sub(r"<template.*?</template>", "", text, flags=re.DOTALL)
+    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', drawn, re.DOTALL)
+    found = {name: html.unescape(value) for name, value in areas}
+    was = re.search(r'name="was" value="([^"]*)"', drawn)
+    assert was is not None, text
+    return {**found, "was": html.unescape(was[1])}
+
+
+def upload(content: bytes, name: str = "file.bin") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content)
+
+
+@pytest.fixture(params=["configmaps", "secrets"])
+def shelf(
+    request: pytest.FixtureRequest, admin: Client, namespace: str, runtime: Runtime, olga: Person
+) -> Shelf:
+    return Shelf(request.param, admin, namespace, runtime, olga)
+
+
+@pytest.fixture
+def config_maps(admin: Client, namespace: str, runtime: Runtime, olga: Person) -> Shelf:
+    return Shelf("configmaps", admin, namespace, runtime, olga)
+
+
+@pytest.fixture
+def secrets(admin: Client, namespace: str, runtime: Runtime, olga: Person) -> Shelf:
+    return Shelf("secrets", admin, namespace, runtime, olga)
+
+
+async def test_keys_are_added_changed_and_removed(shelf: Shelf) -> None:
+    made = shelf.make({"a": "1", "b": "2\nlines", "c": "3"})
+    page, sent = await shelf.form(made)
+    assert await page.is_offered(shelf.segment, Key(shelf.namespace, made["metadata"]["name"]))
+    if not shelf.secret:
+        assert [sent[f"value-{n}"] for n in range(3)] == ["1", "2\nlines", "3"]
+    changed = {"value-1": "two\r\nlines\r\n", "remove-2": "on"}
+    added = {"new-key-0": "d.txt", "new-value-0": " x \u6c49"}
+    await page.does(**{**sent, **changed, **added})
+    assert shelf.read(made) == {
+        "a": b"1",
+        "b": b"two\nlines\n",
+        "d.txt": " x \u6c49".encode(),
+    }
+    name = made["metadata"]["name"]
+    assert await recorded() == [(page.who, "patch", "keys", name, 200)]
+
+
+async def test_files_become_values(shelf: Shelf) -> None:
+    made = shelf.make({"text": "old", "bytes": BYTES})
+    page, sent = await shelf.form(made)
+    files = {
+        "file-0": upload(b"\xff new"),
+        "file-1": upload(b"is text now"),
+        "new-file-0": upload(BYTES, "logo.png"),
+        "new-key-1": "empty",
+        "new-file-1": upload(b""),
+    }
+    await page.does(**{**sent, "new-key-0": ""}, **files)
+    assert shelf.read(made) == {
+        "bytes": b"\xff new",
+        "text": b"is text now",
+        "logo.png": BYTES,
+        "empty": b"",
+    }
+
+
+async def test_binary_values_are_named_with_their_size_and_not_shown(shelf: Shelf) -> None:
+    made = shelf.make({"logo": BYTES, "odd": "a\u202eb", "long": "x" * 70_000})
+    page = shelf.page(made)
+    text = html.unescape(await page.asks())
+    assert "logo</code>" in text and f"{len(BYTES)}B" in text
+    assert "It is no text. A file takes its place." in text
+    assert "binary" not in text.split('name="was"')[1].split("<template")[0]
+    if not shelf.secret:
+        assert "It has characters that cannot be seen." in text
+        assert "It is too long to be edited here." in text
+    assert "xxxxxxxx" not in text
+    sent = fields_of(text)
+    await page.does(**{**sent, "remove-0": "on"})
+    assert shelf.read(made).keys() == {"odd", "long"}
+
+
+async def test_what_others_changed_meanwhile_stays(shelf: Shelf) -> None:
+    made = shelf.make({"mine": "1", "theirs": "1", "gone": "1"})
+    page, sent = await shelf.form(made)
+    shelf.change(made, {"theirs": "2", "gone": None, "new": "3"})
+    await page.does(**{**sent, "value-1": "mine"})
+    assert shelf.read(made) == {"mine": b"mine", "theirs": b"2", "new": b"3"}
+
+
+@pytest.mark.parametrize("theirs", ["2", None])
+async def test_what_others_changed_is_not_written_over(shelf: Shelf, theirs: str | None) -> None:
+    made = shelf.make({"a": "1", "b": "1"})
+    page, sent = await shelf.form(made)
+    shelf.change(made, {"b": theirs})
+    refused = await page.refuses(409, **{**sent, "value-0": "x", "value-1": "typed by me"})
+    assert "Somebody else changed it in the meantime. The value of b is another one now." in refused
+    assert "typed by me" in refused
+    there = shelf.read(made)
+    assert there["a"] == b"1" and there.get("b") == (theirs.encode() if theirs else None)
+    added = {**sent, "new-key-0": "b2"}
+    shelf.change(made, {"b2": "theirs"})
+    assert "The value of b2 is another one now." in await page.refuses(409, **added)
+
+
+async def test_an_immutable_one_says_so_before(shelf: Shelf) -> None:
+    made = shelf.make({"a": "1"}, immutable=True)
+    page = shelf.page(made)
+    answer = await page.client().get(page.url)
+    assert answer.status_code == 409
+    assert "It is immutable: what it holds stays." in await text_of(answer)
+    assert "immutable" in await page.refuses(409, **{"new-key-0": "b"})
+
+
+async def test_what_becomes_immutable_meanwhile_stays(shelf: Shelf) -> None:
+    made = shelf.make({"a": "1"})
+    page, sent = await shelf.form(made)
+    shelf.known(shelf.admin.patch(shelf.at(made), {"immutable": True}, MERGE_PATCH).ok())
+    await page.refuses(409, **{**sent, "value-0": "2"})
+    assert shelf.read(made) == {"a": b"1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({}, "Nothing was changed."),
+        ({"new-key-0": "a b"}, "\u201ca b\u201d cannot be a key"),
+        ({"new-key-0": ".."}, "\u201c..\u201d cannot be a key"),
+        ({"new-key-0": "..a"}, "cannot be a key"),
+        ({"new-key-0": "."}, "cannot be a key"),
+        ({"new-key-0": "x" * 254}, "cannot be a key"),
+        ({"new-key-0": "a\u202eb"}, "cannot be a key"),
+        ({"new-key-0": "<script>alert(1)</script>"}, "cannot be a key"),
+        ({"new-key-0": "a"}, "There is a key of this name already."),
+        ({"new-key-0": "n", "new-key-1": "n"}, "There is a key of this name already."),
+        ({"new-value-0": "typed by me"}, "Give it a key."),
+        ({"value-0": "typed by me", "remove-0": "on"}, "Remove it or give it a value, not both."),
+        ({"value-0": "typed by me", "file-0": b"file"}, "Type a value or choose a file, not both."),
+        ({"file-0": b"x" * 1024 * 1025}, "A value has at most 1 MiB."),
+        ({"file-0": b"x" * 1024 * 600, "file-1": b"y" * 1024 * 600}, "These would have 1.2MiB."),
+        ({"value-0": "typed by me\0"}, "Null characters are not allowed."),
+        ({"was": "x", "value-0": "2"}, "The form is not complete. Load the page again."),
+    ],
+)
+async def test_what_is_wrong_is_said(shelf: Shelf, typed: dict[str, Any], said: str) -> None:
+    made = shelf.make({"a": "1", "b": "2"})
+    page, sent = await shelf.form(made)
+
+    def given() -> dict[str, Any]:
+        return {
+            name: upload(value) if isinstance(value, bytes) else value
+            for name, value in typed.items()
+        }
+
+    refused = await page.refuses(400, **{**sent, **given()})
+    assert said in html.unescape(refused)
+    assert "<script>alert" not in refused
+    assert ("typed by me" in str(typed)) <= ("typed by me" in refused)
+    assert ("file-0" in typed) <= ("A file was chosen here. Choose it again." in refused)
+    status = await page.status(**{**sent, **given()})
+    assert status["code"] == 400
+    assert shelf.read(made) == {"a": b"1", "b": b"2"}
+
+
+async def test_a_form_of_other_values_changes_nothing(shelf: Shelf) -> None:
+    made, other = shelf.make({"a": "1"}), shelf.make({"a": "2"})
+    _page, sent = await shelf.form(other)
+    refused = await shelf.page(made).refuses(409, **{**sent, "value-0": "3"})
+    assert "The value of a is another one now." in refused
+    assert shelf.read(made) == {"a": b"1"}
+
+
+async def test_a_field_that_was_not_sent_stays(shelf: Shelf) -> None:
+    made = shelf.make({"a": "1", "b": "2"})
+    page, sent = await shelf.form(made)
+    await page.does(**{"was": sent["was"], "value-1": "3"})
+    assert shelf.read(made) == {"a": b"1", "b": b"3"}
+
+
+async def test_no_other_object_of_the_name_is_edited(shelf: Shelf) -> None:
+    made = shelf.make({"a": "1"})
+    page, sent = await shelf.form(made)
+    refused = await page.refuses(409, **{**sent, "uid": "another", "value-0": "2"})
+    assert "another one has taken its name since" in refused
+    assert shelf.read(made) == {"a": b"1"}
+
+
+async def test_it_is_refused_to_strangers(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, scrap: Scrap
+) -> None:
+    made = shelf.make({"a": CANARY})
+    page, sent = await shelf.form(made)
+    await refused_to_strangers(page, "secret" if shelf.secret else "ConfigMap")
+    believed = person(monkeypatch, scrap, shelf.namespace).on("keys", shelf.segment, made)
+    answer = await believed.client().get(page.url)
+    assert answer.status_code in (403, 404) or not shelf.secret
+    assert CANARY not in await text_of(answer) or not shelf.secret
+    answer = await believed.client().post(page.url, {**sent, "uid": page.uid, "value-0": "2"})
+    assert answer.status_code in (403, 404)
+    assert shelf.read(made) == {"a": CANARY.encode()}
+
+
+async def test_no_value_of_a_secret_is_shown_or_kept(
+    secrets: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = secrets.make({"a": CANARY, "b": "2"})
+    with caplog.at_level(logging.DEBUG):
+        page, sent = await secrets.form(made)
+        assert sent["value-0"] == ""
+        for wrong in ({"new-key-0": "a b"}, {"uid": "another"}):
+            refused = await page.refuses(
+                409 if "uid" in wrong else 400, **{**sent, "value-1": f"new {CANARY}", **wrong}
+            )
+            # What was typed is not lost; it is in the field, and nowhere else.
+            assert refused.count(CANARY) == 1
+        await page.does(**{**sent, "value-1": f"new {CANARY}"})
+    assert CANARY not in caplog.text
+    assert encoded(CANARY)[:12] not in caplog.text
+    records = [one async for one in AuditRecord.objects.values()]
+    outcomes = [one async for one in AuditOutcome.objects.values()]
+    assert len(records) == len(outcomes) == 2
+    assert CANARY not in f"{records} {outcomes}"
+    assert not await ObjectChange.objects.aexists()
+    assert secrets.read(made) == {"a": CANARY.encode(), "b": f"new {CANARY}".encode()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "wrong", "said"),
+    [
+        ("kubernetes.io/tls", {"tls.crt": "c", "tls.key": "k"}, {"remove-0": "on"}, "tls.crt: "),
+        (
+            "kubernetes.io/dockerconfigjson",
+            {".dockerconfigjson": "{}"},
+            {"value-0": "{"},
+            ".dockerconfigjson: ",
+        ),
+        ("kubernetes.io/basic-auth", {"username": "u"}, {"remove-0": "on"}, "username: "),
+        (
+            "kubernetes.io/ssh-auth",
+            {"ssh-privatekey": "k"},
+            {"remove-0": "on"},
+            "ssh-privatekey: ",
+        ),
+    ],
+)
+async def test_a_typed_secret_keeps_what_it_needs(
+    secrets: Shelf, kind: str, data: dict[str, str], wrong: dict[str, str], said: str
+) -> None:
+    made = secrets.make(data, type=kind)
+    page, sent = await secrets.form(made)
+    refused = await page.refuses(422, **{**sent, **wrong})
+    assert f'href="#form-file-0">{said}' in refused
+    assert secrets.read(made).keys() == data.keys()
+
+
+async def test_what_the_cluster_finds_too_large_is_said(shelf: Shelf) -> None:
+    """Others added what the form does not know of."""
+    made = shelf.make({"a": "1"})
+    page, sent = await shelf.form(made)
+    shelf.change(made, {"b": "x" * 1024 * 700})
+    refused = await page.refuses(422, **{**sent, "file-0": upload(b"x" * 1024 * 700)})
+    assert "Too long" in refused
+    assert shelf.read(made)["a"] == b"1"
+
+
+@pytest.fixture
+def used(shelf: Shelf, olga: Person) -> Callable[..., Obj]:
+    """Makes a Deployment whose container has the object in its environment."""
+
+    def make(name: str, **spec: Any) -> Obj:
+        body = deployment(unique("shop"), "example/web:1")
+        source = "secretRef" if shelf.secret else "configMapRef"
+        body["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{source: {"name": name}}]
+        body["spec"] |= spec
+        at = path(shelf.namespace, "deployments", group="apps/v1")
+        made: Obj = shelf.admin.post(at, body).ok()
+        known(shelf.runtime, types.DEPLOYMENTS, made)
+        return made
+
+    return make
+
+
+async def test_what_uses_it_is_named_and_may_be_restarted(
+    shelf: Shelf, used: Callable[..., Obj]
+) -> None:
+    made = shelf.make({"a": "1"})
+    name = made["metadata"]["name"]
+    page = shelf.page(made)
+    assert "No use of it is known here." in await page.asks()
+    one, paused = used(name), used(name, paused=True)
+    asked = await page.asks()
+    assert all(item["metadata"]["name"] in asked for item in (one, paused))
+    assert "environment of c0" in asked
+    assert "only after a restart" in asked
+    answer = await page.client().post(
+        page.url, {**fields_of(asked), "uid": page.uid, "value-0": "2"}
+    )
+    saved = await text_of(answer)
+    assert answer.status_code == 200, saved
+    assert f"Saved the keys of {'secret' if shelf.secret else 'ConfigMap'} {name}." in saved
+    assert answer.headers["Cache-Control"] == "no-store"
+    url = re.search(r'action="([^"]*/bulk/[^"]*|/bulk/[^"]*)"', saved)
+    keys = re.findall(r'name="key" value="([^"]*)"', saved)
+    back = re.search(r'name="list" value="([^"]*)"', saved)
+    assert url is not None and back is not None
+    assert keys == [f"{shelf.namespace}/{one['metadata']['name']}"]
+    client = ClientAs()(page.who)
+    ask = await client.post(url[1], {"key": keys[0], "list": html.unescape(back[1])})
+    asks = await text_of(ask)
+    assert ask.status_code == 200, asks
+    targets = re.search(r'name="targets" value="([^"]*)"', asks)
+    assert targets is not None
+    done = await client.post(url[1], {"targets": html.unescape(targets[1])})
+    assert "Restarted" in await text_of(done)
+    at = path(shelf.namespace, "deployments", one["metadata"]["name"], group="apps/v1")
+
+    def restarted() -> bool:
+        meta = shelf.admin.get(at).ok()["spec"]["template"]["metadata"]
+        return "kubectl.kubernetes.io/restartedAt" in meta.get("annotations", {})
+
+    eventually(restarted, "it is restarted")
+    status = await page.status(**{**fields_of(await page.asks()), "value-0": "3"})
+    assert status["status"] == "Success"
+
+
+async def test_it_says_how_kubectl_does_it(
+    config_maps: Shelf, secrets: Shelf, kubectl: Kubectl
+) -> None:
+    given = {"a": "1", "b": "2", "logo": BYTES}
+    made, other = config_maps.make(given), config_maps.make(given)
+    page, sent = await config_maps.form(made)
+    typed = {**sent, "value-0": "it's\n1", "remove-1": "on", "remove-2": "on"}
+    refused = html.unescape(await page.refuses(409, **{**typed, "uid": "another"}))
+    told = re.search(r"<code>(kubectl patch .*?)</code>", refused)
+    assert told is not None
+    assert f"configmaps {made['metadata']['name']} --type merge -p " in told[1]
+    patch = {"data": {"a": "it's\n1", "b": None}, "binaryData": {"logo": None}}
+    name = other["metadata"]["name"]
+    kubectl("patch", "configmaps", name, "--type", "merge", "-p", json.dumps(patch))
+    shown = told[1].partition(" -p ")[2].rpartition(" -n ")[0]
+    assert json.loads(shown[1:-1].replace("'\"'\"'", "'")) == patch
+    await page.does(**typed)
+    assert config_maps.read(made) == config_maps.read(other) == {"a": b"it's\n1"}
+    secret = secrets.make({"a": CANARY, "b": "2"})
+    page, sent = await secrets.form(secret)
+    typed = {**sent, "value-0": "typed", "remove-1": "on", "uid": "another"}
+    refused = html.unescape(await page.refuses(409, **typed))
+    assert '{"stringData": {"a": "VALUE"}, "data": {"b": null}}' in refused
