@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS
 from console.kube.projections.roles import Binding
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind
+from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, Target
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
@@ -20,6 +20,7 @@ class ClusterRoleBindingKind(BindingKind):
     title = gettext_lazy("Cluster role bindings")
     singular = gettext_lazy("cluster role binding")
     nouns = gettext_lazy("cluster role bindings")
+    example = binding_to("ClusterRole")
     columns = (
         NameColumn(),
         LinkColumn(

@@ -3,13 +3,15 @@
 from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
+from access.roles.places import new_url
 from console.kube.gvr import CLUSTER_ROLES
 from console.kube.projections.roles import Role
+from console.ui.clusters import HOST
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from rbac.levels import Level
+from rbac.levels import Level, Place
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
 BUILT_IN = ("kubernetes.io/bootstrapping", "rbac-defaults")
@@ -29,6 +31,9 @@ class ClusterRoleKind(ResourceKind):
     title = gettext_lazy("Cluster roles")
     singular = gettext_lazy("cluster role")
     nouns = gettext_lazy("cluster roles")
+    example = {
+        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    }
     columns = (
         NameColumn(),
         NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=2),
@@ -54,3 +59,9 @@ class ClusterRoleKind(ResourceKind):
         ),
     )
     actions = (DeleteRole(level=Level.CLUSTER),)
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        """The page that makes roles makes them on the host."""
+        if cluster != HOST:
+            return super().create_url(cluster, namespace)
+        return new_url(Place(Level.CLUSTER))

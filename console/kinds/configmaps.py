@@ -36,6 +36,7 @@ class ConfigMapKind(ResourceKind):
     title = gettext_lazy("ConfigMaps")
     singular = gettext_lazy("ConfigMap")
     nouns = gettext_lazy("ConfigMaps")
+    example = {"data": {"key": "value"}}
     columns = (
         NameColumn(),
         NamespaceColumn(),

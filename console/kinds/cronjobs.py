@@ -27,7 +27,7 @@ from console.ui.facts import owner_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
 from console.ui.text import visible
-from console.ui.workloads.kind import WorkloadKind
+from console.ui.workloads.kind import RUN, WorkloadKind
 from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
 
 
@@ -38,6 +38,7 @@ class CronJobKind(WorkloadKind):
     title = gettext_lazy("CronJobs")
     singular = gettext_lazy("CronJob")
     nouns = gettext_lazy("CronJobs")
+    example = {"spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": RUN}}}
     severity_words = {Severity.OK: gettext_lazy("Scheduled")}
     columns = (
         NameColumn(),

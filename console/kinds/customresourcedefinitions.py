@@ -96,6 +96,32 @@ class CustomResourceDefinitionKind(ResourceKind):
     title = gettext_lazy("Custom resource definitions")
     singular = gettext_lazy("custom resource definition")
     nouns = gettext_lazy("custom resource definitions")
+    example = {
+        "metadata": {"name": "examples.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "Example", "plural": "examples", "singular": "example"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "type": "object",
+                            "properties": {
+                                "spec": {
+                                    "type": "object",
+                                    "properties": {"size": {"type": "integer"}},
+                                }
+                            },
+                        }
+                    },
+                }
+            ],
+        },
+    }
     severity_words = {Severity.OK: gettext_lazy("Established")}
     columns = (
         NameColumn(),

@@ -17,7 +17,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import AVAILABLE, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 
@@ -29,6 +29,7 @@ class DaemonSetKind(WorkloadKind):
     title = gettext_lazy("DaemonSets")
     singular = gettext_lazy("DaemonSet")
     nouns = gettext_lazy("DaemonSets")
+    example = {"spec": OF_PODS}
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -16,7 +16,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import AVAILABLE, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.rollbacks import RollBackDeployment
 from console.ui.workloads.rollouts import Pause, Restart, Resume
 from console.ui.workloads.scaling import Scale
@@ -29,6 +29,7 @@ class DeploymentKind(WorkloadKind):
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")
     nouns = gettext_lazy("deployments")
+    example = {"spec": {"replicas": 1, **OF_PODS}}
     columns = (
         NameColumn(),
         NamespaceColumn(),

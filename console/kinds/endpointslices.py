@@ -40,6 +40,11 @@ class EndpointSliceKind(ResourceKind):
     title = gettext_lazy("Endpoint slices")
     singular = gettext_lazy("endpoint slice")
     nouns = gettext_lazy("endpoint slices")
+    example = {
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": ["192.0.2.1"]}],
+        "ports": [{"name": "http", "protocol": "TCP", "port": 80}],
+    }
     severity_words = {
         Severity.ERROR: gettext_lazy("Nothing ready"),
         Severity.WARN: gettext_lazy("Partly ready"),

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
+from access.roles.places import new_url
 from console.kube.gvr import GLOBAL_ROLES
 from console.kube.projections.roles import Role
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
@@ -10,7 +11,7 @@ from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.builtin import PLATFORM_ROLES
-from rbac.levels import Level
+from rbac.levels import Level, Place
 
 
 def origin(role: Role) -> str:
@@ -52,3 +53,6 @@ class GlobalRoleKind(ResourceKind):
         ),
     )
     actions = (DeleteRole(level=Level.GLOBAL),)
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        return new_url(Place(Level.GLOBAL))

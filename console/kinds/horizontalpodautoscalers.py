@@ -46,6 +46,22 @@ class AutoscalerKind(ResourceKind):
     title = gettext_lazy("Autoscalers")
     singular = gettext_lazy("autoscaler")
     nouns = gettext_lazy("autoscalers")
+    example = {
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "example"},
+            "minReplicas": 1,
+            "maxReplicas": 3,
+            "metrics": [
+                {
+                    "type": "Resource",
+                    "resource": {
+                        "name": "cpu",
+                        "target": {"type": "Utilization", "averageUtilization": 80},
+                    },
+                }
+            ],
+        }
+    }
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
         NameColumn(),

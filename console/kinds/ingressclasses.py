@@ -24,6 +24,7 @@ class IngressClassKind(ResourceKind):
     title = gettext_lazy("Ingress classes")
     singular = gettext_lazy("ingress class")
     nouns = gettext_lazy("ingress classes")
+    example = {"spec": {"controller": "example.com/controller"}}
     columns = (
         NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),

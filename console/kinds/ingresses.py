@@ -44,6 +44,24 @@ class IngressKind(ResourceKind):
     title = gettext_lazy("Ingresses")
     singular = gettext_lazy("ingress")
     nouns = gettext_lazy("ingresses")
+    example = {
+        "spec": {
+            "rules": [
+                {
+                    "host": "example.com",
+                    "http": {
+                        "paths": [
+                            {
+                                "path": "/",
+                                "pathType": "Prefix",
+                                "backend": {"service": {"name": "example", "port": {"number": 80}}},
+                            }
+                        ]
+                    },
+                }
+            ]
+        }
+    }
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
         NameColumn(),

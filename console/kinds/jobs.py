@@ -23,7 +23,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
-from console.ui.workloads.kind import TEMPLATE, WorkloadKind
+from console.ui.workloads.kind import RUN, TEMPLATE, WorkloadKind
 from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
 
 
@@ -48,6 +48,7 @@ class JobKind(WorkloadKind):
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")
     nouns = gettext_lazy("jobs")
+    example = {"spec": RUN}
     columns = (
         NameColumn(owner=lambda item: item.owner),
         NamespaceColumn(),

@@ -24,6 +24,17 @@ class LimitRangeKind(ResourceKind):
     title = gettext_lazy("Limit ranges")
     singular = gettext_lazy("limit range")
     nouns = gettext_lazy("limit ranges")
+    example = {
+        "spec": {
+            "limits": [
+                {
+                    "type": "Container",
+                    "default": {"cpu": "500m", "memory": "256Mi"},
+                    "defaultRequest": {"cpu": "100m", "memory": "128Mi"},
+                }
+            ]
+        }
+    }
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -1,7 +1,7 @@
 """Namespaces, here called projects. The columns are those of kubectl and of KubeSphere's list."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -31,6 +31,7 @@ class NamespaceKind(ResourceKind):
     title = gettext_lazy("Projects")
     singular = gettext_lazy("project")
     nouns = gettext_lazy("projects")
+    example: ClassVar[Mapping[str, Any]] = {}
     severity_words = {
         Severity.OK: gettext_lazy("Active"),
         Severity.WARN: gettext_lazy("Deletion blocked"),

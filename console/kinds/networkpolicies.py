@@ -41,6 +41,13 @@ class NetworkPolicyKind(ResourceKind):
     title = gettext_lazy("Network policies")
     singular = gettext_lazy("network policy")
     nouns = gettext_lazy("network policies")
+    example = {
+        "spec": {
+            "podSelector": {"matchLabels": {"app": "example"}},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": [{"podSelector": {}}]}],
+        }
+    }
     columns = (
         NameColumn(),
         NamespaceColumn(),

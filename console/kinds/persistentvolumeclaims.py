@@ -52,6 +52,9 @@ class PersistentVolumeClaimKind(ResourceKind):
     title = gettext_lazy("Persistent volume claims")
     singular = gettext_lazy("persistent volume claim")
     nouns = gettext_lazy("persistent volume claims")
+    example = {
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    }
     severity_words = {Severity.OK: gettext_lazy("Bound")}
     columns = (
         NameColumn(),

@@ -58,6 +58,14 @@ class PersistentVolumeKind(ResourceKind):
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")
     nouns = gettext_lazy("persistent volumes")
+    example = {
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "nfs": {"server": "nfs.example.com", "path": "/example"},
+        }
+    }
     severity_words = {
         Severity.WARN: gettext_lazy("Released"),
         Severity.OK: gettext_lazy("Bound or available"),

@@ -55,6 +55,7 @@ class BudgetKind(ResourceKind):
     title = gettext_lazy("Disruption budgets")
     singular = gettext_lazy("disruption budget")
     nouns = gettext_lazy("disruption budgets")
+    example = {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "example"}}}}
     severity_words = {
         Severity.OK: gettext_lazy("Allows eviction"),
         Severity.WARN: gettext_lazy("Blocks eviction"),

@@ -48,6 +48,7 @@ class PodKind(ResourceKind):
     title = gettext_lazy("Pods")
     singular = gettext_lazy("pod")
     nouns = gettext_lazy("pods")
+    example = {"spec": {"containers": [{"name": "app", "image": "nginx"}]}}
     severity_words = {Severity.OK: gettext_lazy("Running")}
     columns = (
         NameColumn(owner=lambda pod: pod.owner),

@@ -36,6 +36,7 @@ class PriorityClassKind(ResourceKind):
     title = gettext_lazy("Priority classes")
     singular = gettext_lazy("priority class")
     nouns = gettext_lazy("priority classes")
+    example = {"value": 1000, "globalDefault": False, "description": ""}
     columns = (
         NameColumn(),
         NumberColumn(id="value", label=gettext_lazy("Value"), priority=1),

@@ -24,7 +24,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
-from console.ui.workloads.kind import READY, TEMPLATE, WorkloadKind
+from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 
 
 @register
@@ -34,6 +34,7 @@ class ReplicaSetKind(WorkloadKind):
     title = gettext_lazy("ReplicaSets")
     singular = gettext_lazy("ReplicaSet")
     nouns = gettext_lazy("ReplicaSets")
+    example = {"spec": {"replicas": 1, **OF_PODS}}
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -39,6 +39,7 @@ class ResourceQuotaKind(ResourceKind):
     title = gettext_lazy("Resource quotas")
     singular = gettext_lazy("resource quota")
     nouns = gettext_lazy("resource quotas")
+    example = {"spec": {"hard": {"requests.cpu": "1", "requests.memory": "1Gi", "pods": "10"}}}
     severity_words = {
         Severity.ERROR: gettext_lazy("Full"),
         Severity.WARN: gettext_lazy("Nearly full"),

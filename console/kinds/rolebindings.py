@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import ROLE_BINDINGS
 from console.kube.projections.roles import Binding
-from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind
+from console.ui.bindings import FILTERS, SEARCH, SUBJECTS, BindingKind, binding_to
 from console.ui.columns import AgeColumn, LinkColumn, NameColumn, NamespaceColumn, Target
 from console.ui.filters import NamespaceFilter
 from console.ui.kind import Nav, Scope
@@ -25,6 +25,7 @@ class RoleBindingKind(BindingKind):
     title = gettext_lazy("Role bindings")
     singular = gettext_lazy("role binding")
     nouns = gettext_lazy("role bindings")
+    example = binding_to("Role")
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -3,8 +3,10 @@
 from django.utils.translation import gettext_lazy
 
 from access.roles.deleting import DeleteRole
+from access.roles.places import new_url
 from console.kube.gvr import ROLES
 from console.kube.projections.roles import Role
+from console.ui.clusters import HOST
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -16,7 +18,7 @@ from console.ui.columns import (
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from rbac.levels import Level
+from rbac.levels import Level, Place
 
 
 @register
@@ -26,6 +28,9 @@ class RoleKind(ResourceKind):
     title = gettext_lazy("Roles")
     singular = gettext_lazy("role")
     nouns = gettext_lazy("roles")
+    example = {
+        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    }
     columns = (
         NameColumn(),
         NamespaceColumn(),
@@ -43,3 +48,9 @@ class RoleKind(ResourceKind):
         LabelFilter(),
     )
     actions = (DeleteRole(level=Level.PROJECT),)
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        """The page that makes roles makes them on the host, and must know the project."""
+        if cluster != HOST or not namespace:
+            return super().create_url(cluster, namespace)
+        return new_url(Place(Level.PROJECT, namespace=namespace))

@@ -46,6 +46,7 @@ class SecretKind(ResourceKind):
     title = gettext_lazy("Secrets")
     singular = gettext_lazy("secret")
     nouns = gettext_lazy("secrets")
+    example = {"type": "Opaque", "stringData": {"key": "value"}}
     columns = (
         NameColumn(),
         NamespaceColumn(),

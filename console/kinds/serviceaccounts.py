@@ -1,7 +1,7 @@
 """Service accounts."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -31,6 +31,7 @@ class ServiceAccountKind(ResourceKind):
     title = gettext_lazy("Service accounts")
     singular = gettext_lazy("service account")
     nouns = gettext_lazy("service accounts")
+    example: ClassVar[Mapping[str, Any]] = {}
     columns = (
         NameColumn(),
         NamespaceColumn(),

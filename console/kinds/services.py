@@ -42,6 +42,7 @@ class ServiceKind(ResourceKind):
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")
     nouns = gettext_lazy("services")
+    example = {"spec": {"selector": {"app": "example"}, "ports": [{"port": 80, "targetPort": 80}]}}
     severity_words = {Severity.OK: gettext_lazy("Active")}
     columns = (
         NameColumn(),

@@ -22,7 +22,7 @@ from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
-from console.ui.workloads.kind import READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 from console.ui.workloads.scaling import Scale
@@ -35,6 +35,7 @@ class StatefulSetKind(WorkloadKind):
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")
     nouns = gettext_lazy("StatefulSets")
+    example = {"spec": {"serviceName": "example", "replicas": 1, **OF_PODS}}
     columns = (
         NameColumn(),
         NamespaceColumn(),

@@ -36,6 +36,10 @@ class StorageClassKind(ResourceKind):
     title = gettext_lazy("Storage classes")
     singular = gettext_lazy("storage class")
     nouns = gettext_lazy("storage classes")
+    example = {
+        "provisioner": "example.com/provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
     columns = (
         NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),

@@ -112,3 +112,6 @@ class UserKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
         return [(_("Email"), visible(user.email) or _("none"))]
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        return reverse("accounts:administration:new_account")

@@ -18,6 +18,7 @@ class VolumeSnapshotClassKind(ResourceKind):
     title = gettext_lazy("Volume snapshot classes")
     singular = gettext_lazy("volume snapshot class")
     nouns = gettext_lazy("volume snapshot classes")
+    example = {"driver": "example.com/driver", "deletionPolicy": "Delete"}
     columns = (
         NameColumn(),
         BoolColumn(id="default", label=gettext_lazy("Default"), priority=2),

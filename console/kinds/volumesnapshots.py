@@ -39,6 +39,7 @@ class VolumeSnapshotKind(ResourceKind):
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")
     nouns = gettext_lazy("volume snapshots")
+    example = {"spec": {"source": {"persistentVolumeClaimName": "example"}}}
     severity_words = {Severity.OK: gettext_lazy("Ready")}
     columns = (
         NameColumn(),

@@ -4,6 +4,7 @@ A controller makes each from its template and would make a deleted one again, so
 a workspace is deleted by its template.
 """
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACES
@@ -40,3 +41,6 @@ class WorkspaceKind(ResourceKind):
             param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
         ),
     )
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        return reverse("workspace_new")

@@ -1,5 +1,6 @@
 """Workspaces as somebody wants them, and in which clusters."""
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import WORKSPACE_TEMPLATES
@@ -56,3 +57,6 @@ class WorkspaceTemplateKind(ResourceKind):
     )
     actions = (DeleteWorkspace(),)
     precious = True
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        return reverse("workspace_new")

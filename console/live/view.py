@@ -209,7 +209,8 @@ def _object_key(text: str) -> Key:
 
 
 def _summary(table: Table) -> object:
-    return table.total, [(item.severity, item.count) for item in table.tally], table.cut
+    counts = [(item.severity, item.count) for item in table.tally]
+    return table.total, counts, table.cut, table.create_url
 
 
 def _pager(table: Table) -> object:

@@ -1,6 +1,6 @@
 """What the kinds of role bindings have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -31,6 +31,15 @@ FILTERS = (
         param="subject", label=gettext_lazy("Subject"), get=lambda binding: binding.subjects
     ),
 )
+
+
+def binding_to(kind: str) -> Mapping[str, Any]:
+    """An example that binds a role of this kind."""
+    group = "rbac.authorization.k8s.io"
+    return {
+        "roleRef": {"apiGroup": group, "kind": kind, "name": "example"},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": "example"}],
+    }
 
 
 class BindingKind(ResourceKind):

@@ -21,6 +21,7 @@ from console.ui.actions import Action, EditYaml, Permission
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
 from console.ui.labels import EditLabels
+from console.ui.links import import_url
 from console.ui.words import SEVERITY_WORDS
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class ResourceKind:
     none it has those of `console.ui.panels.standard`. `masked` are paths in the object of what nobody is
     shown: of a mapping its values, of anything else the whole. `measured` are columns that lists have
     only where usage is measured and the viewer may know of it. `precious`: what is deleted is not back
-    when it is made again, so that a name is typed first.
+    when it is made again, so that a name is typed first. `example` is what a new manifest begins with
+    beside its type and name.
     """
 
     gvr: ClassVar[GVR]
@@ -101,6 +103,7 @@ class ResourceKind:
     tabs: ClassVar[Sequence["Tab"]] = ()
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
     precious: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"spec": {}}
     api_kind: ClassVar[str]
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
 
@@ -129,7 +132,7 @@ class ResourceKind:
     def asked(self) -> frozenset[tuple[str, GVR, str]]:
         """The rights that its list and its actions ask for: verb, type, subresource."""
         found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in self.permissions}
-        return frozenset({("list", self.gvr, ""), *found})
+        return frozenset({("list", self.gvr, ""), ("create", self.gvr, ""), *found})
 
     @cached_property
     def permissions(self) -> frozenset[Permission]:
@@ -179,6 +182,10 @@ class ResourceKind:
 
     def severity_word(self, severity: Severity) -> str | Promise:
         return self.severity_words.get(severity) or SEVERITY_WORDS[severity]
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        """Where one is made; `namespace` is "" where that is chosen there."""
+        return import_url(cluster, self.segment, namespace)
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         """What somebody should know before an action on this object."""

@@ -41,9 +41,13 @@ def draft_url(cluster: str, segment: str, key: Key) -> str:
     return reverse("draft", args=(*place, segment, key.name))
 
 
-def import_url(cluster: str) -> str:
-    """The page where objects are created from YAML."""
-    return reverse("import", args=(cluster,))
+@lru_cache(KEPT)
+def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
+    """The page where objects are created from YAML, in one project and beginning with one of a kind."""
+    url = reverse("import", args=(cluster,))
+    given = {"kind": segment, "namespace": namespace}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return f"{url}?{query}" if query else url
 
 
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:

@@ -22,6 +22,7 @@ from console.ui.counts import counts_of
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
 from console.ui.kind import NAV_GROUPS, ResourceKind
+from console.ui.links import import_url
 from console.ui.platform import may_list_everything
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
@@ -231,7 +232,8 @@ def _overview(cluster: str, namespace: str, current: str) -> NavGroup:
 
 
 def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
-    """Everybody has them: they show what their reader may see. The project is the chosen one."""
+    """Everybody has them: they show what their reader may see, or say what they may not create. The
+    project is the chosen one."""
     pages = [
         ("dashboard", gettext_lazy("Platform"), ()),
         ("cluster_overview", gettext_lazy("Cluster"), (cluster,)),
@@ -240,6 +242,8 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
         pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
     for name, label, place in pages:
         yield NavItem(label, _address(name, *place), current == name)
+    url = import_url(cluster, namespace=namespace)
+    yield NavItem(gettext_lazy("Create from YAML"), url, current == "import")
 
 
 @lru_cache(KEPT)

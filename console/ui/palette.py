@@ -15,7 +15,7 @@ from console.ui.clusters import HOST, Cluster
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
-from console.ui.links import list_url
+from console.ui.links import import_url, list_url
 from console.ui.search import Found, Hit
 from console.ui.searchquery import SearchQuery
 from console.ui.viewspec import ViewSpec
@@ -74,7 +74,7 @@ def options_for(
             # Projects are offered above, with what is in them.
             if group.kind.plural != NAMESPACES.resource
         ),
-        OptionGroup(_("Commands"), tuple(_commands(query))),
+        OptionGroup(_("Commands"), tuple(_commands(cluster, query))),
         OptionGroup(_("Search"), tuple(_search(cluster, query))),
     ]
     return tuple(group for group in groups if group.options)
@@ -131,17 +131,19 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
         yield Option(_("All %(total)s") % {"total": f"{total:,}"}, url)
 
 
-def _commands(query: SearchQuery) -> Iterator[Option]:
+def _commands(cluster: Cluster, query: SearchQuery) -> Iterator[Option]:
     """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
     if query.labels or query.text.startswith("/"):
         return
-    for label, option in _all_commands():
+    for label, option in _all_commands(cluster):
         names = [label.casefold(), *_in_all_languages(label)]
         if all(any(word in name for name in names) for word in query.words):
             yield option
 
 
-def _all_commands() -> Iterator[tuple[str, Option]]:
+def _all_commands(cluster: Cluster) -> Iterator[tuple[str, Option]]:
+    label = gettext_noop("Create from YAML")
+    yield label, Option(_(label), import_url(cluster.name), cluster.name)
     for theme, label in _THEMES.items():
         yield label, Option(_(label), reverse("set_theme"), field="theme", value=theme)
     for lang, own in (("en", "English"), ("zh-hans", "中文")):

@@ -92,8 +92,9 @@ def beyond_block(spec: ViewSpec, pages: int) -> StateBlock:
     )
 
 
-def empty_block(spec: ViewSpec, unknown: tuple[str, ...]) -> StateBlock:
-    """`unknown`: the namespaces asked for of which there is none in the cluster."""
+def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> StateBlock:
+    """`unknown`: the namespaces asked for of which there is none in the cluster. `create_url`: where one
+    is made, "" for whoever may not."""
     nouns = spec.kind.nouns
     show_all = _("Show all %(nouns)s") % {"nouns": nouns}
     if unknown:
@@ -105,4 +106,6 @@ def empty_block(spec: ViewSpec, unknown: tuple[str, ...]) -> StateBlock:
         text = _("Nothing fits these filters.")
         return StateBlock("no-match", title, text, spec.cleared().url, show_all)
     title = _("No %(nouns)s yet") % {"nouns": nouns}
-    return StateBlock("first-use", title, _("They appear here as soon as there are any."))
+    text = _("They appear here as soon as there are any.")
+    label = _("Create %(singular)s") % {"singular": spec.kind.singular} if create_url else ""
+    return StateBlock("first-use", title, text, create_url, label)

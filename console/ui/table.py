@@ -18,6 +18,7 @@ from console.kube.private import PRIVATE
 from console.ui.access import Access
 from console.ui.actions import BULK, Permission
 from console.ui.columns import Align
+from console.ui.creating import create_url
 from console.ui.decisions import Denied, Readable
 from console.ui.filterform import FilterForm, filter_form
 from console.ui.freshness import LiveState, live_state
@@ -73,7 +74,8 @@ class Table:
 
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
     no rows; None where there are. `bulk`: what can be done to rows that are chosen. `cut`: how many
-    objects were read where there may be more, None where all were.
+    objects were read where there may be more, None where all were. `create_url`: where another one is
+    made, "" for whoever may not.
     """
 
     cluster: str
@@ -93,6 +95,7 @@ class Table:
     freshness: LiveState
     bulk: tuple[BulkItem, ...] = ()
     cut: int | None = None
+    create_url: str = ""
 
 
 def rows(
@@ -111,6 +114,7 @@ def rows(
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
+    create = create_url(spec, access)
     selection = select(query, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
     meter = query.meter()
@@ -135,17 +139,18 @@ def rows(
         rows=shown,
         total=total,
         resource_version=selection.resource_version,
-        etag=_etag(columns, shown, total, spec.page, tally),
+        etag=_etag(columns, shown, total, spec.page, tally, create),
         url=spec.url,
         all_url=spec.unpaged().url,
         tally=tally,
         filters=filter_form(spec, choices),
         picker=column_picker(spec, meter.note if meter is not None else None),
         pager=make_pager(spec, total),
-        state=_state(spec, total, unknown),
+        state=_state(spec, total, unknown, create),
         freshness=live,
         bulk=_bulk(query),
         cut=cut_of(informer),
+        create_url=create,
     )
 
 
@@ -249,9 +254,10 @@ def _etag(
     total: int,
     page: int,
     tally: tuple[TallyItem, ...],
+    create: str,
 ) -> str:
     counts = [(item.severity, item.count) for item in tally]
-    content = short_hash(([(row.id, row.signature) for row in shown], total, page, counts))
+    content = short_hash(([(row.id, row.signature) for row in shown], total, page, counts, create))
     return f"{short_hash([column.id for column in columns])[:6]}-{content}"
 
 
@@ -260,9 +266,9 @@ def shape_of(etag: str) -> str:
     return etag.partition("-")[0]
 
 
-def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...]) -> StateBlock | None:
+def _state(spec: ViewSpec, total: int, unknown: tuple[str, ...], create: str) -> StateBlock | None:
     if not total:
-        return empty_block(spec, unknown)
+        return empty_block(spec, unknown, create)
     pages = page_count(total, spec.limit)
     return beyond_block(spec, pages) if spec.page > pages else None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,11 +20,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from console.kube.gvr import GVR
 from console.ui.access import Access
 from console.ui.clusters import Cluster
+from console.ui.creating import skeleton
 from console.ui.editing import Problem, Unreadable
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST, read_items
 from console.ui.links import import_url, openapi_url
+from console.ui.places import find_kind
 from console.ui.statuses import status_object, status_response, success_object, wants_status
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -70,9 +72,9 @@ class Asked:
 @sensitive_post_parameters()
 @page("GET", "POST")
 async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
-    """GET shows an empty text, for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a
-    `step`: `review` shows what would become of each document, `create` makes them, `edit` shows the text
-    again."""
+    """GET shows an empty text, or one that begins with an object of `?kind=` (as in lists' addresses),
+    for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a `step`: `review` shows what
+    would become of each document, `create` makes them, `edit` shows the text again."""
     given = request.POST if request.method == "POST" else request.GET
     asked = Asked(request, access_of(request), ImportForm(given))
     response = await (_post(asked) if request.method == "POST" else _open(asked))
@@ -81,7 +83,14 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
 
 
 async def _open(asked: Asked) -> HttpResponse:
-    return _page(asked, "", status=200 if asked.form.is_valid() else 400)
+    named = asked.request.GET.get("kind", "")
+    kind = find_kind(asked.access.cluster, named) if named else None
+    if named and kind is None:
+        raise Http404
+    if not asked.form.is_valid():
+        return _page(asked, "", status=400)
+    namespace = asked.form.cleaned_data["namespace"]
+    return _page(asked, skeleton(kind, namespace) if kind is not None else "")
 
 
 async def _post(asked: Asked) -> HttpResponse:

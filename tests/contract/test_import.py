@@ -9,8 +9,11 @@ import pytest
 import yaml
 
 from console.audit.models import AuditRecord
-from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES
+from console.kube.gvr import BUILT_IN_GROUPS, CONFIG_MAPS, DEPLOYMENTS, NAMESPACES
 from console.kube.runtime import Runtime
+from console.ui.creating import skeleton
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
@@ -344,3 +347,20 @@ async def test_a_kind_that_is_not_there_and_a_place_that_fits_not(boss: Desk) ->
     assert status == 422 and "It belongs to a project, and none is named" in told["message"]
     status, [told] = await boss.send("review", config_map("x"), namespace=unique("none"))
     assert status == 422 and told["code"] == 404, told
+
+
+async def test_what_a_new_manifest_begins_with_is_accepted(boss: Desk) -> None:
+    """Of the kinds that every cluster has."""
+    examples = [
+        skeleton(kind, boss.namespace)
+        for kind in kinds
+        if kind.gvr.group in BUILT_IN_GROUPS and kind.example != ResourceKind.example
+    ]
+    assert len(examples) > 20
+    status, items = await boss.send("review", *examples)
+    assert status == 200, [one for one in items if one["details"]["outcome"] == "refused"]
+    untried = [one["message"] for one in items if one["details"]["outcome"] == "untried"]
+    assert all("which is made before it" in text for text in untried)
+    for example in examples:
+        status, [told] = await boss.send("review", example)
+        assert (status, told["details"]["outcome"]) == (200, "done"), told

@@ -42,6 +42,7 @@ async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: Cl
     found = await options(client_as, "")
     assert found["Lists"][0] == ("Pods", f"{LIST}/pods")
     assert [text for text, _url in found["Commands"]] == [
+        "Create from YAML host",
         "Theme: light", "Theme: dark", "Theme: as the system", "English", "中文", "Log out",
     ]  # fmt: skip
     assert set(found) == {"Lists", "Commands"}
@@ -62,6 +63,7 @@ async def test_with_nothing_typed_it_offers_all_lists_and_commands(client_as: Cl
         ("cart", "Pods", ("cart-1 shop", CART)),
         ("dark", "Commands", ("Theme: dark", "/settings/theme")),
         ("log out", "Commands", ("Log out", "/logout")),
+        ("create", "Commands", ("Create from YAML host", "/clusters/host/import")),
         ("zz", "Search", ("Everything about zz", "/search?q=zz")),
     ],
 )

@@ -23,7 +23,7 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     kind = kinds.find("pods")
     assert kind is not None
     assert kind.gvr == PODS
-    whole = {(verb, PODS, "") for verb in ("list", "delete", "get", "patch")}
+    whole = {(verb, PODS, "") for verb in ("list", "create", "delete", "get", "patch")}
     assert kind.asked == {*whole, ("create", PODS, "eviction")}
     assert kinds.find("pods.apps") is None
     assert kinds.find("planets") is None

@@ -38,6 +38,25 @@ async def test_it_asks_for_a_text_and_a_project(client_as: ClientAs) -> None:
     assert (await client_as("admin").get("/clusters/none/import")).status_code == 404
 
 
+async def test_it_begins_with_an_object_of_the_kind(client_as: ClientAs) -> None:
+    admin = client_as("admin")
+    html = await text_of(await admin.get(f"{URL}?kind=configmaps&namespace=shop"))
+    begins = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: example\n  namespace: shop\ndata:"
+    assert begins in html
+    html = await text_of(await admin.get(f"{URL}?kind=nodes&namespace=shop"))
+    assert "kind: Node\nmetadata:\n  name: example\nspec: {}" in html
+    assert (await admin.get(f"{URL}?kind=planets")).status_code == 404
+    response = await admin.get(f"{URL}?kind=pods&namespace=No%20Project")
+    assert response.status_code == 400 and "kind: Pod" not in await text_of(response)
+
+
+async def test_a_list_offers_it_to_whoever_may_create(client_as: ClientAs) -> None:
+    link = f'href="{URL}?kind=pods&amp;namespace=team-a">Create</a>'
+    url = "/clusters/host/pods?namespace=team-a"
+    assert link in await text_of(await client_as("alice").get(url))
+    assert ">Create</a>" not in await text_of(await client_as("bob").get(url))
+
+
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [

@@ -1,6 +1,6 @@
 """What the kinds of workloads have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy
@@ -38,6 +38,22 @@ UPDATED = NumberColumn(id="updated", label=gettext_lazy("Up to date"), priority=
 AVAILABLE = NumberColumn(id="available", label=gettext_lazy("Available"), priority=3)
 #: Of the template of its pods.
 TEMPLATE = (ImagesColumn(), ContainersColumn(), SelectorColumn())
+#: Examples: what keeps pods running, and what runs them once.
+OF_PODS: Mapping[str, Any] = {
+    "selector": {"matchLabels": {"app": "example"}},
+    "template": {
+        "metadata": {"labels": {"app": "example"}},
+        "spec": {"containers": [{"name": "app", "image": "nginx"}]},
+    },
+}
+RUN: Mapping[str, Any] = {
+    "template": {
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{"name": "app", "image": "busybox", "command": ["date"]}],
+        }
+    }
+}
 
 
 class WorkloadKind(ResourceKind):

@@ -1,0 +1,37 @@
+"""Creating an object of a kind: whom a list offers it, and what a new manifest begins with."""
+
+from console.ui.access import Access
+from console.ui.kind import ResourceKind
+from console.ui.viewspec import ViewSpec
+from console.ui.yamltext import yaml_text
+
+#: A name that every type allows, for the writer to replace.
+NAME = "example"
+
+
+def create_url(spec: ViewSpec, access: Access) -> str:
+    """Where an object that the list would show is made; "" for whoever may make none there.
+
+    It follows from the view and from the right that `ResourceKind.asked` has, so that whoever shares a
+    list shares this, too.
+    """
+    kind = spec.kind
+    allowed = access.namespaces_where("create", kind.gvr)
+    if not kind.view.namespaced:
+        return kind.create_url(spec.cluster, "") if allowed is None else ""
+    if spec.namespaces:
+        places = [one for one in spec.namespaces if allowed is None or one in allowed]
+    else:
+        places = [""] if allowed is None else sorted(allowed)
+    if not places:
+        return ""
+    # Where the list shows many, the project is chosen on the page.
+    chosen = places[0] if spec.namespaces or len(places) == 1 else ""
+    return kind.create_url(spec.cluster, chosen)
+
+
+def skeleton(kind: ResourceKind, namespace: str) -> str:
+    """A manifest to be filled in. `namespace`: "" for none yet."""
+    place = {"namespace": namespace} if namespace and kind.view.namespaced else {}
+    metadata = {"name": NAME, **place, **kind.example.get("metadata", {})}
+    return yaml_text(kind, {**kind.example, "metadata": metadata})
