@@ -58,7 +58,7 @@ ORDER = (
 )
 #: Webhooks may refuse what comes after them, and custom resources may need whatever is there.
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-_VERSION = re.compile(
+VERSION = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 )
 _RBAC = "rbac.authorization.k8s.io"
@@ -168,7 +168,7 @@ def _problems(document: Document) -> Iterator[Problem]:
                 _("%(field)s must be a text.") % {"field": f"metadata.{name}"}, "metadata", name
             )
     version = value.get("apiVersion")
-    if isinstance(version, str) and version and not _VERSION.fullmatch(version):
+    if isinstance(version, str) and version and not VERSION.fullmatch(version):
         yield problem(_("This is no version of an API."), "apiVersion")
 
 

@@ -71,6 +71,31 @@ class Result:
     def kind(self) -> str:
         return visible(self.item.kind)
 
+    @property
+    def line(self) -> int:
+        return self.item.line
+
+
+class ServedTypes:
+    """What the cluster serves, by kind: each group and version is asked for once, as the viewer."""
+
+    def __init__(self, client: UserClient) -> None:
+        self._client = client
+        self._known: dict[tuple[str, str], Mapping[str, Served]] = {}
+
+    async def of(self, group: str, version: str) -> Mapping[str, Served]:
+        place = group, version
+        if place not in self._known:
+            try:
+                body = await self._client.get_resources(group, version)
+                self._known[place] = creatable(body, group, version)
+            except NotFound:
+                self._known[place] = {}
+        return self._known[place]
+
+    def forget(self, group: str, version: str) -> None:
+        del self._known[group, version]
+
 
 async def run(
     request: ConsoleRequest,
@@ -83,13 +108,13 @@ async def run(
     """Makes the objects, or tries to. `namespace`: of those that say none."""
     client = access.cluster.runtime.as_user(access.identity)
     defined = defined_by(items)
-    whole = _Run(request, access, client, namespace, dry_run, defined)
+    whole = _Run(request, access, client, namespace, dry_run, defined, ServedTypes(client))
     return [await whole.result(item) for item in in_order(items)]
 
 
 @dataclass
 class _Run:
-    """`served`: by group and version, as the cluster said. `coming`: what this run makes. `failed`: what
+    """`coming`: what this run makes. `failed`: what
     it did not."""
 
     request: ConsoleRequest
@@ -98,7 +123,7 @@ class _Run:
     namespace: str
     dry_run: bool
     defined: Mapping[tuple[str, str, str], tuple[Served, Ref]]
-    served: dict[tuple[str, str], Mapping[str, Served]] = field(default_factory=dict)
+    types: ServedTypes
     coming: set[Ref] = field(default_factory=set)
     failed: set[Ref] = field(default_factory=set)
     stopped: str = ""
@@ -175,27 +200,17 @@ class _Run:
         until = self._now() + SERVED_WITHIN
         defined, definition = self.defined.get((item.group, item.version, item.kind), (None, None))
         while True:
-            found = (await self._types(item.group, item.version)).get(item.kind)
+            found = (await self.types.of(item.group, item.version)).get(item.kind)
             if found is not None or definition not in self.coming or self.dry_run:
                 break
             if self._now() > until:
                 break
             # It was defined a moment ago.
-            del self.served[item.group, item.version]
+            self.types.forget(item.group, item.version)
             await asyncio.sleep(LOOK_AGAIN)
         if found is not None:
             return found, None
         return (defined, definition) if definition in self.coming | self.failed else (None, None)
-
-    async def _types(self, group: str, version: str) -> Mapping[str, Served]:
-        place = group, version
-        if place not in self.served:
-            try:
-                body = await self.client.get_resources(group, version)
-                self.served[place] = creatable(body, group, version)
-            except NotFound:
-                self.served[place] = {}
-        return self.served[place]
 
     def _kind(self, gvr: GVR) -> ResourceKind | None:
         return self.access.cluster.kinds.of(gvr)

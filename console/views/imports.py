@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django import forms
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 from django.views.decorators.debug import sensitive_post_parameters
 
 from console.kube.gvr import GVR
@@ -32,6 +33,7 @@ from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.importing import Result, run
 from console.views.page import page
+from console.views.undoing import Undone, offer, read_made, undo
 
 STEPS = frozenset({"review", "create", "edit"})
 #: Characters of a project's name (RFC 1123, section 2.1).
@@ -74,7 +76,8 @@ class Asked:
 async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET shows an empty text, or one that begins with an object of `?kind=` (as in lists' addresses),
     for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a `step`: `review` shows what
-    would become of each document, `create` makes them, `edit` shows the text again."""
+    would become of each document, `create` makes them, `edit` shows the text again. `undo` deletes
+    `made`, a list of `console.views.undoing.MadeObject` as JSON."""
     given = request.POST if request.method == "POST" else request.GET
     asked = Asked(request, access_of(request), ImportForm(given))
     response = await (_post(asked) if request.method == "POST" else _open(asked))
@@ -95,9 +98,10 @@ async def _open(asked: Asked) -> HttpResponse:
 
 async def _post(asked: Asked) -> HttpResponse:
     step = asked.request.POST.get("step")
+    if step == "undo":
+        return await _undo(asked)
     if step not in STEPS or "text" not in asked.request.POST:
-        text = _("The form is not complete. Load the page again.")
-        return error_page(asked.request, 400, text)
+        return _incomplete(asked)
     try:
         text = _sent(asked.request)
     except UnicodeDecodeError:
@@ -117,6 +121,31 @@ async def _post(asked: Asked) -> HttpResponse:
     return _answer(asked, text, results, dry_run=dry_run)
 
 
+async def _undo(asked: Asked) -> HttpResponse:
+    post = asked.request.POST
+    try:
+        made = read_made(post.get("made", ""))
+    except msgspec.DecodeError:
+        return _incomplete(asked)
+    results = await undo(asked.request, asked.access, made)
+    status = _status_of(results, 207)
+    if wants_status(asked.request):
+        return _data([_status_undone(one) for one in results], status)
+    context = {
+        "title": _("Undo"),
+        "import_url": asked.url,
+        "text": post.get("text", ""),
+        "namespace": post.get("namespace", ""),
+        "results": results,
+        "deleted": sum(one.outcome == "done" for one in results),
+    }
+    return render(asked.request, "console/import_undone.html", context, status=status)
+
+
+def _incomplete(asked: Asked) -> HttpResponse:
+    return error_page(asked.request, 400, _("The form is not complete. Load the page again."))
+
+
 def _sent(request: ConsoleRequest) -> str:
     """What was typed, and after it each file. Raises `UnicodeDecodeError`."""
     files = (file.read().decode("utf-8-sig") for file in request.FILES.getlist("files"))
@@ -125,24 +154,27 @@ def _sent(request: ConsoleRequest) -> str:
 
 
 def _answer(asked: Asked, text: str, results: Sequence[Result], *, dry_run: bool) -> HttpResponse:
-    refused = [one for one in results if one.code >= 400]
-    status = 200
-    if refused:
-        away = all(one.code == 503 for one in refused)
-        status = 503 if away and len(refused) == len(results) else 422 if dry_run else 207
+    status = _status_of(results, 422 if dry_run else 207)
     if wants_status(asked.request):
-        return _data(results, status)
+        return _data(list(map(_status, results)), status)
     if not dry_run:
         return _done(asked, text, results, status)
     found = [problem for one in results for problem in one.problems]
     return _page(asked, text, found, results, status=status)
 
 
+def _status_of(results: Sequence[Result] | Sequence[Undone], partly: int) -> int:
+    """`partly`: where something is refused. 503 for a cluster that answers nothing."""
+    codes = {one.code if one.code >= 400 else 200 for one in results}
+    return 503 if codes == {503} else partly if codes - {200} else 200
+
+
 def _done(asked: Asked, text: str, results: Sequence[Result], status: int) -> HttpResponse:
     context = {
         **_context(asked, text, results),
-        "title": _("Created"),
+        "title": pgettext("result", "Created"),
         "made": sum(one.made is not None for one in results),
+        "offer": offer(asked.access, results),
     }
     return render(asked.request, "console/import_done.html", context, status=status)
 
@@ -185,11 +217,9 @@ def _context(asked: Asked, text: str, results: Sequence[Result]) -> dict[str, An
     }
 
 
-def _data(results: Sequence[Result], status: int) -> HttpResponse:
+def _data(items: Sequence[dict[str, Any]], status: int) -> HttpResponse:
     """A `Status` for each, as kube-apiserver would have answered it."""
-    answer = JsonResponse(
-        {"kind": "List", "apiVersion": "v1", "items": list(map(_status, results))}
-    )
+    answer = JsonResponse({"kind": "List", "apiVersion": "v1", "items": items})
     answer.status_code = status
     return answer
 
@@ -203,6 +233,7 @@ def _status(result: Result) -> dict[str, Any]:
         causes = tuple((str(problem.line), problem.text) for problem in result.problems)
         found = status_object(result.code, text, causes=causes)
     details = {
+        "apiVersion": item.found.manifest["apiVersion"],
         "name": result.made.key.name if result.made is not None else item.name,
         "namespace": result.namespace,
         "group": item.group,
@@ -210,5 +241,17 @@ def _status(result: Result) -> dict[str, Any]:
         "line": item.line,
         "outcome": result.outcome,
         "uid": result.made.uid if result.made is not None else "",
+    }
+    return {**found, "details": {**details, **found.get("details", {})}}
+
+
+def _status_undone(result: Undone) -> dict[str, Any]:
+    made = result.made
+    known = result.code < 400
+    found = success_object(result.text) if known else status_object(result.code, result.text)
+    details = {
+        **msgspec.to_builtins(made),
+        "group": made.place[0],
+        "outcome": result.outcome,
     }
     return {**found, "details": {**details, **found.get("details", {})}}

@@ -1,8 +1,10 @@
 """Creating objects from YAML, on both clusters: what is said before, what is made, and in which order."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import pytest
@@ -364,3 +366,95 @@ async def test_what_a_new_manifest_begins_with_is_accepted(boss: Desk) -> None:
     for example in examples:
         status, [told] = await boss.send("review", example)
         assert (status, told["details"]["outcome"]) == (200, "done"), told
+
+
+async def undone(desk: Desk, made: list[Obj]) -> tuple[int, list[Obj]]:
+    response = await ClientAs()(desk.who, Accept="application/json").post(
+        URL, {"step": "undo", "made": json.dumps(made)}
+    )
+    return response.status_code, json.loads(response.content)["items"]
+
+
+def made_of(items: list[Obj]) -> list[Obj]:
+    """What a program sends of what it was told."""
+    fields = ("apiVersion", "kind", "namespace", "name", "uid")
+    told = [one["details"] for one in items if one["details"]["outcome"] == "done"]
+    return [{field: one[field] for field in fields} for one in told]
+
+
+async def test_what_was_made_is_deleted_again(desk: Desk) -> None:
+    """The last one first, each in the audit trail; what was there before stays."""
+    taken, one, two = unique("taken"), unique("one"), unique("two")
+    desk.admin.post(desk.path("configmaps"), config_map(taken, a="kept")).ok()
+    documents = [secret(one, a="b"), config_map(taken), config_map(two)]
+    status, html = await desk.page("create", "---\n".join(map(text_for, documents)))
+    assert status == 207 and "2 objects that were created are deleted again" in html
+    found = re.search(r'name="made" value="([^"]*)"', html)
+    assert found is not None
+    status, html = await desk.page("undo", "left: alone", made=unescape(found[1]))
+    assert status == 200 and "2 of 2 deleted." in html and "left: alone" in html
+    assert html.index(two) < html.index(one) and taken not in html
+    assert desk.admin.get(desk.path("configmaps", two)).status == 404
+    assert desk.admin.get(desk.path("secrets", one)).status == 404
+    assert desk.admin.get(desk.path("configmaps", taken)).ok()["data"] == {"a": "kept"}
+    records = [r async for r in AuditRecord.objects.filter(verb="delete").order_by("pk")]
+    assert [(r.name, r.actor) for r in records] == [(two, desk.who), (one, desk.who)]
+
+
+async def test_another_one_of_its_name_is_not_deleted(desk: Desk) -> None:
+    name = unique("taken")
+    status, items = await desk.send("create", config_map(name), config_map(unique("other")))
+    assert status == 200
+    made = made_of(items)
+    desk.admin.delete(desk.path("configmaps", name)).ok()
+    desk.admin.post(desk.path("configmaps"), config_map(name, a="theirs")).ok()
+    status, [_other, told] = await undone(desk, made)
+    assert (status, told["code"]) == (207, 409)
+    assert "another one has taken its name since" in told["message"]
+    assert desk.admin.get(desk.path("configmaps", name)).ok()["data"] == {"a": "theirs"}
+    # Again: the one that is gone is said to be.
+    status, [told, _taken] = await undone(desk, made)
+    assert "already gone" in told["message"] and told["status"] == "Success"
+
+
+async def test_a_project_and_a_definition_take_along_what_is_in_them(
+    boss: Desk, scrap: Scrap
+) -> None:
+    crd, name = definition(), unique("contract")
+    scrap.forget(f"{CRDS}/{crd['metadata']['name']}")
+    scrap.forget(f"{ALL_NAMESPACES}/{name}")
+    project: Obj = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    inside = {**widget(crd, "small", size=2)}
+    inside["metadata"] = {**inside["metadata"], "namespace": name}
+    wrong = {"apiVersion": "none.example.com/v1", "kind": "T", "metadata": {"name": "t"}}
+    status, html = await boss.page(
+        "create", "---\n".join(map(text_for, [inside, crd, project, wrong]))
+    )
+    assert status == 207
+    assert f"With project {name} goes everything that is in it" in html
+    assert f"With definition {crd['metadata']['name']} go all objects of its kind." in html
+    found = re.search(r'name="made" value="([^"]*)"', html)
+    assert found is not None
+    status, items = await undone(boss, json.loads(unescape(found[1])))
+    assert status == 200, items
+    assert outcomes(items) == [
+        ("Widget", "done"), ("CustomResourceDefinition", "done"), ("Namespace", "done")
+    ]  # fmt: skip
+
+
+async def test_what_the_viewer_may_not_delete_stays(
+    monkeypatch: pytest.MonkeyPatch, desk: Desk, boss: Desk
+) -> None:
+    name = unique("kept")
+    _status, items = await boss.send("create", config_map(name))
+    eve = desk_of(
+        monkeypatch, desk.admin, desk.namespace, FakeAccess("eve", list_in=(), delete_in=())
+    )
+    status, [told] = await undone(eve, made_of(items))
+    assert (status, told["code"]) == (207, 403) and "You may not delete ConfigMaps" in told[
+        "message"
+    ]
+    made = [{**made_of(items)[0], "namespace": ""}]
+    status, [told] = await undone(boss, made)
+    assert (status, told["code"]) == (207, 422)
+    assert boss.admin.get(boss.path("configmaps", name)).status == 200

@@ -113,6 +113,43 @@ async def test_what_is_no_form_of_ours(client_as: ClientAs) -> None:
     assert (await checked.post(URL, {"text": ONE, "step": "create"})).status_code == 403
 
 
+MADE = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "one", "uid": "u-1"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "",
+        "[]",
+        "{}",
+        "[1]",
+        "nonsense",
+        json.dumps([{**MADE, "uid": ""}]),
+        json.dumps([{**MADE, "name": ""}]),
+        json.dumps([{**MADE, "apiVersion": "../v1"}]),
+        json.dumps([{**MADE, "apiVersion": "v1\n"}]),
+        json.dumps([{**MADE, "kind": "K" * 300}]),
+        json.dumps([{key: held for key, held in MADE.items() if key != "uid"}]),
+        json.dumps([MADE] * (MOST_OBJECTS + 1)),
+    ],
+)
+async def test_only_a_list_of_what_was_made_is_undone(client_as: ClientAs, made: str) -> None:
+    response = await client_as("admin").post(URL, {"step": "undo", "made": made})
+    assert response.status_code == 400
+
+
+async def test_nothing_is_undone_in_a_cluster_that_is_away() -> None:
+    use_host(make_runtime(user_client=NoAnswer))
+    try:
+        data = {"step": "undo", "made": json.dumps([MADE, {**MADE, "name": "two"}]), "text": ONE}
+        response = await ClientAs()("admin").post(URL, data)
+        html = await text_of(response)
+    finally:
+        no_host()
+    assert response.status_code == 503 and "0 of 2 deleted." in html
+    assert "Not tried: the cluster does not answer." in html and "name: one" in html
+
+
 async def test_a_file_that_is_no_text(client_as: ClientAs) -> None:
     client = AsyncClient(raise_request_exception=False)
     files = [SimpleUploadedFile("a.yaml", b"\xff\xfe\x00")]

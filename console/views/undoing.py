@@ -1,0 +1,182 @@
+"""Deleting what a text has just made, the last one first: each as the viewer, and only if it still is the
+one that was made.
+
+Each is told by itself. One that is refused stops no other; a cluster that does not answer ends it.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.client import UserClient
+from console.kube.errors import ApiError, NotFound, Unavailable
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.editing import Problem
+from console.ui.http import ConsoleRequest
+from console.ui.imports import MOST_OBJECTS, VERSION
+from console.ui.states import denied_text
+from console.ui.text import visible
+from console.views import problems
+from console.views.actions import InDoubt, is_in_doubt
+from console.views.importing import LONGEST, Result, ServedTypes
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
+
+
+class MadeObject(msgspec.Struct, frozen=True, rename="camel"):
+    """An object that was made. Without a uid it could be another one of its name."""
+
+    api_version: Annotated[str, msgspec.Meta(max_length=317, pattern=rf"^{VERSION.pattern}\Z")]
+    kind: _Name
+    name: _Name
+    uid: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+    namespace: Annotated[str, msgspec.Meta(max_length=253)] = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Group and version."""
+        group, _slash, version = self.api_version.rpartition("/")
+        return group, version
+
+
+_List = Annotated[list[MadeObject], msgspec.Meta(min_length=1, max_length=MOST_OBJECTS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What became of one, with the fields of `console.views.importing.Result` that are shown."""
+
+    made: MadeObject
+    outcome: Literal["done", "untried", "refused"]
+    text: str = ""
+    code: int = 200
+    line: int = 0
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[str] = ()
+    url: str = ""
+
+    @property
+    def name(self) -> str:
+        return visible(f"{self.made.namespace}/{self.made.name}".removeprefix("/"))
+
+    @property
+    def kind(self) -> str:
+        return visible(self.made.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`made`: what would be deleted, as the form sends it. `count`: how many these are, `staying`: those
+    that the viewer may not delete. `notes`: what goes with them."""
+
+    made: str
+    count: int
+    staying: int
+    notes: Sequence[str]
+
+
+def offer(access: Access, results: Sequence[Result]) -> Offer | None:
+    """None unless some objects were made, and others were not."""
+    made = [(one, one.made) for one in results if one.made is not None]
+    mine = [
+        (result, found)
+        for result, found in made
+        if access.can("delete", found.gvr, namespace=found.key.namespace, name=found.key.name)
+    ]
+    if not mine or len(made) == len(results):
+        return None
+    objects = [
+        MadeObject(
+            api_version=found.gvr.group_version,
+            kind=result.item.kind,
+            name=found.key.name,
+            uid=found.uid,
+            namespace=found.key.namespace,
+        )
+        for result, found in mine
+    ]
+    notes = [note for _result, found in mine for note in _notes(found.gvr, found.key.name)]
+    text = msgspec.json.encode(objects).decode()
+    return Offer(text, len(mine), len(made) - len(mine), notes)
+
+
+def _notes(gvr: GVR, name: str) -> Iterator[str]:
+    words = {"name": visible(name)}
+    if gvr == NAMESPACES:
+        yield _("With project %(name)s goes everything that is in it by then.") % words
+    if gvr == CUSTOM_RESOURCE_DEFINITIONS:
+        yield _("With definition %(name)s go all objects of its kind.") % words
+
+
+def read_made(text: str) -> list[MadeObject]:
+    """In the order in which they were made. Raises `msgspec.DecodeError`."""
+    return msgspec.json.decode(text, type=_List)
+
+
+async def undo(request: ConsoleRequest, access: Access, made: Sequence[MadeObject]) -> list[Undone]:
+    client = access.cluster.runtime.as_user(access.identity)
+    whole = _Undoing(request, access, client, ServedTypes(client))
+    now = asyncio.get_running_loop().time
+    found: list[Undone] = []
+    stopped, began = "", now()
+    for one in reversed(made):
+        if now() - began > LONGEST:
+            stopped = _("Not tried: it takes too long.")
+        if stopped:
+            found.append(Undone(one, "untried", stopped, 503))
+            continue
+        try:
+            found.append(await whole.delete(one))
+        except NotFound:
+            found.append(Undone(one, "done", _("It is already gone.")))
+        except (ApiError, AuditUnavailable) as error:
+            another = _("It is not the one that was created: another one has taken its name since.")
+            text = problems.words(error, changed=another)
+            found.append(Undone(one, "refused", text, error.page_code))
+            if isinstance(error, Unavailable):
+                stopped = _("Not tried: the cluster does not answer.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Undoing:
+    request: ConsoleRequest
+    access: Access
+    client: UserClient
+    types: ServedTypes
+
+    async def delete(self, one: MadeObject) -> Undone:
+        """Raises `ApiError` and `AuditUnavailable`."""
+        served = (await self.types.of(*one.place)).get(one.kind)
+        if served is None:
+            # Its definition is gone, and the object with it.
+            return Undone(one, "done", _("It is already gone."))
+        gvr, namespace, name = served.gvr, one.namespace, one.name
+        if served.namespaced is not bool(namespace):
+            return Undone(one, "refused", _("The kind and the project do not fit."), 422)
+        refused = _refused(self.access, gvr, one)
+        if refused:
+            return Undone(one, "refused", refused, 403)
+        recorded = request_action(self.request, "delete", gvr, namespace=namespace, name=name)
+        async with record(recorded) as entry:
+            await self.client.delete(
+                gvr, namespace=namespace, name=name, uid=one.uid, audit_id=entry.audit_id
+            )
+        return Undone(one, "done")
+
+
+def _refused(access: Access, gvr: GVR, one: MadeObject) -> str:
+    if access.can("delete", gvr, namespace=one.namespace, name=one.name):
+        return ""
+    if is_in_doubt(access):
+        return str(InDoubt())
+    kind = access.cluster.kinds.of(gvr)
+    nouns = kind.nouns if kind is not None else gvr.qualified
+    return denied_text(Denied("delete", gvr, one.namespace), nouns)
