@@ -203,6 +203,7 @@ def _page(
         "problems": problems,
         "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
         "able": able and not problems,
+        "most": MOST,
     }
     return render(asked.request, "console/import.html", context, status=status)
 

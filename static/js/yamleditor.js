@@ -224,6 +224,16 @@ class YamlEditor extends HTMLElement {
     return { anchor, head, top: this.#view.scrollDOM.scrollTop, hasFocus: this.#view.hasFocus };
   }
 
+  /** Another text, as if somebody had typed it. */
+  setText(text) {
+    if (this.#slot.hidden) {
+      this.#replace(text);
+      return;
+    }
+    this.#area.value = text;
+    this.#area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   /** A text of the page. */
   #say = (name, values = {}) => {
     const text = this.#field.querySelector(`[data-phrase="${name}"]`)?.textContent ?? name;

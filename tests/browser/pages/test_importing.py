@@ -1,0 +1,84 @@
+"""Creating objects from YAML in a real browser: from a list to the object, and by dropped files."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import Console, sign_in
+
+DROP = """([files, selector]) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+    const target = document.querySelector(selector);
+    const over = new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true });
+    const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+    target.dispatchEvent(over);
+    target.dispatchEvent(drop);
+    return over.defaultPrevented && drop.defaultPrevented;
+}"""
+
+
+def text_of(page: Page) -> str:
+    return page.locator("textarea[name=text]").input_value()
+
+
+def drop(page: Page, *files: tuple[str, bytes], on: str = "yaml-editor") -> None:
+    assert page.evaluate(DROP, [[(name, list(held)) for name, held in files], on])
+
+
+@pytest.fixture
+def signed_in(console: Console, page: Page) -> Console:
+    console.kubectl("delete", "configmap", "example", "--ignore-not-found")
+    sign_in(page, console)
+    page.wait_for_url(re.compile("/clusters/host/pods"))
+    return console
+
+
+def it_goes_from_a_list_to_the_object(signed_in: Console, page: Page) -> None:
+    page.goto(f"{signed_in.url}/clusters/host/configmaps?namespace=default")
+    page.get_by_role("link", name="Create", exact=True).click()
+    page.wait_for_url(re.compile("/import"))
+    assert "kind: ConfigMap\nmetadata:\n  name: example\n  namespace: default" in text_of(page)
+    page.get_by_role("button", name="Review").click()
+    expect(page.get_by_text("Can be created")).to_be_visible()
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.get_by_role("link", name="default/example").click()
+    page.wait_for_url(f"{signed_in.url}/clusters/host/projects/default/configmaps/example")
+    signed_in.kubectl("delete", "configmap", "example")
+
+
+def it_takes_files_that_are_dropped(signed_in: Console, page: Page) -> None:
+    """After what is typed, each as a document; what cannot be read is told."""
+    page.goto(f"{signed_in.url}/clusters/host/import")
+    content = page.locator("yaml-editor .cm-content")
+    content.click()
+    page.keyboard.insert_text("# typed")
+    drop(page, ("a.yaml", b"kind: A\r\n"), ("b.yaml", b"kind: B\n"))
+    state = page.locator("[data-drop-state]")
+    expect(state).to_have_text("a.yaml is added. b.yaml is added.")
+    assert text_of(page) == "# typed\n---\nkind: A\n---\nkind: B\n"
+    expect(content).to_contain_text("kind: B")
+    drop(page, ("c.bin", b"\xff\xfe"), ("d.yaml", b"#" * 600_000), on="h1")
+    expect(state).to_have_text("c.bin is no text in UTF-8. d.yaml is too large.")
+    assert text_of(page).endswith("kind: B\n")
+    page.get_by_role("button", name="Plain text").click()
+    drop(page, ("e.yaml", b"kind: E"), on="textarea[name=text]")
+    expect(state).to_have_text("e.yaml is added.")
+    assert text_of(page).endswith("kind: B\n---\nkind: E")
+
+
+def it_takes_what_is_pasted(signed_in: Console, page: Page) -> None:
+    page.goto(f"{signed_in.url}/clusters/host/import")
+    content = page.locator("yaml-editor .cm-content")
+    content.click()
+    content.evaluate(
+        """(target) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", "kind: A\\n---\\nkind: B\\n");
+            const options = { clipboardData, bubbles: true, cancelable: true };
+            target.dispatchEvent(new ClipboardEvent("paste", options));
+        }"""
+    )
+    expect(content).to_contain_text("kind: B")
+    assert text_of(page) == "kind: A\n---\nkind: B\n"
