@@ -27,7 +27,6 @@ from console.ui.access import Access
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.clusters import HOST
 from console.ui.decisions import Refused
-from console.ui.forms import Files
 from console.ui.kind import ResourceKind
 from console.ui.subject import Subject
 
@@ -153,9 +152,7 @@ class UserFormAction(UserAction):
     def applicable(self, entry: Entry[Any]) -> bool:
         return True
 
-    def make_form(
-        self, subject: Subject, data: QueryDict | None, files: Files | None = None
-    ) -> UserForm:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> UserForm:
         entry = subject.entry
         return self.form(data, user=entry.projection, initial=dict(self.initial(entry)))
 

@@ -23,7 +23,7 @@ from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.facts import status_fact
-from console.ui.forms import ConsoleForm, Files
+from console.ui.forms import ConsoleForm
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
@@ -258,13 +258,8 @@ class Action:
         """What the form begins with."""
         return {}
 
-    def make_form(
-        self,
-        subject: "Subject",
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
-        """`data`: what was sent, with `files`, None at first. Raises `Refused`."""
+    def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
+        """`data`: what was sent, None at first; the form is told the files then. Raises `Refused`."""
         return self.form(data, initial=dict(self.initial(subject.entry))) if self.form else None
 
     def evidence(self, subject: "Subject", form: ConsoleForm | None) -> SafeString:

@@ -21,7 +21,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
 from console.ui.decisions import lacking
-from console.ui.forms import ConsoleForm, Files
+from console.ui.forms import ConsoleForm
 from console.ui.kind import Fact, ResourceKind
 from console.ui.manifests import mapping, texts
 from console.ui.subject import Subject
@@ -41,12 +41,7 @@ class _Decide(Action):
     def applicable(self, entry: Entry[Any]) -> bool:
         return is_undecided(entry.projection)
 
-    def make_form(
-        self,
-        subject: Subject,
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         """None. Raises `Denied` for whoever may not decide for the signer."""
         if not _decides_for(subject.access, subject.entry.projection.signer):
             raise lacking(Permission("approve", gvr=SIGNERS), subject.kind.gvr, "")

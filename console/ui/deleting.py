@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import GVR, Key
 from console.ui.actions import Context, Delete, Done, Outcome
-from console.ui.forms import ChoiceField, ConsoleForm, Files, NumberField
+from console.ui.forms import ChoiceField, ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping
 from console.ui.relations.owned import DEEPEST, branches_of, owned_types
@@ -62,12 +62,7 @@ class GraceForm(ConsoleForm):
 class DeletePod(Delete):
     form: ClassVar[type[ConsoleForm] | None] = GraceForm
 
-    def make_form(
-        self,
-        subject: Subject,
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         usual = mapping(subject.manifest, "spec").get("terminationGracePeriodSeconds")
         return GraceForm(data, usual if isinstance(usual, int) else USUAL)
 

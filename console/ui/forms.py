@@ -9,14 +9,11 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, QueryDict
-from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.text import visible
 
-#: What was uploaded, by field: Django's `UploadedFile`.
-Files = MultiValueDict[str, Any]
 MAX_TEXT = 256
 #: A bcrypt hash takes no more.
 MAX_SECRET = 1024

@@ -22,7 +22,7 @@ from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.ui.actions import Action, Context, Done, Outcome, Permission, kubectl
-from console.ui.forms import ConsoleForm, Files
+from console.ui.forms import ConsoleForm
 from console.ui.manifests import mapping
 from console.ui.pairs import PairsField, lines_of
 from console.ui.text import visible
@@ -143,12 +143,7 @@ class EditLabels(Action):
             notes.append(text % {"keys": _listed(left)})
         return notes
 
-    def make_form(
-        self,
-        subject: "Subject",
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: "Subject", data: QueryDict | None) -> ConsoleForm | None:
         return LabelsForm(data, _read(subject)[0])
 
     async def run(self, context: Context) -> Outcome:

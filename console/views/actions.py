@@ -214,9 +214,11 @@ async def _do(asked: Asked) -> HttpResponse:
     subject = await _subject_or_none(asked)
     if subject is None and action.form is not None:
         return _gone(asked)
-    form = action.make_form(subject, request.POST, request.FILES) if subject is not None else None
-    if form is not None and not form.is_valid():
-        return _confirm(asked, subject, form, uid=uid, status=400)
+    form = action.make_form(subject, request.POST) if subject is not None else None
+    if form is not None:
+        form.files = request.FILES
+        if not form.is_valid():
+            return _confirm(asked, subject, form, uid=uid, status=400)
     entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
         return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)

@@ -14,7 +14,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Context, Delete, Done, Outcome
 from console.ui.decisions import Refused
-from console.ui.forms import ConsoleForm, Files
+from console.ui.forms import ConsoleForm
 from console.ui.kind import Fact, ResourceKind
 from console.ui.subject import Subject
 from console.ui.text import visible
@@ -52,9 +52,7 @@ class DeleteWorkspace(Delete):
         manager = visible(entry.projection.manager)
         return [(_("Manager"), manager or _("none")), (_("Projects"), names or _("none"))]
 
-    def make_form(
-        self, subject: Subject, data: QueryDict | None, files: Files | None = None
-    ) -> ConsoleForm:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm:
         return EndForm(subject.key.name, data)
 
     async def run(self, context: Context) -> Outcome:

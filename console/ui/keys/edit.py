@@ -22,7 +22,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Page, Permission, kubectl
 from console.ui.decisions import Refused
-from console.ui.forms import ConsoleForm, Files
+from console.ui.forms import ConsoleForm
 from console.ui.keys.form import MOST, KeysForm
 from console.ui.keys.users import WORKLOADS, groups_of, offers_of, sees_all
 from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
@@ -77,12 +77,7 @@ class EditKeys(Action):
         context = {"groups": groups_of(subject), "known": sees_all(subject)}
         return render_to_string("ui/_key_users.html", context)
 
-    def make_form(
-        self,
-        subject: Subject,
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         if subject.entry.projection.immutable:
             text = _("It is immutable: what it holds stays. Delete it and create another one.")
             raise Refused(text)
@@ -92,7 +87,7 @@ class EditKeys(Action):
             if len(found) > MOST:
                 text = _("It has more than %(most)s keys. Edit it as YAML.")
                 raise Refused(text % {"most": MOST})
-        return KeysForm(data, files, found, offers_of(subject) if data is not None else ())
+        return KeysForm(data, found, offers_of(subject) if data is not None else ())
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed: Mapping[str, bytes | None] = data.get("changed") or {"KEY": _ELIDED.encode()}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from console.sealing import NotOurs, seal, unseal
 from console.ui.amounts import bytes_text
-from console.ui.forms import ConsoleForm, Files, TextField
+from console.ui.forms import ConsoleForm, TextField
 from console.ui.keys.users import Offer
 from console.ui.keys.values import (
     BINARY,
@@ -85,7 +85,6 @@ class KeysForm(ConsoleForm):
     def __init__(
         self,
         data: QueryDict | None,
-        files: Files | None,
         found: Sequence[Shown] | None,
         offers: Sequence[Offer] = (),
     ) -> None:
@@ -94,7 +93,7 @@ class KeysForm(ConsoleForm):
             found if found is not None else _opened(data.get("was", "") if data is not None else "")
         )
         self._offers = offers
-        super().__init__(data, files=files, initial={"was": _sealed(self.found or ())})
+        super().__init__(data, initial={"was": _sealed(self.found or ())})
         sent = data if data is not None else {}
         known = [n for n in range(MOST_NEW) if f"new-key-{n}" in sent]
         self._new: list[str] = [str(n) for n in known or range(EMPTY_ROWS)]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission, kubectl
-from console.ui.forms import ConsoleForm, Files, TextField
+from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed
 from console.ui.subject import Subject
@@ -114,12 +114,7 @@ class SetImage(WorkloadAction):
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.containers)
 
-    def make_form(
-        self,
-        subject: Subject,
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         return ImagesForm(data, found=list(containers(subject.entry.original())))
 
     async def run(self, context: Context) -> Outcome:

@@ -18,7 +18,7 @@ from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.difference import Line, compared
-from console.ui.forms import ChoiceField, ConsoleForm, Files
+from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping
 from console.ui.relations.revisions import Revision, revisions_of
@@ -91,12 +91,7 @@ class _RollBack(WorkloadAction):
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         return held_back(subject)
 
-    def make_form(
-        self,
-        subject: Subject,
-        data: QueryDict | None,
-        files: Files | None = None,
-    ) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         found = revisions_of(subject, Seeing(subject, self.kept_in))
         known = [one for one in found if not one.current]
         if not known:
