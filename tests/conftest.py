@@ -74,6 +74,13 @@ def pytest_report_header() -> str:
     return f"depth: {'deep' if DEEP else 'gate'}, TEST_SEED={SEED}"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why the first try failed of a test that was tried again."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first try of {report.nodeid}", sep="_")
+        terminalreporter.write_line(report.longreprtext)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DEEP:
         left_out = {item for item in items if item.get_closest_marker("deep")} | _like_others(items)
