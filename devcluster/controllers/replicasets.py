@@ -81,14 +81,10 @@ class ReplicaSetController(Base):
         }
         status = {name: value for name, value in status.items() if value or name == "replicas"}
         if problem:
-            status["conditions"] = [
-                {
-                    "type": "ReplicaFailure",
-                    "status": "True",
-                    "reason": _FAILED,
-                    "message": problem,
-                }
-            ]
+            told = {"type": "ReplicaFailure", "status": "True", "reason": _FAILED}
+            # As in Kubernetes the first message stays: each names another pod.
+            held = dig(replica_set, "status.conditions")
+            status["conditions"] = held or [{**told, "message": problem}]
         self.set_status(self.collection, record, status)
 
 

@@ -180,6 +180,20 @@ def it_starts_stateful_pods_one_by_one(api: Api) -> None:
     assert second["metadata"]["creationTimestamp"] >= ready["lastTransitionTime"]
 
 
+def it_comes_to_rest_where_a_quota_is_full(cluster: DevCluster, api: Api) -> None:
+    """Each refusal names another pod: to tell all of them would be a change each time."""
+    api.post(
+        "/api/v1/namespaces/default/resourcequotas",
+        {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}},
+    )
+    api.post(DEPLOYMENTS, deployment(3))
+    cluster.wait_until_settled()
+    (replica_set,) = api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]
+    (failure,) = replica_set["status"]["conditions"]
+    assert failure["type"] == "ReplicaFailure" and "exceeded quota" in failure["message"]
+    assert len(pods(api)) == 1
+
+
 def it_leaves_pods_alone_where_there_are_no_nodes(cluster: DevCluster, api: Api) -> None:
     body = template()
     body["metadata"]["name"] = "alone"
