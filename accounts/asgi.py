@@ -6,24 +6,17 @@ handshake. Who the visitor is comes from the same session as on pages.
 """
 
 from collections.abc import Awaitable, Callable
-from importlib import import_module
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.contrib.sessions.backends.base import SessionBase
 from django.http import parse_cookie
 
-from accounts.sessions import Found, State, examine
-from console.kube.clock import SystemClock
-from console.kube.current import get_runtime
-from console.ui.access import Access
-from console.ui.clusters import Cluster
-from rbac.lasting import LastingAccess
+from accounts.presence import find_session, lasting_access
+from accounts.sessions import Found
 
 Scope = dict[str, Any]
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
-
-_clock = SystemClock()
 
 
 class SessionAuthMiddleware:
@@ -41,18 +34,15 @@ class SessionAuthMiddleware:
         if not has_our_origin(scope):
             return await _refuse(receive, send)
         key = _session_key(scope)
-        found = await _examine(key)
+        found = await find_session(key)
         name, acting = _names(found)
 
         async def session_alive() -> bool:
-            return name is not None and _names(await _examine(key)) == (name, acting)
-
-        def access_in(cluster: Cluster) -> Access:
-            return LastingAccess(acting or "", cluster, get_runtime())
+            return name is not None and _names(await find_session(key)) == (name, acting)
 
         account = {
             "account": name,
-            "access_in": access_in if acting else None,
+            "access_in": partial(lasting_access, acting) if acting else None,
             "session_alive": session_alive,
         }
         return await self.application({**scope, **account}, receive, send)
@@ -73,13 +63,6 @@ def _session_key(scope: Scope) -> str | None:
     given = [value for name, value in scope.get("headers", ()) if name == b"cookie"]
     cookies = parse_cookie("; ".join(value.decode("latin-1") for value in given))
     return cookies.get(settings.SESSION_COOKIE_NAME)
-
-
-async def _examine(key: str | None) -> Found:
-    if key is None:
-        return Found(State.NONE)
-    session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    return await examine(session, _clock.now(), had_cookie=True)
 
 
 async def _refuse(receive: Any, send: Any) -> None:

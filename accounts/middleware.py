@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.presence import session_presence
 from accounts.public import is_public
 from accounts.sessions import State, Step, examine, touch
 from accounts.steps import STEPS, step_url
@@ -24,7 +25,8 @@ _clock = SystemClock()
 
 
 class AccountMiddleware:
-    """Sets `request.account`, `identity`, `own_identity`, `viewing` and `session_state`.
+    """Sets `request.account`, `identity`, `own_identity`, `viewing`, `presence` and
+    `session_state`.
 
     `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
     `identity` is another one while the user views the console as somebody else (`accounts.viewing`).
@@ -96,6 +98,7 @@ async def identify(request: HttpRequest) -> None:
     request.identity = found.acting  # type: ignore[attr-defined]
     request.own_identity = found.identity  # type: ignore[attr-defined]
     request.viewing = found.viewing  # type: ignore[attr-defined]
+    request.presence = session_presence(request.session.session_key, found)  # type: ignore[attr-defined]
     request.account = found.identity.name if found.identity else None  # type: ignore[attr-defined]
     request.pending = found.pending  # type: ignore[attr-defined]
     request.step = found.step  # type: ignore[attr-defined]

@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "console.audit",
     "console.drafts",
     "console.history",
+    "console.operations",
     "console.saved",
     "rbac",
     "accounts",

@@ -17,6 +17,7 @@ from django.urls import Resolver404, resolve
 from accounts.directory import UsersUnknown
 from accounts.oauth.bearer import bearer_in, examine_token
 from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, unavailable
+from accounts.presence import token_presence
 from console.inline import InlineCsrfMiddleware
 from console.ui.statuses import status_response
 
@@ -33,7 +34,7 @@ OTHER_TOKENS = frozenset({"metrics"})
 
 
 class BearerMiddleware:
-    """Sets `request.bearer`, and `account` and `identity` if the token may act for its user.
+    """Sets `request.bearer`, and `account`, `identity` and `presence` if the token may act for its user.
 
     Comes after `AccountMiddleware`, whose word it replaces, and before the one that sets `access`.
     """
@@ -110,6 +111,7 @@ async def _become(request: HttpRequest, token: str) -> None:
     if bearer.acts:
         request.identity = bearer.holder.identity  # type: ignore[attr-defined]
         request.account = bearer.holder.user.name  # type: ignore[attr-defined]
+        request.presence = token_presence(token, bearer.holder.user.name)  # type: ignore[attr-defined]
 
 
 def _refused(request: HttpRequest, error: OAuthError) -> HttpResponse:

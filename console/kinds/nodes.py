@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.draining.actions import Drain, ResumeDrain, StopDrain
 from console.kube.gvr import NODES
 from console.kube.projections.node import Node
 from console.kube.status import Severity
@@ -102,7 +103,15 @@ class NodeKind(ResourceKind):
             param="version", label=gettext_lazy("Version"), get=lambda item: (item.version,)
         ),
     )
-    actions = (Cordon(), Uncordon(), EditTaints(), Delete())
+    actions = (
+        Cordon(),
+        Uncordon(),
+        Drain(),
+        StopDrain(),
+        ResumeDrain(),
+        EditTaints(),
+        Delete(),
+    )
     precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

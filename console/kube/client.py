@@ -57,6 +57,8 @@ FIELD_MANAGER = "quarterdeck"
 CALL_TIMEOUT = 4.5
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
+#: Objects of one page of a list.
+PAGE = 500
 #: Bytes that are read of an answer that says what went wrong.
 MAX_ERROR = 64 * 2**10
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
@@ -491,6 +493,17 @@ class ObjectClient:
     ) -> dict[str, Any]:
         return await self._call("GET", gvr.path(namespace, name), audit_id=audit_id)
 
+    async def select(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
+        """The objects of all namespaces that a field selector chooses."""
+        params = {"limit": str(PAGE), "fieldSelector": fields}
+        page = await self._call("GET", gvr.path(), params=[*params.items()])
+        found = [*(page.get("items") or ())]
+        while token := page["metadata"].get("continue"):
+            more = {**params, "continue": token}
+            page = await self._call("GET", gvr.path(), params=[*more.items()])
+            found += page.get("items") or ()
+        return found
+
     async def create(
         self,
         gvr: GVR,
@@ -605,12 +618,22 @@ class ObjectClient:
         )
 
     async def evict(
-        self, *, namespace: str, name: str, uid: str, dry_run: bool = False, audit_id: str = ""
+        self,
+        *,
+        namespace: str,
+        name: str,
+        uid: str,
+        grace: int | None = None,
+        dry_run: bool = False,
+        audit_id: str = "",
     ) -> None:
         """Deletes the pod if it still is the one with `uid`, and if its disruption budget allows it; else
-        refused with `TooManyRequests`. https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+        refused with `TooManyRequests`. `grace` (seconds) is the pod's own where it is not given.
+        https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
         """
         options: dict[str, Any] = {"preconditions": {"uid": uid}}
+        if grace is not None:
+            options["gracePeriodSeconds"] = grace
         if dry_run:
             options["dryRun"] = ["All"]
         eviction = {

@@ -5,11 +5,13 @@ from django_htmx.middleware import HtmxDetails
 
 from console.ui.access import Access
 from console.ui.clusters import Cluster
+from console.ui.presence import Presence
 
 
 class ConsoleRequest(HttpRequest):
     """`account`: the signed-in user's name or None. `access`: what they may do, None for nobody.
-    `cluster`: the one that the address names, else the host.
+    `cluster`: the one that the address names, else the host. `presence`: for what outlasts the request,
+    None for nobody.
 
     `pending`: the name of one who is signed in but has to choose a password first; `account` is None.
     """
@@ -18,5 +20,6 @@ class ConsoleRequest(HttpRequest):
     account: str | None
     pending: str | None
     access: Access | None
+    presence: Presence | None
     cluster: Cluster
     csp_nonce: str

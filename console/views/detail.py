@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from console.draining.progress import progress_html
 from console.kube.informer import Informer
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -26,7 +27,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.linked import Links, prepare_links
 from console.ui.masking import masked
 from console.ui.nav import prepare_menu
-from console.ui.panels.standard import CHANGES
+from console.ui.panels.standard import CHANGES, tabs_of
 from console.ui.places import DetailPlace, find_detail
 from console.ui.reading import cut_of, listed
 from console.ui.states import loading_block
@@ -82,12 +83,20 @@ async def _shown(
     if found is None or entry is None:
         return _missing(request, place, informer)
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
-    return _drawn(request, found, more)
+    first = place.tab == tabs_of(place.kind)[0]
+    above = await progress_html(access, place.kind, entry) if first else ""
+    return _drawn(request, found, above, more)
 
 
-def _drawn(request: ConsoleRequest, found: Detail, more: str) -> HttpResponse:
-    """`more`: what sockets do not bring up to date."""
-    context = {"detail": found, "kind": found.kind, "live": found.freshness, "more": more}
+def _drawn(request: ConsoleRequest, found: Detail, above: str, more: str) -> HttpResponse:
+    """`above` and `more`: what sockets do not bring up to date."""
+    context = {
+        "detail": found,
+        "kind": found.kind,
+        "live": found.freshness,
+        "above": above,
+        "more": more,
+    }
     if is_fragment(request):
         # Without the request, as the socket draws its parts.
         response = HttpResponse(render_to_string("ui/_detail.html", context))

@@ -22,7 +22,7 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
     where there is more to say than the usual."""
     if isinstance(error, AuditUnavailable):
         return _("Nothing was done, because the audit trail cannot be written.")
-    budget = _budget(error)
+    budget = budget_words(error)
     if budget:
         return f"{_('A disruption budget does not allow it now.')} {budget}"
     return f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
@@ -68,7 +68,12 @@ def _causes(error: ApiError) -> Iterator[Mapping[str, Any]]:
     return (one for one in (causes if isinstance(causes, list) else ()) if isinstance(one, Mapping))
 
 
-def _budget(error: ApiError) -> str:
+def has_cause(error: ApiError, reason: str) -> bool:
+    """True if kube-apiserver names this as a reason of its refusal."""
+    return any(one.get("reason") == reason for one in _causes(error))
+
+
+def budget_words(error: ApiError) -> str:
     """What kube-apiserver says of the disruption budget that keeps a pod from being evicted; "" if none
     does. The message of the answer does not name it."""
     found = [one for one in _causes(error) if one.get("reason") == "DisruptionBudget"]

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from console.draining.views import drain_progress
 from console.views.actions import action_page, old_address
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
@@ -30,6 +31,7 @@ urlpatterns = [
     ),
     path(f"{_INSIDE}/actions/<str:action>", action_page, name="action"),
     path(f"{_OUTSIDE}/actions/<str:action>", action_page, {"namespace": ""}, name="action"),
+    path(f"{_OUTSIDE}/actions/drain/progress", drain_progress, name="drain_progress"),
     path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_OUTSIDE}/account", old_address, {"action": "account"}),

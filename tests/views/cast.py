@@ -7,7 +7,8 @@ from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 
 from console.kube.identity import Identity
-from console.ui.clusters import HOST, clusters
+from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.presence import Presence
 from rbac.middleware import named_cluster
 from tests.ui.support import FakeAccess, admin, alice, bob, charlie, dora
 
@@ -32,6 +33,7 @@ class CastMiddleware:
         name = request.headers.get("X-Cast")
         request.account = name  # type: ignore[attr-defined]
         request.access = CAST[name]() if name in CAST else None  # type: ignore[attr-defined]
+        request.presence = _presence(name) if name else None  # type: ignore[attr-defined]
         request.cluster = clusters.get(HOST)  # type: ignore[attr-defined]
         request.own_identity = Identity(name) if name else None  # type: ignore[attr-defined]
         request.csp_nonce = "nonce"  # type: ignore[attr-defined]
@@ -44,3 +46,16 @@ class CastMiddleware:
         # As whoever is not signed in is refused before, with the same answer for every name.
         if request.account:  # type: ignore[attr-defined]
             named_cluster(kwargs)
+
+
+def _presence(name: str) -> Presence:
+    """Who is taken out of the cast has no session any more, though rights."""
+    before = CAST.get(name, charlie)
+
+    async def lasts() -> bool:
+        return name in CAST
+
+    def access_in(_cluster: Cluster) -> FakeAccess:
+        return CAST.get(name, before)()
+
+    return Presence(lasts, access_in)

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
 from console import server
+from console.draining.running import get_drains
 from console.kube.client import NoCluster
 from console.kube.current import get_runtime
 from console.kube.runtime import Runtime
@@ -53,7 +54,12 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
     gc.set_threshold(*COLLECT_AFTER)
     sys.setswitchinterval(SWITCH_AFTER)
     try:
-        # Connections of people's own requests belong to the server's loop, so they end there.
-        server.run(application, host, port, lambda: ready(runtime), runtime.close_connections)
+        server.run(application, host, port, lambda: ready(runtime), lambda: _wind_down(runtime))
     finally:
         runtime.stop()
+
+
+async def _wind_down(runtime: Runtime) -> None:
+    """On the server's loop, to which the connections of people's own requests belong."""
+    await get_drains().interrupt()
+    await runtime.close_connections()

@@ -1,0 +1,62 @@
+"""Whether somebody still is who began what goes on: for sockets, and for what a request began."""
+
+from functools import partial
+from importlib import import_module
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import DatabaseError
+
+from accounts.directory import UsersUnknown
+from accounts.oauth.bearer import examine_token
+from accounts.sessions import Found, State, examine
+from console.kube.clock import SystemClock
+from console.kube.current import get_runtime
+from console.ui.access import Access
+from console.ui.clusters import Cluster
+from console.ui.presence import Presence
+from rbac.lasting import LastingAccess
+
+_clock = SystemClock()
+
+
+async def find_session(key: str | None) -> Found:
+    """Whose session has this key at this moment."""
+    if key is None:
+        return Found(State.NONE)
+    session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    return await examine(session, _clock.now(), had_cookie=True)
+
+
+def lasting_access(name: str, cluster: Cluster) -> Access:
+    return LastingAccess(name, cluster, get_runtime())
+
+
+def session_presence(key: str | None, found: Found) -> Presence | None:
+    """None for nobody. One who began it as themselves may view the console as others meanwhile."""
+    mine, theirs = found.identity, found.acting
+    if mine is None or theirs is None:
+        return None
+
+    async def lasts() -> bool:
+        now = await find_session(key)
+        if now.identity is None or now.identity.name != mine.name:
+            return False
+        return theirs.name == mine.name or (
+            now.acting is not None and now.acting.name == theirs.name
+        )
+
+    return Presence(lasts, partial(lasting_access, theirs.name))
+
+
+def token_presence(token: str, name: str) -> Presence:
+    """Of the user whose token it is."""
+
+    async def lasts() -> bool:
+        try:
+            bearer = await examine_token(token)
+        except (UsersUnknown, DatabaseError):
+            return False
+        return bearer is not None and bearer.acts and bearer.holder.user.name == name
+
+    return Presence(lasts, partial(lasting_access, name))

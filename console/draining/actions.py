@@ -1,0 +1,168 @@
+"""What is offered on a node: to drain it, and on the panel of its drain to stop that and to go on."""
+
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from asgiref.sync import sync_to_async
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.audit.trail import request_action
+from console.draining.asking import Plan, plan_of
+from console.draining.form import DrainForm
+from console.draining.running import NEEDS, Order, get_drains
+from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key
+from console.operations.keeping import Running, Subject, ask_to_stop, begin, discard, latest
+from console.ui.access import Access
+from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.decisions import NotArrived, Refused
+from console.ui.forms import ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.subject import Subject as Shown
+
+
+class PodsUnknown(NotArrived):
+    text = gettext_lazy("The pods have not arrived from the cluster.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drain(Action):
+    """The node is cordoned while the request lasts, so that whoever may not do it is told at once."""
+
+    name: ClassVar[str] = "drain"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Drain")
+    needs: ClassVar[tuple[Permission, ...]] = NEEDS
+    danger: ClassVar[bool] = True
+    form: ClassVar[type[ConsoleForm] | None] = DrainForm
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "drain")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "It is cordoned, then its pods are evicted as far as their disruption budgets allow it, "
+            "again and again until all are gone. It goes on when you leave this page, and ends when "
+            "you log out."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        words = [f"drain {shlex.quote(key.name)} --ignore-daemonsets"]
+        words += ["--force"] if data.get("force") else []
+        words += ["--delete-emptydir-data"] if data.get("empty_dir") else []
+        words += [f"--grace-period={data['grace']}"] if data.get("grace") else []
+        words += [f"--timeout={data['minutes']}m"] if data.get("minutes") else []
+        return kubectl(" ".join(words), key)
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (PODS, POD_DISRUPTION_BUDGETS)
+
+    def make_form(self, subject: Shown, data: QueryDict | None) -> ConsoleForm | None:
+        plan = _plan(subject)
+        return DrainForm(data, len(plan.lost), len(plan.emptied))
+
+    def evidence(self, subject: Shown, form: ConsoleForm | None) -> SafeString:
+        return render_to_string("console/draining/asked.html", {"plan": _plan(subject)})
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        entry = access.cluster.runtime.informer(gvr).store.get(key)
+        if entry is None:
+            return
+        subject = subject_of(access, gvr, key, entry.projection.uid)
+        found = await sync_to_async(latest)(subject)
+        if found is not None and found.running:
+            raise Refused(_("It is being drained already."))
+
+    async def run(self, context: Context) -> Outcome:
+        return await _start(context, context.data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnPanel(Action):
+    needs: ClassVar[tuple[Permission, ...]] = NEEDS
+    places: ClassVar[frozenset[str]] = frozenset()
+    asks: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeDrain(_OnPanel):
+    """As the last one was asked for."""
+
+    name: ClassVar[str] = "resume-drain"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Go on")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "drain")
+
+    async def run(self, context: Context) -> Outcome:
+        found = await sync_to_async(latest)(_subject(context))
+        if found is None or found.running:
+            raise Refused(_("This cannot be done to it as it is now."))
+        return await _start(context, found.data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopDrain(_OnPanel):
+    """Whichever process does the work: it looks."""
+
+    name: ClassVar[str] = "stop-drain"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Stop")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "stop-drain")
+
+    async def run(self, context: Context) -> Outcome:
+        actor = context.request.account or ""
+        if not await sync_to_async(ask_to_stop)(_subject(context), actor):
+            raise Refused(_("It is not being drained."))
+        return Follow(
+            _("No more pods are evicted. %(kind)s %(name)s stays cordoned.") % context.words
+        )
+
+
+def _plan(subject: Shown) -> Plan:
+    """Raises `PodsUnknown`."""
+    found = plan_of(subject)
+    if found is None:
+        raise PodsUnknown
+    return found
+
+
+def subject_of(access: Access, gvr: GVR, key: Key, uid: str) -> Subject:
+    """As which the drain of a node is kept."""
+    return Subject(access.cluster.name, gvr, key, uid, Drain.name)
+
+
+def _subject(context: Context) -> Subject:
+    return subject_of(context.access, context.kind.gvr, context.key, context.uid)
+
+
+async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
+    presence = context.request.presence
+    if presence is None:
+        raise Refused(_("You may not do this."))
+    request, cluster = context.request, context.access.cluster
+    recorded = request_action(request, "create", PODS, subresource="eviction")
+    try:
+        number = await sync_to_async(begin)(_subject(context), recorded.actor, dict(data))
+    except Running as error:
+        raise Refused(_("It is being drained already.")) from error
+    try:
+        node = await context.patch({"spec": {"unschedulable": True}})
+    except BaseException:
+        await sync_to_async(discard)(number)
+        raise
+    order = Order(
+        number=number,
+        cluster=cluster,
+        node=context.key,
+        uid=context.uid,
+        version=node["metadata"]["resourceVersion"],
+        force=bool(data.get("force")),
+        empty_dir=bool(data.get("empty_dir")),
+        grace=data.get("grace"),
+        minutes=data["minutes"],
+        presence=presence,
+        recorded=recorded,
+    )
+    get_drains().start(order)
+    return Follow(_("%(kind)s %(name)s is being drained.") % context.words)

@@ -1,0 +1,114 @@
+"""What draining a node would do to each of its pods, as the cache has them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.draining.guests import Fate, Guest, guest_of
+from console.kube.gvr import POD_DISRUPTION_BUDGETS, PODS
+from console.kube.indexes import indexes_of
+from console.kube.store import Entry
+from console.ui.relations.seeing import Line, Seeing
+from console.ui.relations.selecting import selecting
+from console.ui.subject import Subject
+
+#: Pods of one sort that are shown.
+MOST = 50
+
+_TITLES: dict[Fate, tuple[str | Promise, str | Promise]] = {
+    Fate.LOST: (
+        gettext_lazy("Are lost"),
+        gettext_lazy("Nothing controls them, so that no others take their place."),
+    ),
+    Fate.MOVES: (
+        gettext_lazy("Are evicted"),
+        gettext_lazy("What controls them makes others, which run elsewhere."),
+    ),
+    Fate.ENDED: (gettext_lazy("Have ended"), gettext_lazy("They are deleted.")),
+    Fate.DAEMON: (
+        gettext_lazy("Stay, of DaemonSets"),
+        gettext_lazy("Others would be placed there at once."),
+    ),
+    Fate.STATIC: (
+        gettext_lazy("Stay, of the node itself"),
+        gettext_lazy("Its kubelet runs them from its own files."),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Pods that the same becomes of: the first in `lines`, `total` of all."""
+
+    title: str | Promise
+    hint: str | Promise
+    total: int
+    lines: Sequence[Line]
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`emptied`: pods whose data in emptyDir volumes goes with them. `blocking`: disruption budgets that
+    allow no eviction now, as far as the viewer may see them."""
+
+    sorts: Sequence[Sort]
+    lost: Sequence[Guest]
+    emptied: Sequence[Guest]
+    emptied_lines: Sequence[Line]
+    blocking: Sequence[Line]
+
+
+def plan_of(subject: Subject) -> Plan | None:
+    """None while the pods are not known."""
+    seeing = Seeing(subject, PODS)
+    if seeing.informer is None:
+        return None
+    entries = indexes_of(seeing.informer.store).by_node.get(subject.key.name)
+    # Whoever drains may list the pods of all namespaces.
+    found = [(guest_of(one.original()), one) for one in sorted(seeing.among(entries), key=_key)]
+    emptied = [(guest, one) for guest, one in found if guest.loses_data and not guest.ending]
+    return Plan(
+        sorts=[
+            _sort(fate, seeing, chosen)
+            for fate in _TITLES
+            if (chosen := [one for guest, one in found if guest.fate is fate])
+        ],
+        lost=[guest for guest, _one in found if guest.fate is Fate.LOST and not guest.ending],
+        emptied=[guest for guest, _one in emptied],
+        emptied_lines=[seeing.line(one) for _guest, one in emptied[:MOST]],
+        blocking=_blocking(subject, [one for guest, one in found if _is_asked_for(guest)]),
+    )
+
+
+def _key(entry: Entry[Any]) -> Any:
+    return entry.key
+
+
+def _is_asked_for(guest: Guest) -> bool:
+    """True if a budget has a say in its eviction."""
+    return guest.fate in (Fate.LOST, Fate.MOVES) and not guest.ending
+
+
+def _sort(fate: Fate, seeing: Seeing, entries: Sequence[Entry[Any]]) -> Sort:
+    title, hint = _TITLES[fate]
+    return Sort(title, hint, len(entries), [seeing.line(one) for one in entries[:MOST]])
+
+
+def _blocking(subject: Subject, pods: Iterable[Entry[Any]]) -> list[Line]:
+    seeing = Seeing(subject, POD_DISRUPTION_BUDGETS)
+    if seeing.informer is None:
+        return []
+    found = {
+        budget.key: budget
+        for pod in pods
+        for budget in selecting(seeing.informer, pod.key.namespace, pod.projection.labels)
+        if not budget.projection.allowed
+    }
+    return [seeing.line(one) for one in seeing.among(found.values())[:MOST]]

@@ -1,0 +1,56 @@
+"""What is filled in before a node is drained."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from console.ui.forms import ConsoleForm, NumberField
+
+#: Seconds that a pod may be given to end, and minutes that all of it may take.
+LONGEST_GRACE, LONGEST, USUAL = 24 * 60 * 60, 24 * 60, 30
+
+
+class DrainForm(ConsoleForm):
+    """`lost` and `emptied`: of so many pods; what nobody needs to agree to is not asked."""
+
+    grace = NumberField(
+        label=gettext_lazy("Seconds that each pod has to end"),
+        help_text=gettext_lazy("Empty: as the pod itself says."),
+        least=1,
+        most=LONGEST_GRACE,
+        required=False,
+    )
+    minutes = NumberField(
+        label=gettext_lazy("Minutes after which it gives up"), least=1, most=LONGEST
+    )
+
+    def __init__(self, data: QueryDict | None, lost: int, emptied: int) -> None:
+        super().__init__(data, initial={"minutes": USUAL})
+        if lost:
+            label = ngettext(
+                "Delete %(count)s pod that nothing controls",
+                "Delete %(count)s pods that nothing controls",
+                lost,
+            )
+            self.fields["force"] = _Consent(label % {"count": f"{lost:,}"})
+        if emptied:
+            label = ngettext(
+                "Delete the data of %(count)s pod in emptyDir volumes",
+                "Delete the data of %(count)s pods in emptyDir volumes",
+                emptied,
+            )
+            self.fields["empty_dir"] = _Consent(label % {"count": f"{emptied:,}"})
+        self.order_fields(("force", "empty_dir"))
+
+
+class _Consent(forms.BooleanField):
+    def __init__(self, label: str) -> None:
+        super().__init__(label=label, required=False)
+
+    def validate(self, value: Any) -> None:
+        if not value:
+            raise ValidationError(_("Without this nothing is done."))

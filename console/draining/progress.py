@@ -1,0 +1,215 @@
+"""How far the drain of a node is: a part of its page that browsers fetch again every few seconds.
+
+It is kept in SQL, so that every process shows it. Pods are named and counted as far as the viewer may
+list them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.draining.actions import Drain, subject_of
+from console.draining.results import Reason, Result, Step, unpacked
+from console.kube.gvr import PODS, Key
+from console.kube.store import Entry
+from console.operations.keeping import Kept, latest
+from console.operations.models import State
+from console.ui.access import Access
+from console.ui.actions import Action
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url
+from console.ui.relations.bars import Bar
+from console.ui.text import visible
+
+#: Seconds between two looks: while it runs, and while nobody has begun it.
+SOON, LATER = 2, 15
+#: How long the end is shown, as long as the node is not uncordoned.
+SHOWN = timedelta(hours=1)
+#: Pods that are shown, those that wait for somebody first.
+MOST = 50
+_ORDER = (Step.REFUSED, Step.BLOCKED, Step.UNSURE, Step.ENDING, Step.WAITING)
+_WORDS: Mapping[Step, tuple[str, str | Promise]] = {
+    Step.REFUSED: ("error", gettext_lazy("Refused")),
+    Step.BLOCKED: ("warn", gettext_lazy("A disruption budget does not allow it now")),
+    Step.UNSURE: ("warn", gettext_lazy("The cluster did not answer")),
+    Step.ENDING: ("ending", gettext_lazy("Terminating")),
+    Step.WAITING: ("progress", gettext_lazy("Waits for its turn")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A pod that is still there. `since`: when it began to end."""
+
+    name: str
+    namespace: str
+    url: str
+    severity: str
+    word: str | Promise
+    note: str
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """As `ui/_action.html` takes it."""
+
+    label: str | Promise
+    url: str
+    asks: bool
+    danger: bool = False
+    icon: str = ""
+
+
+async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -> str:
+    """Of an object that the viewer may see; "" for a kind that nobody drains."""
+    if Drain.name not in kind.shown_actions:
+        return ""
+    uid = entry.projection.uid
+    found = await sync_to_async(latest)(subject_of(access, kind.gvr, entry.key, uid))
+    shown = found if found is not None and _is_news(found, entry) else None
+    context = {
+        "url": progress_url(access.cluster.name, kind, entry.key),
+        "every": SOON if shown is not None and shown.running else LATER,
+        "uid": uid,
+        **(_context(access, kind, entry, shown) if shown is not None else {}),
+    }
+    return render_to_string("console/draining/progress.html", context)
+
+
+def progress_url(cluster: str, kind: ResourceKind, key: Key) -> str:
+    return reverse("drain_progress", args=(cluster, kind.segment, key.name))
+
+
+def _is_news(kept: Kept, entry: Entry[Any]) -> bool:
+    if kept.ended is None:
+        return True
+    return bool(entry.projection.cordoned) and timezone.now() - kept.ended < SHOWN
+
+
+def _context(
+    access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept
+) -> Mapping[str, Any]:
+    results = [one for one in unpacked(kept.results) if _sees(access, one)]
+    gone = sum(one.step is Step.GONE for one in results)
+    left = [one for step in _ORDER for one in results if one.step is step]
+    share = 100 * gone // len(results) if results else 0
+    bar = Bar(_("Pods that are gone"), f"{gone:,}", f"{len(results):,}", share, "ok")
+    return {
+        "kept": kept,
+        "severity": _severity(kept),
+        "text": _text(kept),
+        "bars": (bar,) if results else (),
+        "partial": access.namespaces_where("list", PODS) is not None,
+        "lines": [_line(access, one, running=kept.running) for one in left[:MOST]],
+        "more": max(0, len(left) - MOST),
+        "cordoned": not kept.running and bool(entry.projection.cordoned),
+        "buttons": list(_buttons(access, kind, entry, kept)),
+    }
+
+
+def _sees(access: Access, result: Result) -> bool:
+    return access.can("list", PODS, namespace=result.namespace, name=result.name)
+
+
+def _line(access: Access, result: Result, *, running: bool) -> Line:
+    severity, word = _WORDS[result.step]
+    since = datetime.fromtimestamp(result.since, UTC) if result.step is Step.ENDING else None
+    if result.step is Step.WAITING and not running:
+        severity, word = "paused", _("Stays")
+    return Line(
+        visible(result.name),
+        visible(result.namespace),
+        detail_url(access.cluster.name, PODS.resource, Key(result.namespace, result.name)),
+        severity,
+        word,
+        visible(result.note),
+        since,
+    )
+
+
+def _severity(kept: Kept) -> str:
+    return {
+        State.RUNNING: "progress",
+        State.DONE: "ok",
+        State.STOPPED: "paused",
+        State.FAILED: "error",
+        State.INTERRUPTED: "warn",
+    }[kept.state]
+
+
+def _text(kept: Kept) -> str:
+    """What became of it, and who is meant."""
+    words = {
+        "actor": visible(kept.actor),
+        "stopper": visible(kept.stopper),
+        "minutes": f"{kept.data.get('minutes', 0):,}",
+    }
+    match kept.state:
+        case State.RUNNING:
+            asked = _("%(stopper)s has stopped it; what was begun comes to an end.")
+            return (asked if kept.stopper else _("%(actor)s drains this node.")) % words
+        case State.DONE:
+            return (
+                _("%(actor)s has drained this node: every pod that had to leave is gone.") % words
+            )
+        case State.INTERRUPTED:
+            text = _(
+                "Draining was interrupted: the console's process that did it for %(actor)s ended."
+            )
+            return text % words
+        case State.STOPPED if kept.reason == Reason.UNCORDONED:
+            return _("Draining has ended, because somebody uncordoned the node.")
+        case State.STOPPED:
+            return _("%(stopper)s has stopped draining this node.") % words
+        case _:
+            return _why(kept.reason) % words
+
+
+def _why(reason: str) -> str:
+    match reason:
+        case Reason.SESSION:
+            return _("Draining has ended, because %(actor)s is not logged in any more.")
+        case Reason.RIGHT:
+            return _("Draining has ended, because %(actor)s may not do it any more.")
+        case Reason.TIME:
+            return _("Draining was given up after %(minutes)s minutes.")
+        case Reason.NODE:
+            return _("Draining has ended, because the node is gone or another one has its name.")
+        case Reason.CONSENT:
+            return _(
+                "No pod was evicted: some would be lost, or lose data, to which %(actor)s has not "
+                "agreed. Drain it again to decide."
+            )
+        case Reason.REFUSED:
+            return _("Draining has ended: the cluster refused to evict some pods.")
+        case _:
+            return _("The console made a mistake, and draining has ended.")
+
+
+def _buttons(access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Button]:
+    cluster, segment, key = access.cluster.name, kind.segment, entry.key
+    for action in _offered(kind, entry, kept):
+        if action.may(access, kind.gvr, key):
+            yield Button(action.label, action.url(cluster, segment, key), action.asks)
+
+
+def _offered(kind: ResourceKind, entry: Entry[Any], kept: Kept) -> Iterator[Action]:
+    actions = kind.shown_actions
+    if kept.running:
+        if not kept.stopper:
+            yield actions["stop-drain"]
+        return
+    if kept.state is not State.DONE and kept.reason != Reason.CONSENT:
+        yield actions["resume-drain"]
+    if entry.projection.cordoned:
+        yield actions["uncordon"]

@@ -1,0 +1,290 @@
+"""The work: cordoned the node is already; its pods are evicted, and waited for until they are gone.
+
+It is done as whoever began it, and every second it looks whether it still may be: somebody stopped it,
+the time is over, their session has ended, their right is lost, the node is another one. Pods are told
+apart by their uid. What a disruption budget does not allow is tried again.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+
+from console.audit.trail import Action as Recorded
+from console.audit.trail import AuditUnavailable, record
+from console.draining.guests import Fate, Guest, guest_of
+from console.draining.results import Reason, Result, Step, packed
+from console.kube.client import UserClient
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooManyRequests
+from console.kube.gvr import NODES, PODS, Key
+from console.kube.store import older
+from console.live.perloop import PerLoop
+from console.operations.keeping import Lost, beat, end
+from console.operations.models import State
+from console.ui.access import Access
+from console.ui.actions import Permission
+from console.ui.clusters import Cluster
+from console.ui.presence import Presence
+from console.views.problems import budget_words, has_cause
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at the pods, and at what may end it.
+EVERY = 1.0
+#: Seconds after which a pod that could not be evicted is tried again.
+AGAIN = 5.0
+MINUTE = 60.0
+#: Evictions at a time.
+AT_ONCE = 8
+#: Characters of what the cluster says of one pod.
+LONGEST = 300
+
+NEEDS = (
+    Permission("patch"),
+    Permission("list", gvr=PODS),
+    Permission("create", "eviction", gvr=PODS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`version`: of the node when it was cordoned. `recorded`: what the trail says of every eviction."""
+
+    number: int
+    cluster: Cluster
+    node: Key
+    uid: str
+    version: str
+    force: bool
+    empty_dir: bool
+    grace: int | None
+    minutes: int
+    presence: Presence
+    recorded: Recorded
+
+
+class Drain:
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._until = _now() + order.minutes * MINUTE
+        self._results: list[Result] = []
+        self._due: dict[str, float] = {}
+        self._told: object = None
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._over = asyncio.Event()
+        self._verdict: tuple[State, str] = (State.INTERRUPTED, "")
+
+    async def run(self) -> None:
+        """Until it is over. Whoever cancels it interrupts it."""
+        watch = asyncio.create_task(self._watch())
+        try:
+            await self._work()
+        except Exception:
+            log.exception("The drain %s failed", self._order.number)
+            self._end(State.FAILED, Reason.MISTAKE)
+        finally:
+            watch.cancel()
+            state, reason = self._verdict
+            try:
+                results = packed(self._results)
+                await sync_to_async(end)(self._order.number, state, reason, results)
+            except DatabaseError as error:
+                log.error("The end of the drain %s is not kept: %s", self._order.number, error)
+
+    def _end(self, state: State, reason: str = "") -> None:
+        """The first word counts."""
+        if not self._over.is_set():
+            self._verdict = (state, reason)
+            self._over.set()
+
+    # Whether it goes on.
+
+    async def _watch(self) -> None:
+        while not self._over.is_set():
+            try:
+                await self._look_around()
+            except (DatabaseError, Lost) as error:
+                # What nobody can stop must not go on.
+                log.error("The drain %s is interrupted: %r", self._order.number, error)
+                self._end(State.INTERRUPTED)
+            except Exception:
+                log.exception("The drain %s failed", self._order.number)
+                self._end(State.FAILED, Reason.MISTAKE)
+            await self._pause()
+
+    async def _look_around(self) -> None:
+        order, results = self._order, packed(self._results)
+        news = None if results == self._told else results
+        if not await sync_to_async(beat)(order.number, news):
+            self._end(State.STOPPED)
+        self._told = results
+        if _now() >= self._until:
+            self._end(State.FAILED, Reason.TIME)
+        if not await order.presence.lasts():
+            self._end(State.FAILED, Reason.SESSION)
+        if not all(one.granted(self._access, NODES, order.node) for one in NEEDS):
+            self._end(State.FAILED, Reason.RIGHT)
+        self._look_at_node()
+
+    def _look_at_node(self) -> None:
+        order = self._order
+        node = order.cluster.runtime.informer(NODES).store.get(order.node)
+        if node is None or node.projection.uid != order.uid:
+            self._end(State.FAILED, Reason.NODE)
+        elif not older(node.resource_version, order.version) and not node.projection.cordoned:
+            self._end(State.STOPPED, Reason.UNCORDONED)
+
+    @property
+    def _access(self) -> Access:
+        return self._order.presence.access_in(self._order.cluster)
+
+    @property
+    def _client(self) -> UserClient:
+        return self._order.cluster.runtime.as_user(self._access.identity)
+
+    async def _pause(self) -> None:
+        try:
+            await asyncio.wait_for(self._over.wait(), EVERY)
+        except TimeoutError:
+            return
+
+    # The pods.
+
+    async def _work(self) -> None:
+        found = await self._pods()
+        while found is None and not self._over.is_set():
+            await self._pause()
+            found = await self._pods()
+        if found is None or not self._agreed(found):
+            return
+        while not self._over.is_set():
+            now = _now()
+            due = [one for one in self._results if self._due.get(one.uid, now + 1) <= now]
+            await asyncio.gather(*(self._evict(one) for one in due))
+            found = await self._pods()
+            if found is not None:
+                self._take(found)
+            self._finish()
+            await self._pause()
+
+    async def _pods(self) -> Mapping[str, Guest] | None:
+        """Those that are there, by their uid; None while nobody knows."""
+        try:
+            found = await self._client.select(PODS, f"spec.nodeName={self._order.node.name}")
+        except Forbidden:
+            self._end(State.FAILED, Reason.RIGHT)
+            return None
+        except ApiError as error:
+            log.info("The pods of %s cannot be read: %s", self._order.node.name, error)
+            return None
+        guests = map(guest_of, found)
+        return {guest.uid: guest for guest in guests if guest.fate.leaves}
+
+    def _agreed(self, found: Mapping[str, Guest]) -> bool:
+        """False, and the end, if there are pods that need more than what was agreed to."""
+        order, missing = self._order, False
+        for guest in sorted(found.values(), key=lambda guest: guest.key):
+            result = Result(guest.key.namespace, guest.key.name, guest.uid)
+            lost = guest.fate is Fate.LOST and not order.force
+            if not guest.ending and (lost or (guest.loses_data and not order.empty_dir)):
+                result.step, missing = Step.REFUSED, True
+            self._results.append(result)
+            self._due[guest.uid] = _now()
+        if missing:
+            self._end(State.FAILED, Reason.CONSENT)
+        return not missing
+
+    def _take(self, found: Mapping[str, Guest]) -> None:
+        for result in self._results:
+            guest = found.get(result.uid)
+            if guest is None:
+                self._step(result, Step.GONE)
+            elif guest.ending and result.step is not Step.ENDING:
+                self._step(result, Step.ENDING)
+
+    def _finish(self) -> None:
+        steps = {result.step for result in self._results}
+        if steps <= {Step.GONE}:
+            self._end(State.DONE)
+        elif steps <= {Step.GONE, Step.REFUSED}:
+            self._end(State.FAILED, Reason.REFUSED)
+
+    async def _evict(self, result: Result) -> None:
+        async with self._places:
+            if self._over.is_set():
+                return
+            try:
+                await self._ask(result)
+            except NotFound:
+                self._step(result, Step.GONE)
+            except Conflict:
+                # Another one has its name, which the next look at the pods tells.
+                self._due[result.uid] = _now() + AGAIN
+            except TooManyRequests as error:
+                self._step(result, Step.BLOCKED, budget_words(error) or error.message)
+            except AuditUnavailable:
+                self._step(result, Step.UNSURE)
+            except ApiError as error:
+                self._step(result, _step_of(error), error.message)
+            else:
+                self._step(result, Step.ENDING)
+
+    async def _ask(self, result: Result) -> None:
+        namespace, name = result.namespace, result.name
+        recorded = replace(self._order.recorded, namespace=namespace, name=name)
+        async with record(recorded) as recording:
+            await self._client.evict(
+                namespace=namespace,
+                name=name,
+                uid=result.uid,
+                grace=self._order.grace,
+                audit_id=recording.audit_id,
+            )
+
+    def _step(self, result: Result, step: Step, note: str = "") -> None:
+        if step is Step.ENDING and result.step is not step:
+            result.since = time.time()
+        result.step, result.note = step, str(note)[:LONGEST]
+        if step in (Step.BLOCKED, Step.UNSURE):
+            self._due[result.uid] = _now() + AGAIN
+        else:
+            self._due.pop(result.uid, None)
+
+
+def _step_of(error: ApiError) -> Step:
+    if error.code in (401, 502, 503, 504):
+        return Step.UNSURE
+    # Whoever deletes the namespace deletes the pod.
+    going = isinstance(error, Forbidden) and has_cause(error, "NamespaceTerminating")
+    return Step.ENDING if going else Step.REFUSED
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Drains:
+    """Those of one loop."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, order: Order) -> None:
+        task = asyncio.create_task(Drain(order).run())
+        # The loop itself holds no task.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def interrupt(self) -> None:
+        """Before the loop ends: another process may go on."""
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+get_drains = PerLoop(Drains)

@@ -1,0 +1,150 @@
+"""Keeping operations and finding them again. Synchronous: call it off the loop.
+
+Promises: of an object there is one running operation of an action at most; whoever was not heard of for
+`STALE` has lost it, and is told so at the next beat.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from console.kube.gvr import GVR, Key
+from console.operations.models import Operation, State
+
+#: After which a process that was not heard of counts as dead.
+STALE = timedelta(seconds=15)
+#: How long those that have ended are kept.
+KEPT = timedelta(days=30)
+
+Results = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is done to which object: `cluster` is that one's name."""
+
+    cluster: str
+    gvr: GVR
+    key: Key
+    uid: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """As `console.operations.models.Operation` has it; one whose process has died is interrupted."""
+
+    number: int
+    actor: str
+    data: Mapping[str, Any]
+    state: State
+    reason: str
+    stopper: str
+    results: Results
+    started: datetime
+    ended: datetime | None
+
+    @property
+    def running(self) -> bool:
+        return self.state is State.RUNNING
+
+
+class Running(Exception):
+    """There is one already."""
+
+
+class Lost(Exception):
+    """The operation is another process's, or has ended."""
+
+
+def begin(subject: Subject, actor: str, data: Mapping[str, Any]) -> int:
+    """The number of a new operation. Raises `Running`."""
+    now = timezone.now()
+    with transaction.atomic():
+        Operation.objects.filter(ended__lt=now - KEPT).delete()
+        dead = _rows(subject).filter(state=State.RUNNING, heartbeat__lt=now - STALE)
+        dead.update(state=State.INTERRUPTED, ended=F("heartbeat"))
+        try:
+            with transaction.atomic():
+                row = Operation.objects.create(
+                    actor=actor,
+                    cluster=subject.cluster,
+                    group=subject.gvr.group,
+                    resource=subject.gvr.resource,
+                    namespace=subject.key.namespace,
+                    name=subject.key.name,
+                    uid=subject.uid,
+                    action=subject.action,
+                    data=data,
+                )
+        except IntegrityError as error:
+            raise Running from error
+    return row.pk
+
+
+def beat(number: int, results: Results | None) -> bool:
+    """Says that it goes on; False if somebody wants it to stop. `results`: None for those of before.
+    Raises `Lost`."""
+    news = {"heartbeat": timezone.now(), **({} if results is None else {"results": results})}
+    rows = Operation.objects.filter(pk=number, state=State.RUNNING)
+    if not rows.update(**news):
+        raise Lost
+    return not rows.exclude(stopper="").exists()
+
+
+def end(number: int, state: State, reason: str, results: Results) -> None:
+    now = timezone.now()
+    rows = Operation.objects.filter(pk=number, state=State.RUNNING)
+    rows.update(state=state, reason=reason, results=results, heartbeat=now, ended=now)
+
+
+def discard(number: int) -> None:
+    """Of one that did not begin after all."""
+    Operation.objects.filter(pk=number).delete()
+
+
+def ask_to_stop(subject: Subject, actor: str) -> bool:
+    """False if none is running. The first who wants it is remembered."""
+    alive = timezone.now() - STALE
+    rows = _rows(subject).filter(state=State.RUNNING, heartbeat__gte=alive)
+    rows.filter(stopper="").update(stopper=actor)
+    return rows.exists()
+
+
+def latest(subject: Subject) -> Kept | None:
+    row = _rows(subject).first()
+    return _kept(row) if row is not None else None
+
+
+def _rows(subject: Subject) -> QuerySet[Operation]:
+    return Operation.objects.filter(
+        cluster=subject.cluster,
+        group=subject.gvr.group,
+        resource=subject.gvr.resource,
+        namespace=subject.key.namespace,
+        name=subject.key.name,
+        uid=subject.uid,
+        action=subject.action,
+    )
+
+
+def _kept(row: Operation) -> Kept:
+    state, ended = State(row.state), row.ended
+    if state is State.RUNNING and row.heartbeat < timezone.now() - STALE:
+        state, ended = State.INTERRUPTED, row.heartbeat
+    return Kept(
+        row.pk,
+        row.actor,
+        row.data,
+        state,
+        row.reason,
+        row.stopper,
+        row.results,
+        row.started,
+        ended,
+    )

@@ -1,0 +1,462 @@
+"""Draining a node, from the page that asks to the last pod."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from django.utils import timezone
+
+from console.audit.models import AuditRecord
+from console.draining import running
+from console.draining.running import get_drains
+from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
+from console.kube.runtime import Runtime
+from console.operations.keeping import STALE
+from console.operations.models import Operation, State
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import review, rule
+from tests.contract.objects import create_pod, path, pod, unique
+from tests.contract.pages import Page, Person, console_on, known, person, refused_to_strangers
+from tests.contract.test_evictions import budget, is_there, set_running, settles
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NODE_PATH = "/api/v1/nodes"
+SECONDS = 20.0
+RIGHTS = (
+    rule("get list patch", "nodes"),
+    rule("list", "poddisruptionbudgets", "policy"),
+    rule("list", "pods"),
+    rule("create", "pods/eviction"),
+)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [NODES, PODS, POD_DISRUPTION_BUDGETS]) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def _no_drain_is_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    monkeypatch.setattr(running, "EVERY", 0.1)
+    monkeypatch.setattr(running, "AGAIN", 0.3)
+    yield
+    await get_drains().interrupt()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A node with pods of one namespace on it, and somebody who may drain it."""
+
+    admin: Client
+    runtime: Runtime
+    namespace: str
+    olga: Person
+    node: Obj
+    owner: Obj
+
+    @property
+    def name(self) -> str:
+        return str(self.node["metadata"]["name"])
+
+    def pod(self, app: str = "", *, owned: bool = True, mirror: bool = False, **spec: Any) -> Obj:
+        """On the node, running, and known to the console."""
+        body = pod(unique("pod"), {"app": app or unique("app")}, nodeName=self.name)
+        if mirror:
+            body["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "abc"}
+        body["spec"] |= {"terminationGracePeriodSeconds": 0, **spec}
+        if owned:
+            meta = self.owner["metadata"]
+            body["metadata"]["ownerReferences"] = [
+                {
+                    **{"apiVersion": "v1", "kind": "ConfigMap", "controller": True},
+                    **{"name": meta["name"], "uid": meta["uid"]},
+                }
+            ]
+        made = create_pod(self.admin, self.namespace, body)
+        set_running(self.admin, self.namespace, made["metadata"]["name"])
+        known(self.runtime, PODS, self.now(made))
+        return made
+
+    def now(self, made: Obj) -> Obj:
+        found: Obj = self.admin.get(path(self.namespace, "pods", made["metadata"]["name"])).ok()
+        return found
+
+    def budget(self, app: str, *numbers: int, **spec: Any) -> str:
+        """Its path."""
+        at = budget(self.admin, self.namespace, app, **spec)
+        settles(self.admin, at, *numbers)
+        known(self.runtime, POD_DISRUPTION_BUDGETS, self.admin.get(at).ok())
+        return at
+
+    def page(self, action: str = "drain") -> Page:
+        return self.olga.on(action, "nodes", self.node)
+
+    async def progress(self, who: str = "") -> str:
+        url = f"/clusters/host/nodes/{self.name}/actions/drain/progress"
+        answer = await ClientAs()(who or self.olga.name).get(url)
+        text: str = await text_of(answer)
+        assert answer.status_code == 200, text
+        return text
+
+    async def says(self, *texts: str) -> str:
+        """The progress, once it has all of these."""
+        until, text = time.monotonic() + SECONDS, ""
+        while time.monotonic() < until:
+            text = re.sub(r"\s+", " ", await self.progress())
+            if all(one in text for one in texts):
+                return text
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"never {texts}: {text}")
+
+    @property
+    def cordoned(self) -> bool:
+        found = self.admin.get(f"{NODE_PATH}/{self.name}").ok()
+        return bool(found.get("spec", {}).get("unschedulable"))
+
+
+def _node(scrap: Scrap, runtime: Runtime, name: str) -> Obj:
+    labels = {"kubernetes.io/hostname": name}
+    room = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    body = {
+        "metadata": {"name": name, "labels": labels},
+        "status": {"capacity": room, "allocatable": room},
+    }
+    made = scrap.create(NODE_PATH, body)
+    known(runtime, NODES, made)
+    return made
+
+
+@pytest.fixture
+def site(
+    monkeypatch: pytest.MonkeyPatch, admin: Client, runtime: Runtime, namespace: str, scrap: Scrap
+) -> Site:
+    node = _node(scrap, runtime, unique("node"))
+    named = {"metadata": {"name": unique("owner")}}
+    owner = admin.post(path(namespace, "configmaps"), named).ok()
+    olga = person(monkeypatch, scrap, namespace, *RIGHTS)
+    return Site(admin, runtime, namespace, olga, node, owner)
+
+
+async def it_says_before_what_becomes_of_each_pod(site: Site) -> None:
+    app = unique("app")
+    moves, lost = site.pod(app), site.pod(owned=False)
+    keeps = site.pod(volumes=[{"name": "scratch", "emptyDir": {}}])
+    name = site.budget(app, 1, 1, 0, 1, minAvailable=1).rpartition("/")[2]
+    text = await site.page().asks()
+    for one in (moves, lost, keeps):
+        assert one["metadata"]["name"] in text
+    assert "Are lost" in text and "Are evicted" in text
+    assert "Delete 1 pod that nothing controls" in text
+    assert "Delete the data of 1 pod in emptyDir volumes" in text
+    assert "allow no eviction now" in text and f"/poddisruptionbudgets/{name}" in text
+    assert f"kubectl drain {site.name} --ignore-daemonsets --timeout=30m" in text
+    assert not site.cordoned
+
+
+async def it_moves_every_pod_and_cordons_before(site: Site) -> None:
+    pods = [site.pod() for _ in range(12)]
+    answer = await site.page().does(minutes="5")
+    assert answer["Location"] == f"/clusters/host/nodes/{site.name}"
+    text = await site.says("has drained this node", "12 of 12")
+    assert "Uncordon" in text and "every 15s" in text and "stays cordoned" in text
+    assert site.cordoned and not any(is_there(site.admin, one) for one in pods)
+    kept = await Operation.objects.aget()
+    assert (kept.actor, kept.state, kept.name) == (site.olga.name, State.DONE, site.name)
+    trail = [
+        (one.actor, one.verb, one.resource, one.subresource, one.outcome.code)
+        async for one in AuditRecord.objects.select_related("outcome").order_by("time", "pk")
+    ]
+    mine = site.olga.name
+    assert trail[0] == (mine, "patch", "nodes", "drain", 200)
+    assert trail[1:] == [(mine, "create", "pods", "eviction", 200)] * 12
+    page = await text_of(await site.page().client().get(f"/clusters/host/nodes/{site.name}"))
+    assert 'id="drain"' in page and "has drained this node" in page
+    # Once it is uncordoned nobody needs to know any more.
+    await site.page("uncordon").does()
+    known(site.runtime, NODES, site.admin.get(f"{NODE_PATH}/{site.name}").ok())
+    assert "has drained this node" not in await site.progress()
+
+
+async def it_leaves_the_pods_of_daemonsets(site: Site, scrap: Scrap) -> None:
+    name = unique("agent")
+    spec = {
+        "selector": {"matchLabels": {"app": name}},
+        "template": {
+            "metadata": {"labels": {"app": name}},
+            "spec": {
+                "terminationGracePeriodSeconds": 0,
+                "nodeSelector": {"kubernetes.io/hostname": site.name},
+                "containers": [{"name": "main", "image": "example/agent:1"}],
+                "volumes": [{"name": "scratch", "emptyDir": {}}],
+            },
+        },
+    }
+    where = path(site.namespace, "daemonsets", group="apps/v1")
+    scrap.create(where, {"metadata": {"name": name}, "spec": spec})
+
+    def placed() -> Any:
+        query = {"labelSelector": f"app={name}", "fieldSelector": f"spec.nodeName={site.name}"}
+        return site.admin.get(path(site.namespace, "pods"), **query).ok()["items"]
+
+    agent = eventually(placed, "it is placed")[0]
+    known(site.runtime, PODS, agent)
+    mirror = site.pod(owned=False, mirror=True)
+    moves = site.pod()
+    text = await site.page().asks()
+    assert "Stay, of DaemonSets" in text and "Stay, of the node itself" in text
+    assert 'name="force"' not in text and 'name="empty_dir"' not in text
+    await site.page().does(minutes="5")
+    await site.says("has drained this node", "1 of 1")
+    assert is_there(site.admin, agent) and is_there(site.admin, mirror)
+    assert not is_there(site.admin, moves)
+
+
+async def it_asks_for_consent_where_something_is_lost(site: Site) -> None:
+    lost = site.pod(owned=False)
+    keeps = site.pod(volumes=[{"name": "scratch", "emptyDir": {}}])
+    page = site.page()
+    text = await page.refuses(400, minutes="5", force="on")
+    assert "Delete the data of 1 pod in emptyDir volumes: Without this nothing is done." in text
+    assert "--force --timeout=5m" in text
+    status = await page.status(minutes="5")
+    fields = [cause["field"] for cause in status["details"]["causes"]]
+    assert sorted(fields) == ["empty_dir", "force"] and not site.cordoned
+    await page.does(minutes="5", force="on", empty_dir="on")
+    await site.says("has drained this node", "2 of 2")
+    assert not is_there(site.admin, lost) and not is_there(site.admin, keeps)
+
+
+async def it_evicts_nothing_that_came_since_without_consent(site: Site) -> None:
+    """The console's cache may be a moment behind; then nobody was asked."""
+    await site.page().does(minutes="5")
+    await site.says("has drained this node")
+    lost = site.pod(owned=False)
+    await site.page("resume-drain").does()
+    text = await site.says("No pod was evicted", "Refused")
+    assert "/resume-drain" not in text and is_there(site.admin, lost) and site.cordoned
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"minutes": ""}, "Minutes after which it gives up: Use a whole number from 1 to 1,440."),
+        ({"minutes": "0"}, "Use a whole number from 1 to 1,440."),
+        ({"minutes": "5", "grace": "soon"}, "Use a whole number from 1 to 86,400."),
+    ],
+)
+async def it_takes_no_other_numbers(site: Site, sent: dict[str, str], said: str) -> None:
+    assert said in await site.page().refuses(400, **sent)
+    assert not site.cordoned
+
+
+async def it_waits_for_a_budget_and_goes_on(site: Site) -> None:
+    app = unique("app")
+    kept, free = site.pod(app), site.pod()
+    at = site.budget(app, 1, 1, 0, 1, minAvailable=1)
+    name = at.rpartition("/")[2]
+    await site.page().does(minutes="5")
+    text = await site.says(
+        f"{site.olga.name} drains this node",
+        "1 of 2",
+        "A disruption budget does not allow it now",
+        f"The disruption budget {name} needs 1 healthy pods and has 1 currently",
+    )
+    assert "every 2s" in text and "/stop-drain" in text and kept["metadata"]["name"] in text
+    assert is_there(site.admin, kept) and not is_there(site.admin, free)
+    site.admin.patch(at, {"spec": {"minAvailable": 0}}, MERGE_PATCH).ok()
+    await site.says("has drained this node", "2 of 2")
+    assert not is_there(site.admin, kept)
+
+
+async def it_waits_until_evicted_pods_are_gone(site: Site) -> None:
+    slow = site.pod()
+    held = {"metadata": {"finalizers": ["example.com/wait"]}}
+    at = path(site.namespace, "pods", slow["metadata"]["name"])
+    site.admin.patch(at, held, MERGE_PATCH).ok()
+    await site.page().does(minutes="5", grace="7")
+    await site.says("Terminating", "0 of 1", slow["metadata"]["name"])
+    assert site.now(slow)["metadata"]["deletionGracePeriodSeconds"] <= 7
+    site.admin.patch(at, {"metadata": {"finalizers": None}}, MERGE_PATCH).ok()
+    site.admin.delete(at, gracePeriodSeconds=0)
+    await site.says("has drained this node", "1 of 1")
+
+
+async def _blocked(site: Site) -> Obj:
+    """A drain that a budget keeps from going on."""
+    app = unique("app")
+    kept = site.pod(app)
+    site.budget(app, 1, 1, 0, 1, minAvailable=1)
+    await site.page().does(minutes="5")
+    await site.says("A disruption budget does not allow it now")
+    return kept
+
+
+async def it_stops(site: Site) -> None:
+    kept = await _blocked(site)
+    await site.page("stop-drain").does()
+    text = await site.says(f"{site.olga.name} has stopped draining this node")
+    assert "stays cordoned" in text and "/uncordon" in text and "/resume-drain" in text
+    assert is_there(site.admin, kept) and site.cordoned
+    assert "It is not being drained." in await site.page("stop-drain").refuses(409)
+    before = await AuditRecord.objects.filter(subresource="eviction").acount()
+    await site.says("has stopped")
+    assert await AuditRecord.objects.filter(subresource="eviction").acount() == before
+
+
+async def it_ends_when_the_node_is_uncordoned(site: Site) -> None:
+    kept = await _blocked(site)
+    await site.page("uncordon").does()
+    await _ended(State.STOPPED)
+    assert is_there(site.admin, kept)
+
+
+async def it_ends_when_another_node_has_the_name(site: Site, scrap: Scrap) -> None:
+    kept = await _blocked(site)
+    site.admin.delete(f"{NODE_PATH}/{site.name}").ok()
+    _node(scrap, site.runtime, site.name)
+    await _ended(State.FAILED, "node")
+    assert is_there(site.admin, kept)
+
+
+async def _ended(state: State, reason: str = "") -> None:
+    until = time.monotonic() + SECONDS
+    kept = await Operation.objects.aget()
+    while time.monotonic() < until and kept.state == State.RUNNING:
+        await asyncio.sleep(0.05)
+        kept = await Operation.objects.aget()
+    assert kept.state == state and kept.reason == (reason or kept.reason)
+
+
+async def it_ends_with_the_right(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the console knows it."""
+    kept = await _blocked(site)
+    looks = FakeAccess(site.olga.name, delete_in=())
+    monkeypatch.setitem(CAST, site.olga.name, lambda: looks)
+    text = await site.says(f"{site.olga.name} may not do it any more")
+    assert "/resume-drain" not in text and "/uncordon" not in text
+    assert is_there(site.admin, kept)
+
+
+async def it_ends_with_the_right_that_the_cluster_alone_knows(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _blocked(site)
+    bindings = site.admin.get("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings").ok()
+    for one in bindings["items"]:
+        if any(subject["name"] == site.olga.name for subject in one.get("subjects") or ()):
+            where = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+            site.admin.delete(f"{where}/{one['metadata']['name']}").ok()
+    await site.says(f"{site.olga.name} may not do it any more")
+    assert not review(site.admin, site.olga.name, verb="list", resource="pods")
+
+
+async def it_ends_with_the_session(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _blocked(site)
+    monkeypatch.setitem(CAST, "other", lambda: FakeAccess("other", get_in=None))
+    monkeypatch.delitem(CAST, site.olga.name)
+    await _ended(State.FAILED, "session")
+    assert "is not logged in any more" in await site.progress("other")
+
+
+async def it_gives_up_when_the_time_is_over(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "MINUTE", 0.2)
+    kept = await _blocked(site)
+    text = await site.says("Draining was given up after 5 minutes.")
+    assert kept["metadata"]["name"] in text and "stays cordoned" in text
+    assert is_there(site.admin, kept)
+
+
+async def it_goes_on_after_its_process_has_ended(site: Site) -> None:
+    kept = await _blocked(site)
+    await get_drains().interrupt()
+    text = await site.says("Draining was interrupted", "0 of 1")
+    assert "/resume-drain" in text and is_there(site.admin, kept)
+    await site.page("resume-drain").does()
+    await site.says("drains this node", "A disruption budget does not allow it now")
+    at = path(site.namespace, "pods", kept["metadata"]["name"])
+    site.admin.delete(at, gracePeriodSeconds=0).ok()
+    await site.says("has drained this node", "1 of 1")
+
+
+async def it_goes_on_where_a_process_was_not_heard_of_any_more(site: Site) -> None:
+    """And the one that comes back late ends."""
+    await _blocked(site)
+    number = (await Operation.objects.aget()).pk
+    past = timezone.now() - 2 * STALE
+    # Whichever beats next: the row is another process's to take from then on.
+    await Operation.objects.filter(pk=number).aupdate(heartbeat=past, state=State.INTERRUPTED)
+    await site.page("resume-drain").does()
+    await site.says("drains this node")
+    assert await Operation.objects.filter(state=State.RUNNING).acount() == 1
+    await Operation.objects.filter(state=State.RUNNING).aupdate(heartbeat=past)
+
+
+async def it_is_interrupted_while_nobody_beats(site: Site) -> None:
+    await _blocked(site)
+    await get_drains().interrupt()
+    past = timezone.now() - STALE - timedelta(seconds=1)
+    rows = Operation.objects.all()
+    await rows.aupdate(heartbeat=past, state=State.RUNNING, ended=None)
+    await site.says("Draining was interrupted", "/resume-drain")
+    assert "It is not being drained." in await site.page("stop-drain").refuses(409)
+    await site.page("resume-drain").does()
+    states = [one.state async for one in Operation.objects.order_by("pk")]
+    assert states == [State.INTERRUPTED, State.RUNNING]
+
+
+async def it_is_not_done_twice_at_once(site: Site) -> None:
+    await _blocked(site)
+    assert "It is being drained already." in await site.page().refuses(409, minutes="5")
+    answer = await site.page().client().get(site.page().url)
+    assert answer.status_code == 409
+    assert (await site.page("resume-drain").status())["code"] == 409
+    assert await Operation.objects.acount() == 1
+
+
+async def it_leaves_another_node_of_the_name_alone(site: Site) -> None:
+    page = site.page()
+    said = await Page(page.who, page.url, "another").refuses(422, minutes="5")
+    assert "another one has taken its name since" in said
+    assert not site.cordoned and not await Operation.objects.aexists()
+
+
+async def it_is_refused_to_whoever_may_not(
+    site: Site, monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str
+) -> None:
+    for action in ("drain", "stop-drain", "resume-drain"):
+        await refused_to_strangers(site.page(action), "nodes")
+    partly = FakeAccess("partly", list_in={namespace}, get_in=None)
+    monkeypatch.setitem(CAST, "partly", lambda: partly)
+    assert "pods" in await Page("partly", site.page().url, site.page().uid).refuses(403)
+    eve = person(monkeypatch, scrap, namespace)
+    refused = await eve.on("drain", "nodes", site.node).refuses(403, minutes="5")
+    assert "The cluster did not allow it." in refused
+    assert not site.cordoned and not await Operation.objects.aexists()
+
+
+async def it_names_no_pods_to_whoever_may_not_list_them(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = await _blocked(site)
+    looks = FakeAccess("looks", list_in=set(), delete_in=(), names=[Key("", site.name)])
+    looks.get_in = None
+    monkeypatch.setitem(CAST, "looks", lambda: looks)
+    text = await site.progress("looks")
+    assert "drains this node" in text and kept["metadata"]["name"] not in text
+    assert "of 1" not in text and "disruption budget" not in text and "/stop-drain" not in text
