@@ -115,7 +115,7 @@ class StopDrain(_OnPanel):
         if not await sync_to_async(ask_to_stop)(_subject(context), actor):
             raise Refused(_("It is not being drained."))
         return Follow(
-            _("No more pods are evicted. %(kind)s %(name)s stays cordoned.") % context.words
+            _("Stopped draining %(kind)s %(name)s, which stays cordoned.") % context.words
         )
 
 
@@ -165,4 +165,4 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
         recorded=recorded,
     )
     get_drains().start(order)
-    return Follow(_("%(kind)s %(name)s is being drained.") % context.words)
+    return Follow(_("Began to drain %(kind)s %(name)s.") % context.words)

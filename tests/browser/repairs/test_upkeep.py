@@ -1,0 +1,56 @@
+"""A node is emptied for its upkeep, in a browser."""
+
+from dataclasses import replace
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.repairs.operator import Operator
+
+NAMESPACE, APP = "shipping", "rates-api"
+
+
+def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
+    page = operator.page
+    asked = ("-n", NAMESPACE, "-l", f"app.kubernetes.io/name={APP}")
+    placed = operator.kubectl("get", "pods", *asked, "-o", "jsonpath={.items[*].spec.nodeName}")
+    node, count = placed.split()[0], len(placed.split())
+    selector = f"--selector=app.kubernetes.io/name={APP}"
+    budget = ("create", "poddisruptionbudget", APP, "-n", NAMESPACE, selector)
+    operator.kubectl(*budget, f"--min-available={count}")
+    _open(operator, node)
+    operator.act("drain")
+    expect(page.locator("#blocking-title + p + ul")).to_contain_text(APP)
+    operator.picture("drain-asked")
+    for box in page.locator("form.confirm input[type=checkbox]").all():
+        box.check()
+    other = Operator(replace(operator.person, page=page.context.new_page()))
+    _open(other, node)
+    operator.confirm()
+    expect(_blocked(operator)).to_contain_text(f"{APP} needs {count} healthy pods", timeout=60_000)
+    operator.picture("drain-blocked")
+    # Whoever had the page open before is shown it, too.
+    expect(_blocked(other)).to_contain_text(APP, timeout=30_000)
+    other.page.close()
+    operator.open(NAMESPACE, "poddisruptionbudgets", APP)
+    operator.act("edit")
+    operator.replace(f"minAvailable: {count}", by=f"minAvailable: {count - 1}")
+    operator.review()
+    operator.save()
+    _open(operator, node)
+    # Nobody loads the page again.
+    expect(page.locator("#drain .mark[data-severity=ok]")).to_be_visible(timeout=90_000)
+    operator.picture("drain-done")
+    left = ("get", "pods", *asked, "--field-selector", f"spec.nodeName={node}", "-o", "name")
+    assert operator.kubectl(*left) == ""
+    page.locator("#drain a[href$='/actions/uncordon']").click()
+    operator.confirm()
+    expect(page.locator("#drain")).to_be_hidden()
+
+
+def _open(operator: Operator, node: str) -> None:
+    operator.page.goto(f"{operator.person.console.url}/clusters/host/nodes/{node}")
+    expect(operator.page.locator("body")).to_have_attribute("data-live", "live")
+
+
+def _blocked(operator: Operator) -> Locator:
+    return operator.page.locator("#drain li").filter(has_text=APP).first
