@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.audit.trail import request_action
-from console.draining.asking import Plan, plan_of
-from console.draining.form import DrainForm
+from console.draining.asking import plan_of
+from console.draining.form import USUAL, DrainForm
 from console.draining.running import NEEDS, Order, get_drains
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key
 from console.operations.keeping import Running, Subject, ask_to_stop, begin, discard, latest
@@ -61,11 +61,14 @@ class Drain(Action):
         return (PODS, POD_DISRUPTION_BUDGETS)
 
     def make_form(self, subject: Shown, data: QueryDict | None) -> ConsoleForm | None:
-        plan = _plan(subject)
-        return DrainForm(data, len(plan.lost), len(plan.emptied))
+        plan = plan_of(subject)
+        if plan is None:
+            raise PodsUnknown
+        return DrainForm(data, plan)
 
     def evidence(self, subject: Shown, form: ConsoleForm | None) -> SafeString:
-        return render_to_string("console/draining/asked.html", {"plan": _plan(subject)})
+        plan = form.plan if isinstance(form, DrainForm) else None
+        return render_to_string("console/draining/asked.html", {"plan": plan})
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
         entry = access.cluster.runtime.informer(gvr).store.get(key)
@@ -93,7 +96,7 @@ class ResumeDrain(_OnPanel):
 
     name: ClassVar[str] = "resume-drain"
     label: ClassVar[str | Promise] = pgettext_lazy("action", "Go on")
-    trail: ClassVar[tuple[str, str] | None] = ("patch", "drain")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "resume-drain")
 
     async def run(self, context: Context) -> Outcome:
         found = await sync_to_async(latest)(_subject(context))
@@ -117,14 +120,6 @@ class StopDrain(_OnPanel):
         return Follow(
             _("Stopped draining %(kind)s %(name)s, which stays cordoned.") % context.words
         )
-
-
-def _plan(subject: Shown) -> Plan:
-    """Raises `PodsUnknown`."""
-    found = plan_of(subject)
-    if found is None:
-        raise PodsUnknown
-    return found
 
 
 def subject_of(access: Access, gvr: GVR, key: Key, uid: str) -> Subject:
@@ -160,7 +155,7 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
         force=bool(data.get("force")),
         empty_dir=bool(data.get("empty_dir")),
         grace=data.get("grace"),
-        minutes=data["minutes"],
+        minutes=data.get("minutes") or USUAL,
         presence=presence,
         recorded=recorded,
     )

@@ -55,12 +55,13 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`emptied`: pods whose data in emptyDir volumes goes with them. `blocking`: disruption budgets that
-    allow no eviction now, as far as the viewer may see them."""
+    """`lost`: so many have nothing that controls them. `emptied`: so many lose data in emptyDir volumes,
+    the first in `emptied_lines`. `blocking`: disruption budgets that allow no eviction now, as far as the
+    viewer may see them."""
 
     sorts: Sequence[Sort]
-    lost: Sequence[Guest]
-    emptied: Sequence[Guest]
+    lost: int
+    emptied: int
     emptied_lines: Sequence[Line]
     blocking: Sequence[Line]
 
@@ -72,23 +73,20 @@ def plan_of(subject: Subject) -> Plan | None:
         return None
     entries = indexes_of(seeing.informer.store).by_node.get(subject.key.name)
     # Whoever drains may list the pods of all namespaces.
-    found = [(guest_of(one.original()), one) for one in sorted(seeing.among(entries), key=_key)]
-    emptied = [(guest, one) for guest, one in found if guest.loses_data and not guest.ending]
+    pods = sorted(seeing.among(entries), key=lambda entry: entry.key)
+    found = [(guest_of(pod.original()), pod) for pod in pods]
+    emptied = [one for guest, one in found if guest.loses_data and not guest.ending]
     return Plan(
         sorts=[
             _sort(fate, seeing, chosen)
             for fate in _TITLES
             if (chosen := [one for guest, one in found if guest.fate is fate])
         ],
-        lost=[guest for guest, _one in found if guest.fate is Fate.LOST and not guest.ending],
-        emptied=[guest for guest, _one in emptied],
-        emptied_lines=[seeing.line(one) for _guest, one in emptied[:MOST]],
+        lost=sum(guest.fate is Fate.LOST and not guest.ending for guest, _one in found),
+        emptied=len(emptied),
+        emptied_lines=[seeing.line(one) for one in emptied[:MOST]],
         blocking=_blocking(subject, [one for guest, one in found if _is_asked_for(guest)]),
     )
-
-
-def _key(entry: Entry[Any]) -> Any:
-    return entry.key
 
 
 def _is_asked_for(guest: Guest) -> bool:

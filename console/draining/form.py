@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from console.draining.asking import Plan
 from console.ui.forms import ConsoleForm, NumberField
 
 #: Seconds that a pod may be given to end, and minutes that all of it may take.
@@ -15,7 +16,7 @@ LONGEST_GRACE, LONGEST, USUAL = 24 * 60 * 60, 24 * 60, 30
 
 
 class DrainForm(ConsoleForm):
-    """`lost` and `emptied`: of so many pods; what nobody needs to agree to is not asked."""
+    """What nobody needs to agree to is not asked."""
 
     grace = NumberField(
         label=gettext_lazy("Seconds that each pod has to end"),
@@ -28,8 +29,10 @@ class DrainForm(ConsoleForm):
         label=gettext_lazy("Minutes after which it gives up"), least=1, most=LONGEST
     )
 
-    def __init__(self, data: QueryDict | None, lost: int, emptied: int) -> None:
+    def __init__(self, data: QueryDict | None, plan: Plan) -> None:
         super().__init__(data, initial={"minutes": USUAL})
+        self.plan = plan
+        lost, emptied = plan.lost, plan.emptied
         if lost:
             label = ngettext(
                 "Delete %(count)s pod that nothing controls",

@@ -100,6 +100,9 @@ def _context(
     access: Access, kind: ResourceKind, entry: Entry[Any], kept: Kept
 ) -> Mapping[str, Any]:
     results = [one for one in unpacked(kept.results) if _sees(access, one)]
+    for one in results:
+        if _is_gone(access, one):
+            one.step = Step.GONE
     gone = sum(one.step is Step.GONE for one in results)
     left = [one for step in _ORDER for one in results if one.step is step]
     share = 100 * gone // len(results) if results else 0
@@ -119,6 +122,15 @@ def _context(
 
 def _sees(access: Access, result: Result) -> bool:
     return access.can("list", PODS, namespace=result.namespace, name=result.name)
+
+
+def _is_gone(access: Access, result: Result) -> bool:
+    """As the cache has it: also when nobody looks after the drain any more."""
+    informer = access.cluster.runtime.informers().get(PODS)
+    if informer is None or not informer.freshness.synced:
+        return False
+    entry = informer.store.get(Key(result.namespace, result.name))
+    return entry is None or entry.projection.uid != result.uid
 
 
 def _line(access: Access, result: Result, *, running: bool) -> Line:

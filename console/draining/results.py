@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -50,4 +51,9 @@ def packed(results: Sequence[Result]) -> list[Any]:
 
 
 def unpacked(rows: Iterable[Any]) -> list[Result]:
-    return msgspec.convert(list(rows), list[Result])
+    """Without what another version of the console has written and this one does not know."""
+    found: list[Result] = []
+    for row in rows:
+        with suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(row, Result))
+    return found

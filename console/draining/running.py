@@ -161,15 +161,15 @@ class Drain:
             found = await self._pods()
         if found is None or not self._agreed(found):
             return
+        self._finish()
         while not self._over.is_set():
             now = _now()
             due = [one for one in self._results if self._due.get(one.uid, now + 1) <= now]
             await asyncio.gather(*(self._evict(one) for one in due))
-            found = await self._pods()
-            if found is not None:
-                self._take(found)
-            self._finish()
             await self._pause()
+            if not self._over.is_set() and (found := await self._pods()) is not None:
+                self._take(found)
+                self._finish()
 
     async def _pods(self) -> Mapping[str, Guest] | None:
         """Those that are there, by their uid; None while nobody knows."""
@@ -193,7 +193,10 @@ class Drain:
             if not guest.ending and (lost or (guest.loses_data and not order.empty_dir)):
                 result.step, missing = Step.REFUSED, True
             self._results.append(result)
-            self._due[guest.uid] = _now()
+            if guest.ending:
+                self._step(result, Step.ENDING)
+            else:
+                self._due[guest.uid] = _now()
         if missing:
             self._end(State.FAILED, Reason.CONSENT)
         return not missing

@@ -258,6 +258,12 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   mirror();
 });
 
+// A part that is fetched every few seconds stays as it is while nobody looks.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const polls = event.target.matches("[hx-trigger^=every]");
+  if (polls && (paused() || document.hidden)) event.preventDefault();
+});
+
 // ---- the reader's own filters, sorts and pages
 
 document.addEventListener("htmx:beforeSwap", (event) => {

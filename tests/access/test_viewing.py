@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from accounts import asgi
+from accounts.presence import find_session, session_presence
 from accounts.viewing.state import LIFETIME
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
@@ -189,12 +190,18 @@ async def test_sockets_have_the_rights_of_whom_one_views_as(runtime: StaticRunti
         await asgi.SessionAuthMiddleware(application)({"headers": headers}, None, None)
         return found
 
+    began = session_presence(admin.key, await find_session(admin.key))
     own = await scope()
     assert own["access_in"](clusters.host).identity.name == "admin" and await own["session_alive"]()
     await admin.post(BEGIN.format("bob"))
     assert not await own["session_alive"](), "what is open shows the rights of another one"
+    assert began is not None and await began.lasts()
+    theirs = session_presence(admin.key, await find_session(admin.key))
+    assert theirs is not None and await theirs.lasts()
+    assert theirs.access_in(clusters.host).identity.name == "bob"
     seen = await scope()
     assert seen["account"] == "admin" and seen["access_in"](clusters.host).identity.name == "bob"
     await admin.post(END)
     assert not await seen["session_alive"]()
+    assert await began.lasts() and not await theirs.lasts()
     assert (await scope())["access_in"](clusters.host).identity.name == "admin"

@@ -314,9 +314,12 @@ async def it_stops(site: Site) -> None:
     assert "stays cordoned" in text and "/uncordon" in text and "/resume-drain" in text
     assert is_there(site.admin, kept) and site.cordoned
     assert "It is not being drained." in await site.page("stop-drain").refuses(409)
-    before = await AuditRecord.objects.filter(subresource="eviction").acount()
-    await site.says("has stopped")
-    assert await AuditRecord.objects.filter(subresource="eviction").acount() == before
+    trail = AuditRecord.objects.filter(subresource="eviction")
+    asked = await trail.acount()
+    at = path(site.namespace, "pods", kept["metadata"]["name"])
+    site.admin.delete(at, gracePeriodSeconds=0).ok()
+    await site.says("has stopped", "1 of 1")
+    assert await trail.acount() == asked
 
 
 async def it_ends_when_the_node_is_uncordoned(site: Site) -> None:

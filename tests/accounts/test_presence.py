@@ -1,0 +1,69 @@
+"""What a request began lasts as long as the session or the token that it came with."""
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+
+from accounts.named.models import NamedToken
+from accounts.presence import find_session, session_presence, token_presence
+from console.kube.gvr import PODS, USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
+from console.ui.presence import Presence
+from tests.accounts.conftest import HASH, Browser
+from tests.accounts.named.test_tokens import config, make
+from tests.rbac.objects import user
+
+__all__ = ["config"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def of_session(browser: Browser) -> Presence:
+    found = session_presence(browser.key, await find_session(browser.key))
+    assert found is not None
+    return found
+
+
+async def test_it_ends_with_the_session_and_its_user(
+    browser: Browser, users: Informer[Any], runtime: StaticRuntime
+) -> None:
+    await browser.login("admin")
+    presence = await of_session(browser)
+    assert await presence.lasts()
+    assert presence.access_in(clusters.host).can("list", PODS)
+    users.apply(user("admin", password=HASH, state="Disabled"))
+    assert not await presence.lasts()
+    assert not presence.access_in(clusters.host).can("list", PODS)
+    users.apply(user("admin", password=HASH))
+    assert await presence.lasts()
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    assert not await presence.lasts()
+    runtime._informers[USERS] = users
+    await browser.post("/logout")
+    assert not await presence.lasts()
+
+
+async def test_nobody_has_none() -> None:
+    assert session_presence(None, await find_session(None)) is None
+
+
+async def test_it_ends_with_the_token(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    await browser.login("admin")
+    token = await make(browser)
+    presence = token_presence(token, "admin")
+    assert await presence.lasts() and not await token_presence(token, "alice").lasts()
+    assert presence.access_in(clusters.host).can("list", PODS)
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise DatabaseError("the server closed the connection")
+
+    with monkeypatch.context() as away:
+        away.setattr("accounts.presence.examine_token", fail)
+        assert not await presence.lasts()
+    assert await presence.lasts()
+    await NamedToken.objects.all().adelete()
+    assert not await presence.lasts()
