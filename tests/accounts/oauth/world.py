@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class World:
     cluster: ControlPlane
     database: PostgreSQL
     environment: dict[str, str]
+    serving: tuple["Serving", ...] = ()
 
     def ask(
         self, replica: int, path: str, bearer: str = "", public: str = "", **fields: str
@@ -145,14 +146,15 @@ def world(
         options = ApiserverOptions(extra=flags)
         cluster = stack.enter_context(ControlPlane(with_controllers=True, options=options))
         environment = environment_of(folder, ports[0], database.url)
-        world = World(urls_of(ports), cluster, database, environment)
+        serving = tuple(Serving(port, environment, folder / f"{port}.log") for port in ports)
+        world = World(urls_of(ports), cluster, database, environment, serving)
         world.manage(
             "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]
         )
         world.manage("migrate", "--verbosity", "0")
         world.manage("collectstatic", "--no-input", "--verbosity", "0")
-        for port in ports:
-            stack.enter_context(_Serving(port, environment, folder / f"{port}.log"))
+        for one in serving:
+            stack.enter_context(one)
         eventually(lambda: all(ready(url) for url in world.urls), "both are ready", timeout=60)
         yield world
 
@@ -206,19 +208,29 @@ def urls_of(ports: tuple[int, int]) -> tuple[str, str]:
     return f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}"
 
 
-class _Serving:
+class Serving:
     """`manage.py serve` on a port, for as long as the block lasts."""
 
     def __init__(self, port: int, environment: dict[str, str], log: Path) -> None:
-        self.log = log
-        command = ["serve", "--host", "127.0.0.1", "--port", str(port)]
-        with log.open("wb") as output:
+        self.log, self._port, self._environment = log, port, environment
+
+    def __enter__(self) -> None:
+        command = ["serve", "--host", "127.0.0.1", "--port", str(self._port)]
+        with self.log.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), *command],
-                env=environment, cwd=ROOT, stdout=output, stderr=output,
+                env=self._environment, cwd=ROOT, stdout=output, stderr=output,
             )  # fmt: skip
 
-    def __enter__(self) -> None: ...
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """Without a goodbye; afterwards there is another process."""
+        self.process.kill()
+        self.process.wait()
+        yield
+        self.__enter__()
+        url = f"http://127.0.0.1:{self._port}"
+        eventually(lambda: ready(url), "it is ready again", timeout=60)
 
     def __exit__(self, *error: object) -> None:
         self.process.terminate()
