@@ -36,8 +36,8 @@ SOON, LATER = 2, 15
 SHOWN = timedelta(hours=1)
 #: Pods that are shown, those that wait for somebody first.
 MOST = 50
-_ORDER = (Step.REFUSED, Step.BLOCKED, Step.UNSURE, Step.ENDING, Step.WAITING)
 _WORDS: Mapping[Step, tuple[str, str | Promise]] = {
+    Step.UNAGREED: ("warn", gettext_lazy("Would be lost, or lose data")),
     Step.REFUSED: ("error", gettext_lazy("Refused")),
     Step.BLOCKED: ("warn", gettext_lazy("A disruption budget does not allow it now")),
     Step.UNSURE: ("warn", gettext_lazy("The cluster did not answer")),
@@ -104,7 +104,7 @@ def _context(
         if _is_gone(access, one):
             one.step = Step.GONE
     gone = sum(one.step is Step.GONE for one in results)
-    left = [one for step in _ORDER for one in results if one.step is step]
+    left = [one for step in _WORDS for one in results if one.step is step]
     share = 100 * gone // len(results) if results else 0
     bar = Bar(_("Pods that are gone"), f"{gone:,}", f"{len(results):,}", share, "ok")
     return {

@@ -15,6 +15,8 @@ class Step(enum.StrEnum):
     #: Nobody knows whether it was done; it is tried again.
     UNSURE = "unsure"
     REFUSED = "refused"
+    #: It would be lost, or lose data, to which nobody has agreed.
+    UNAGREED = "unagreed"
     ENDING = "ending"
     GONE = "gone"
 
@@ -27,7 +29,7 @@ class Reason(enum.StrEnum):
     TIME = "time"
     NODE = "node"
     UNCORDONED = "uncordoned"
-    #: There are pods that would be lost, or lose data, to which nobody has agreed.
+    #: There are pods that are `UNAGREED`.
     CONSENT = "consent"
     REFUSED = "refused"
     MISTAKE = "mistake"

@@ -191,7 +191,7 @@ class Drain:
             result = Result(guest.key.namespace, guest.key.name, guest.uid)
             lost = guest.fate is Fate.LOST and not order.force
             if not guest.ending and (lost or (guest.loses_data and not order.empty_dir)):
-                result.step, missing = Step.REFUSED, True
+                result.step, missing = Step.UNAGREED, True
             self._results.append(result)
             if guest.ending:
                 self._step(result, Step.ENDING)

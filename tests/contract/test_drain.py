@@ -15,6 +15,7 @@ from django.utils import timezone
 from console.audit.models import AuditRecord
 from console.draining import running
 from console.draining.running import get_drains
+from console.kube import client
 from console.kube.gvr import NODES, POD_DISRUPTION_BUDGETS, PODS, Key
 from console.kube.runtime import Runtime
 from console.operations.keeping import STALE
@@ -52,11 +53,15 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 
 @pytest_asyncio.fixture(autouse=True)
-async def _no_drain_is_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+async def _no_drain_is_left(
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime
+) -> AsyncIterator[None]:
     monkeypatch.setattr(running, "EVERY", 0.1)
     monkeypatch.setattr(running, "AGAIN", 0.3)
     yield
+    # As a process ends.
     await get_drains().interrupt()
+    await runtime.close_connections()
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,10 @@ async def it_says_before_what_becomes_of_each_pod(site: Site) -> None:
     assert not site.cordoned
 
 
-async def it_moves_every_pod_and_cordons_before(site: Site) -> None:
+async def it_moves_every_pod_and_cordons_before(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PAGE", 5)
     pods = [site.pod() for _ in range(12)]
     answer = await site.page().does(minutes="5")
     assert answer["Location"] == f"/clusters/host/nodes/{site.name}"
@@ -248,7 +256,7 @@ async def it_evicts_nothing_that_came_since_without_consent(site: Site) -> None:
     await site.says("has drained this node")
     lost = site.pod(owned=False)
     await site.page("resume-drain").does()
-    text = await site.says("No pod was evicted", "Refused")
+    text = await site.says("No pod was evicted", "Would be lost, or lose data")
     assert "/resume-drain" not in text and is_there(site.admin, lost) and site.cordoned
 
 
@@ -305,6 +313,28 @@ async def _blocked(site: Site) -> Obj:
     await site.page().does(minutes="5")
     await site.says("A disruption budget does not allow it now")
     return kept
+
+
+async def it_counts_a_pod_as_gone_whose_name_another_has(site: Site) -> None:
+    kept = await _blocked(site)
+    at = path(site.namespace, "pods", kept["metadata"]["name"])
+    site.admin.delete(at, gracePeriodSeconds=0).ok()
+    body = pod(kept["metadata"]["name"], nodeName=site.name, terminationGracePeriodSeconds=0)
+    other = create_pod(site.admin, site.namespace, body)
+    await site.says("has drained this node", "1 of 1")
+    assert is_there(site.admin, other)
+
+
+async def it_says_which_pods_the_cluster_refuses_to_evict(site: Site) -> None:
+    """Nobody may evict what two budgets speak for."""
+    app = unique("app")
+    kept, free = site.pod(app), site.pod()
+    for _ in range(2):
+        site.budget(app, 1, 0, 1, 1, minAvailable=0)
+    await site.page().does(minutes="5")
+    text = await site.says("the cluster refused to evict some pods", "1 of 2")
+    assert "more than one PodDisruptionBudget" in text and "/resume-drain" in text
+    assert is_there(site.admin, kept) and not is_there(site.admin, free)
 
 
 async def it_stops(site: Site) -> None:

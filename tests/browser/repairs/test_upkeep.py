@@ -30,7 +30,8 @@ def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
     operator.picture("drain-blocked")
     # Whoever had the page open before is shown it, too.
     expect(_blocked(other)).to_contain_text(APP, timeout=30_000)
-    other.page.close()
+    # Not while it is paused.
+    other.page.locator("#freshness > button").click()
     operator.open(NAMESPACE, "poddisruptionbudgets", APP)
     operator.act("edit")
     operator.replace(f"minAvailable: {count}", by=f"minAvailable: {count - 1}")
@@ -40,6 +41,10 @@ def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
     # Nobody loads the page again.
     expect(page.locator("#drain .mark[data-severity=ok]")).to_be_visible(timeout=90_000)
     operator.picture("drain-done")
+    expect(other.page.locator("#drain .mark[data-severity=progress]")).to_be_visible()
+    other.page.locator("#freshness > button").click()
+    expect(other.page.locator("#drain .mark[data-severity=ok]")).to_be_visible()
+    other.page.close()
     left = ("get", "pods", *asked, "--field-selector", f"spec.nodeName={node}", "-o", "name")
     assert operator.kubectl(*left) == ""
     page.locator("#drain a[href$='/actions/uncordon']").click()
