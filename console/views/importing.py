@@ -114,8 +114,7 @@ async def run(
 
 @dataclass
 class _Run:
-    """`coming`: what this run makes. `failed`: what
-    it did not."""
+    """`coming`: what this run makes. `failed`: what it did not."""
 
     request: ConsoleRequest
     access: Access
