@@ -365,7 +365,7 @@ def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
     merged = not same(both, found.manifest)
     if merged:
         sent = replace(sent, text=yaml_text(kind, both))
-        found = edited(sent.text, kind, key, sent.uid)
+        found = replace(edited(sent.text, kind, key, sent.uid), ignored=found.ignored)
     return Wanted(sent, found, unmasked(found, live, kind), merged)
 
 

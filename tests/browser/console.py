@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from devcluster.server import DevCluster
 from tests.controlplane.build import BuildError, ensure
@@ -207,6 +207,16 @@ def kubectl_program() -> str:
     except BuildError as error:
         left_out("tests in a browser on the embedded cluster", str(error))
         pytest.skip(str(error))
+
+
+def live(page: Page) -> None:
+    """Returns when the page is told of changes. AssertionError says what it knows of its socket."""
+    try:
+        expect(page.locator("body")).to_have_attribute("data-live", "live")
+    except AssertionError as error:
+        state = "[{...document.body.dataset}, {...document.getElementById('freshness')?.dataset}]"
+        error.add_note(f"{page.url}: {page.evaluate(state)}")
+        raise
 
 
 def sign_in(page: Page, console: Console, *, anew: bool = False) -> None:

@@ -37,11 +37,20 @@ def temporary_namespace(admin: Client) -> Iterator[str]:
 
 
 def await_removal(admin: Client) -> None:
-    """Returns when the temporary namespaces are gone."""
-    eventually(lambda: not _ours(admin), "the namespaces are gone", timeout=60)
+    """Returns when the temporary namespaces are gone. TimeoutError says what is left in them."""
+    try:
+        eventually(lambda: not _ours(admin), "the namespaces are gone", timeout=60)
+    except TimeoutError as error:
+        error.add_note("\n".join(_left(one) for one in _ours(admin)))
+        raise
 
 
-def _ours(admin: Client) -> list[str]:
+def _ours(admin: Client) -> list[Obj]:
     items = admin.get(NAMESPACES).ok()["items"]
-    names = [item["metadata"]["name"] for item in items]
-    return [name for name in names if name.startswith("contract-")]
+    return [item for item in items if item["metadata"]["name"].startswith("contract-")]
+
+
+def _left(namespace: Obj) -> str:
+    conditions = namespace.get("status", {}).get("conditions", [])
+    whys = [str(one.get("message")) for one in conditions if one.get("status") == "True"]
+    return f"{namespace['metadata']['name']}: {'; '.join(whys)}"

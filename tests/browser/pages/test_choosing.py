@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, sign_in
+from tests.browser.console import Console, live, sign_in
 from tests.controlplane.waiting import eventually
 
 
@@ -19,7 +19,7 @@ def box(page: Page, name: str) -> Locator:
 
 def at(page: Page, console: Console, path: str) -> None:
     page.goto(console.url + path)
-    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    live(page)
 
 
 def it_deletes_what_was_chosen_on_two_pages(console: Console, page: Page) -> None:

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import Console, sign_in
+from tests.browser.console import Console, live, sign_in
 from tests.browser.pages.test_live import pods
-from tests.browser.pages.test_pods import RUNNING, live, row
+from tests.browser.pages.test_pods import RUNNING, row
 
 KILLED = {
     "phase": "Running",

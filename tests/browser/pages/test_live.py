@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.console import Console, sign_in
-from tests.browser.pages.test_pods import CRASHING, RUNNING, live, row
+from tests.browser.console import Console, live, sign_in
+from tests.browser.pages.test_pods import CRASHING, RUNNING, row
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });

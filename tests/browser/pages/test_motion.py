@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
-from tests.browser.console import ROOT, Console, sign_in
-from tests.browser.pages.test_pods import live
+from tests.browser.console import ROOT, Console, live, sign_in
 
 _ANIMATED = """document.getAnimations()
   .filter(({ animationName }) => animationName === "changed").length"""

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, sign_in
+from tests.browser.console import Console, live, sign_in
 from tests.controlplane.waiting import eventually
 
 RUNNING = {
@@ -33,10 +33,6 @@ CRASHING = {
 
 def row(page: Page, name: str, namespace: str = "default") -> Locator:
     return page.locator(f'tr[data-key="{namespace}/{name}"]')
-
-
-def live(page: Page) -> None:
-    expect(page.locator("body")).to_have_attribute("data-live", "live")
 
 
 def it_shows_a_pod_come_change_and_go(console: Console, page: Page) -> None:

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.console import Console, sign_in
+from tests.browser.console import Console, live, sign_in
 from tests.controlplane.waiting import eventually
 
 READER = "system:serviceaccount:quarterdeck-system:quarterdeck-reader"
@@ -25,7 +25,7 @@ def it_lists_once_and_watches_once_whatever_the_number_of_pages(
     sign_in(pages[0], console)
     for page in pages:
         page.goto(console.url + "/clusters/host/pods")
-        expect(page.locator("body")).to_have_attribute("data-live", "live")
+        live(page)
     console.pod("counted")
     for page in pages:
         expect(page.locator('tr[data-key="default/counted"]')).to_be_visible()

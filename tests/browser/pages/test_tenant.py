@@ -6,7 +6,7 @@ import re
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import PASSWORD, Console, Real
+from tests.browser.console import PASSWORD, Console, Real, live
 from tests.controlplane.waiting import eventually
 
 Manifest = dict[str, object]
@@ -133,7 +133,7 @@ def test_a_tenants_whole_life(
     asked: list[str] = []
     reading.goto(f"{console.url}/workspaces/acme/members")
     expect(reading.locator('tr[data-key="ben"]')).to_be_visible()
-    expect(reading.locator("body")).to_have_attribute("data-live", "live")
+    live(reading)
     reading.on("request", lambda request: asked.append(request.url))
     console.kubectl("apply", "-f", "-", input=json.dumps(another_member()))
     expect(reading.locator('tr[data-key="cid"]')).to_be_visible()

@@ -5,8 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, sign_in
-from tests.browser.pages.test_pods import live
+from tests.browser.console import Console, live, sign_in
 
 HERE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+8$")
 

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console
+from tests.browser.console import Console, live
 from tests.browser.pages.churning import Churn, churn
 from tests.browser.pages.test_live import opened, order, pods
-from tests.browser.pages.test_pods import CRASHING, RUNNING, live, row
+from tests.browser.pages.test_pods import CRASHING, RUNNING, row
 
 NAMES = [f"steady-{number:02}" for number in range(6)]
 MIDDLE = NAMES[3]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.console import live
 from tests.browser.tasks.conftest import Person
 
 
@@ -23,7 +24,7 @@ class Operator:
         """The object's page, and live."""
         url = f"{self.person.console.url}/clusters/host/projects/{namespace}/{kind}/{name}"
         self.page.goto(url)
-        expect(self.page.locator("body")).to_have_attribute("data-live", "live")
+        live(self.page)
 
     def act(self, action: str) -> None:
         """Opens the page of an action, or of the YAML, from the head of the object's page."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from playwright.sync_api import Locator, expect
 
+from tests.browser.console import live
 from tests.browser.repairs.operator import Operator
 
 NAMESPACE, APP = "shipping", "rates-api"
@@ -54,7 +55,7 @@ def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
 
 def _open(operator: Operator, node: str) -> None:
     operator.page.goto(f"{operator.person.console.url}/clusters/host/nodes/{node}")
-    expect(operator.page.locator("body")).to_have_attribute("data-live", "live")
+    live(operator.page)
 
 
 def _blocked(operator: Operator) -> Locator:

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.console import Console, sign_in
+from tests.browser.console import Console, live, sign_in
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.scene import Scene
 from tests.browser.tasks.test_by_pointer import fits, opened
@@ -34,10 +34,6 @@ def tab_to(page: Page, wanted: Locator, most: int = 120) -> None:
             expect(wanted).to_be_in_viewport()
             return
     raise AssertionError(f"{most} tabs did not lead to {wanted}")
-
-
-def live(page: Page) -> None:
-    expect(page.locator("body")).to_have_attribute("data-live", "live")
 
 
 def step_to(page: Page, key: str) -> None:

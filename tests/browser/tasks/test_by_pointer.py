@@ -5,6 +5,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.console import live
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.scene import Scene
 
@@ -20,7 +21,7 @@ def opened(page: Page, key: str) -> None:
     name = key.rpartition("/")[2]
     page.wait_for_url(re.compile(rf"/{re.escape(name)}$"))
     expect(page.locator("#detail-name")).to_contain_text(name)
-    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    live(page)
 
 
 def menu(person: Person) -> Locator:
@@ -123,7 +124,7 @@ def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: S
     page = person.page
     menu(person).locator('a[href$="/customresourcedefinitions"]').click()
     page.wait_for_url(re.compile("/customresourcedefinitions"))
-    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    live(page)
     # Phones hold new rows until they are asked for, so that nothing moves under the finger.
     with scene.new_type() as name:
         if person.look.phone:
