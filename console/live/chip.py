@@ -13,7 +13,7 @@ class Chip:
     def __init__(self, informer: Informer[Any], lang: str) -> None:
         self._informer = informer
         self._lang = lang
-        self.told = live_state(informer)
+        self.told = self._before = live_state(informer)
         self._drawn: tuple[LiveState, str] | None = None
 
     def frame(self) -> str:
@@ -22,8 +22,12 @@ class Chip:
             self._drawn = live, frames.freshness_frame(live, self._lang)
         return self._drawn[1]
 
+    def forget(self) -> None:
+        """The last news went to nobody."""
+        self.told = self._before
+
     def news(self) -> list[str]:
         """The frame, if it has changed since the last call."""
         live = live_state(self._informer)
-        changed, self.told = live != self.told, live
-        return [self.frame()] if changed else []
+        self._before, self.told = self.told, live
+        return [self.frame()] if live != self._before else []

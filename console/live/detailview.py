@@ -57,6 +57,7 @@ class DetailView:
     def forget(self) -> None:
         """Starts over: what was answered last went to nobody."""
         self._parts, self._there = None, False
+        self._chip.forget()
 
     def freshness(self) -> str:
         return self._chip.frame()

@@ -51,6 +51,7 @@ class PageView:
 
     def forget(self) -> None:
         self._etag = ""
+        self._chip.forget()
 
     def freshness(self) -> str:
         return self._chip.frame()

@@ -233,6 +233,9 @@ class Screen:
         if self.cluster.kinds.find(self._place.kind.segment) not in (None, self._place.kind):
             # The type has other columns now. Whoever fetches the list comes to another screen.
             return [self._refresh(viewer) for viewer in (*followers, *self._joining)]
+        # Before anything else is looked at: what arrives in the middle of this is told the next time,
+        # and then to everybody.
+        news = view.freshness_news()
         joining = dict(self._joining) if view.synced else {}
         access, known = viewers[0].access_in(self.cluster), view.known()
         try:
@@ -250,13 +253,15 @@ class Screen:
                 self.join(viewer, known)
             self.ring()
             return []
-        news = view.freshness_news()
         post: _Post = [(news, (*followers, *self._waiting, *joining)), (found, followers)]
         if view.reshaped:
             post += [self._refresh(viewer) for viewer in followers]
         for viewer, missing in caught.items():
             if missing is None:
                 post.append(self._refresh(viewer))
+            elif viewer.clogged:
+                # Nor was it told how fresh its page is.
+                self._set(viewer, self._lagging)
             else:
                 self._set(viewer, self._following)
                 post.append((missing, (viewer,)))

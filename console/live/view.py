@@ -78,6 +78,7 @@ class LiveView:
     def forget(self) -> None:
         """Starts over: what was answered last went to nobody."""
         self._table, self._rows = None, {}
+        self._chip.forget()
 
     def freshness(self) -> str:
         """How fresh the list is, as a frame."""

@@ -1,12 +1,17 @@
 """What sockets share that show the same, and what none of them may get of another's."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
-from console.kube.informer import Informer
+from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
+from console.kube.informer import Freshness, Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
 from console.live.attendance import get_attendance
 from console.live.consumer import LiveConsumer
 from console.live.counters import counters
@@ -19,8 +24,9 @@ from console.ui.clusters import Cluster
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
+from rbac.current import use_host
 from tests.live.conftest import URL, Browser, Browsers
-from tests.ui.support import FakeAccess, admin, alice, pod
+from tests.ui.support import FakeAccess, admin, alice, namespace, pod, small_world
 
 
 class Calls:
@@ -277,3 +283,42 @@ async def test_nothing_is_left_when_all_have_gone(
     assert (len(get_screens()), len(pods._listeners)) == (0, 0)
     assert get_attendance()._checking is None
     assert LiveConsumer.cap.open("admin") == 0
+
+
+class Arriving(Informer[Any]):
+    """Its list arrives between two looks at it, as it does on the cluster core's thread."""
+
+    looks = 0
+    arrives_at = 0
+    _freshness: Freshness
+
+    @property
+    def freshness(self) -> Freshness:  # type: ignore[override]
+        self.looks += 1
+        if self.looks == self.arrives_at:
+            self.replace([msgspec.Raw(msgspec.json.encode(one)) for one in small_world()], "1")
+            self.connected()
+        return self._freshness
+
+    @freshness.setter
+    def freshness(self, found: Freshness) -> None:
+        self._freshness = found
+
+
+@pytest.mark.parametrize("url", [URL, "/clusters/host/projects/shop/pods/web-1"])
+@pytest.mark.parametrize("at", range(1, 8))
+async def test_everybody_is_told_that_a_list_has_arrived_whenever_it_does(
+    browsers: Browsers, url: str, at: int
+) -> None:
+    pods: Arriving = Arriving(PODS, DECODERS[PODS])
+    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    bindings = Informer.preloaded(ROLE_BINDINGS)
+    use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
+    browser = await browsers(admin())
+    pods.arrives_at = pods.looks + at
+    await browser.subscribe(url, etag="of before")
+    states: list[str] = []
+    while not await browser.quiet():
+        states += re.findall(r'id="freshness" data-state="(\w+)"', await browser.frame())
+    assert pods.looks >= pods.arrives_at
+    assert states[-1:] == ["live"]
