@@ -293,7 +293,7 @@ class Arriving(Informer[Any]):
     _freshness: Freshness
 
     @property
-    def freshness(self) -> Freshness:  # type: ignore[override]
+    def freshness(self) -> Freshness:
         self.looks += 1
         if self.looks == self.arrives_at:
             self.replace([msgspec.Raw(msgspec.json.encode(one)) for one in small_world()], "1")
