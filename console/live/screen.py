@@ -178,9 +178,12 @@ class Screen:
         # Up to the first `await` everything is of one moment.
         mail = self._mailbox.take()
         refused, moved = self._decide()
-        post = self._work_out(mail) if self.viewers else []
+        news, post = self._work_out(mail) if self.viewers else ([], [])
         post += [self._refresh(one) for one in tuple(self._lagging) if not one.clogged]
-        behind = {one for found, viewers in post if found for one in viewers if one.clogged}
+        # Also those who join: while there is no list yet they wait for nothing else.
+        told = self.viewers
+        sent = ((news, told), *post)
+        behind = {one for found, viewers in sent if found for one in viewers if one.clogged}
         for viewer in behind:
             self._set(viewer, self._lagging)
         for viewer, error in refused:
@@ -188,8 +191,9 @@ class Screen:
         for viewer, screen in moved:
             if viewer.screen is screen:
                 await viewer.tell({"type": "websocket.send", "text": screen.freshness()})
+        await self._send(news, [one for one in told if one not in behind], joining=True)
         for found, viewers in post:
-            await self._send(found, [viewer for viewer in viewers if viewer not in behind])
+            await self._send(found, [one for one in viewers if one not in behind])
 
     def _decide(self) -> tuple[list[tuple[Viewer, Exception]], list[tuple[Viewer, "Screen"]]]:
         """Keeps the viewers whose rights are this screen's. Returns those that have none, and those with
@@ -227,12 +231,13 @@ class Screen:
             return self._view.known()
         return self._joining.get(viewer, Known())
 
-    def _work_out(self, mail: Mail) -> _Post:
-        """What to send to whom. Whoever joins follows, or waits, from here on."""
+    def _work_out(self, mail: Mail) -> tuple[list[str], _Post]:
+        """How fresh it is, if that is news, and what to send to whom. Whoever joins follows, or waits,
+        from here on."""
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
         if self.cluster.kinds.find(self._place.kind.segment) not in (None, self._place.kind):
             # The type has other columns now. Whoever fetches the list comes to another screen.
-            return [self._refresh(viewer) for viewer in (*followers, *self._joining)]
+            return [], [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         # Before anything else is looked at: what arrives in the middle of this is told the next time,
         # and then to everybody.
         news = view.freshness_news()
@@ -252,8 +257,8 @@ class Screen:
                 self._forget(viewer)
                 self.join(viewer, known)
             self.ring()
-            return []
-        post: _Post = [(news, (*followers, *self._waiting, *joining)), (found, followers)]
+            return [], []
+        post: _Post = [(found, followers)]
         if view.reshaped:
             post += [self._refresh(viewer) for viewer in followers]
         for viewer, missing in caught.items():
@@ -265,7 +270,7 @@ class Screen:
             else:
                 self._set(viewer, self._following)
                 post.append((missing, (viewer,)))
-        return post
+        return news, post
 
     def _refresh(self, viewer: Viewer) -> tuple[list[str], tuple[Viewer, ...]]:
         self._set(viewer, self._waiting)
@@ -281,12 +286,15 @@ class Screen:
         for group in (self._following, self._waiting, self._lagging):
             group.pop(viewer, None)
 
-    async def _send(self, found: Iterable[str], viewers: Iterable[Viewer]) -> None:
-        """To those who are still here: no frame of a subscription may follow those of the next one."""
+    async def _send(
+        self, found: Iterable[str], viewers: Iterable[Viewer], *, joining: bool = False
+    ) -> None:
+        """To those who are still here: no frame of a subscription may follow those of the next one.
+        `joining`: it is the same for that one, too."""
         for text in found:
             size, message = len(text.encode()), {"type": "websocket.send", "text": text}
             for number, viewer in enumerate(viewers, 1):
-                if viewer.screen is self and viewer not in self._joining:
+                if viewer.screen is self and (joining or viewer not in self._joining):
                     counters.frames += 1
                     counters.bytes += size
                     await viewer.tell(message)

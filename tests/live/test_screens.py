@@ -305,15 +305,35 @@ class Arriving(Informer[Any]):
         self._freshness = found
 
 
+def use_pods(pods: Informer[Any]) -> None:
+    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
+    bindings = Informer.preloaded(ROLE_BINDINGS)
+    use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
+
+
+async def test_whoever_waits_for_a_first_list_is_told_why_it_does_not_come(
+    browsers: Browsers,
+) -> None:
+    pods: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    use_pods(pods)
+    several = [await browsers(admin()) for _ in range(2)]
+    for browser in several:
+        await browser.subscribe(etag="of before")
+        assert 'data-state="off"' in await browser.html()
+        assert await browser.quiet()
+    pods.disconnected("The cluster is away")
+    for browser in several:
+        assert 'data-problem="The cluster is away"' in await browser.html()
+        assert await browser.quiet()
+
+
 @pytest.mark.parametrize("url", [URL, "/clusters/host/projects/shop/pods/web-1"])
 @pytest.mark.parametrize("at", range(1, 8))
 async def test_everybody_is_told_that_a_list_has_arrived_whenever_it_does(
     browsers: Browsers, url: str, at: int
 ) -> None:
     pods: Arriving = Arriving(PODS, DECODERS[PODS])
-    namespaces = Informer.preloaded(NAMESPACES, [namespace("shop")])
-    bindings = Informer.preloaded(ROLE_BINDINGS)
-    use_host(StaticRuntime({PODS: pods, NAMESPACES: namespaces, ROLE_BINDINGS: bindings}))
+    use_pods(pods)
     browser = await browsers(admin())
     pods.arrives_at = pods.looks + at
     await browser.subscribe(url, etag="of before")
