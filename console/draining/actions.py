@@ -17,14 +17,14 @@ from console.audit.trail import request_action
 from console.draining.asking import plan_of
 from console.draining.form import USUAL, DrainForm
 from console.draining.running import NEEDS, Order, get_drains
-from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key
-from console.operations.keeping import Running, Subject, ask_to_stop, begin, discard, latest
+from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key, ObjectReference
+from console.operations.keeping import Running, ask_to_stop, begin, discard, latest
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
 from console.ui.decisions import NotArrived, Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
-from console.ui.subject import Subject as Shown
+from console.ui.subject import Subject
 
 
 class PodsUnknown(NotArrived):
@@ -60,13 +60,13 @@ class Drain(Action):
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (PODS, POD_DISRUPTION_BUDGETS)
 
-    def make_form(self, subject: Shown, data: QueryDict | None) -> ConsoleForm | None:
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
         plan = plan_of(subject)
         if plan is None:
             raise PodsUnknown
         return DrainForm(data, plan)
 
-    def evidence(self, subject: Shown, form: ConsoleForm | None) -> SafeString:
+    def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         plan = form.plan if isinstance(form, DrainForm) else None
         return render_to_string("console/draining/asked.html", {"plan": plan})
 
@@ -74,8 +74,8 @@ class Drain(Action):
         entry = access.cluster.runtime.informer(gvr).store.get(key)
         if entry is None:
             return
-        subject = subject_of(access, gvr, key, entry.projection.uid)
-        found = await sync_to_async(latest)(subject)
+        node = ObjectReference(access.cluster.name, gvr, key, entry.projection.uid)
+        found = await sync_to_async(latest)(node, self.name)
         if found is not None and found.running:
             raise Refused(_("It is being drained already."))
 
@@ -99,7 +99,7 @@ class ResumeDrain(_OnPanel):
     trail: ClassVar[tuple[str, str] | None] = ("patch", "resume-drain")
 
     async def run(self, context: Context) -> Outcome:
-        found = await sync_to_async(latest)(_subject(context))
+        found = await sync_to_async(latest)(_node(context), Drain.name)
         if found is None or found.running:
             raise Refused(_("This cannot be done to it as it is now."))
         return await _start(context, found.data)
@@ -115,20 +115,15 @@ class StopDrain(_OnPanel):
 
     async def run(self, context: Context) -> Outcome:
         actor = context.request.account or ""
-        if not await sync_to_async(ask_to_stop)(_subject(context), actor):
+        if not await sync_to_async(ask_to_stop)(_node(context), Drain.name, actor):
             raise Refused(_("It is not being drained."))
         return Follow(
             _("Stopped draining %(kind)s %(name)s, which stays cordoned.") % context.words
         )
 
 
-def subject_of(access: Access, gvr: GVR, key: Key, uid: str) -> Subject:
-    """As which the drain of a node is kept."""
-    return Subject(access.cluster.name, gvr, key, uid, Drain.name)
-
-
-def _subject(context: Context) -> Subject:
-    return subject_of(context.access, context.kind.gvr, context.key, context.uid)
+def _node(context: Context) -> ObjectReference:
+    return ObjectReference(context.access.cluster.name, context.kind.gvr, context.key, context.uid)
 
 
 async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
@@ -138,7 +133,7 @@ async def _start(context: Context, data: Mapping[str, Any]) -> Outcome:
     request, cluster = context.request, context.access.cluster
     recorded = request_action(request, "create", PODS, subresource="eviction")
     try:
-        number = await sync_to_async(begin)(_subject(context), recorded.actor, dict(data))
+        number = await sync_to_async(begin)(_node(context), Drain.name, recorded.actor, dict(data))
     except Running as error:
         raise Refused(_("It is being drained already.")) from error
     try:

@@ -17,9 +17,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.draining.actions import Drain, subject_of
+from console.draining.actions import Drain
 from console.draining.results import Reason, Result, Step, unpacked
-from console.kube.gvr import PODS, Key
+from console.kube.gvr import PODS, Key, ObjectReference
 from console.kube.store import Entry
 from console.operations.keeping import Kept, latest
 from console.operations.models import State
@@ -74,13 +74,13 @@ async def progress_html(access: Access, kind: ResourceKind, entry: Entry[Any]) -
     """Of an object that the viewer may see; "" for a kind that nobody drains."""
     if Drain.name not in kind.shown_actions:
         return ""
-    uid = entry.projection.uid
-    found = await sync_to_async(latest)(subject_of(access, kind.gvr, entry.key, uid))
+    node = ObjectReference(access.cluster.name, kind.gvr, entry.key, entry.projection.uid)
+    found = await sync_to_async(latest)(node, Drain.name)
     shown = found if found is not None and _is_news(found, entry) else None
     context = {
         "url": progress_url(access.cluster.name, kind, entry.key),
         "every": SOON if shown is not None and shown.running else LATER,
-        "uid": uid,
+        "uid": entry.projection.uid,
         **(_context(access, kind, entry, shown) if shown is not None else {}),
     }
     return render_to_string("console/draining/progress.html", context)

@@ -11,22 +11,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from console.history.models import ObjectChange
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import ObjectReference
 
 #: Changes of one object, bytes of a manifest, and days.
 MOST, LARGEST, DAYS = 50, 256 * 1024, 90
 
 Manifest = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Which object: `cluster` is that one's name."""
-
-    cluster: str
-    gvr: GVR
-    key: Key
-    uid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +33,7 @@ class Change:
 
 
 def keep(
-    subject: Subject,
+    about: ObjectReference,
     actor: str,
     audit_id: str,
     done: tuple[str, str],
@@ -59,42 +49,30 @@ def keep(
         ObjectChange.objects.create(
             audit_id=audit_id,
             actor=actor,
-            cluster=subject.cluster,
-            group=subject.gvr.group,
-            resource=subject.gvr.resource,
-            namespace=subject.key.namespace,
-            name=subject.key.name,
-            uid=subject.uid,
+            **about.columns(),
             verb=done[0],
             subresource=done[1],
             before=packed[0],
             after=packed[1],
         )
-        mine = ObjectChange.objects.filter(cluster=subject.cluster, uid=subject.uid)
+        mine = ObjectChange.objects.filter(cluster=about.cluster, uid=about.uid)
         mine.filter(pk__in=mine.values_list("pk", flat=True)[MOST:]).delete()
         ObjectChange.objects.filter(time__lt=timezone.now() - timedelta(days=DAYS)).delete()
 
 
-def changes_of(subject: Subject) -> list[Change]:
+def changes_of(about: ObjectReference) -> list[Change]:
     """The newest first."""
-    return [_change(row) for row in _rows(subject)]
+    return [_change(row) for row in _rows(about)]
 
 
-def change_of(subject: Subject, number: int) -> Change | None:
+def change_of(about: ObjectReference, number: int) -> Change | None:
     """One of them; None for a number of another object."""
-    row = _rows(subject).filter(pk=number).first()
+    row = _rows(about).filter(pk=number).first()
     return _change(row) if row is not None else None
 
 
-def _rows(subject: Subject) -> Any:
-    return ObjectChange.objects.filter(
-        cluster=subject.cluster,
-        group=subject.gvr.group,
-        resource=subject.gvr.resource,
-        namespace=subject.key.namespace,
-        name=subject.key.name,
-        uid=subject.uid,
-    )
+def _rows(about: ObjectReference) -> Any:
+    return ObjectChange.objects.filter(**about.columns())
 
 
 def _change(row: ObjectChange) -> Change:

@@ -88,6 +88,27 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """One object of one cluster, told by its uid from another one that has its name later."""
+
+    cluster: str
+    gvr: GVR
+    key: Key
+    uid: str
+
+    def columns(self) -> dict[str, str]:
+        """As tables have it. Its version is left out: one object is served in several."""
+        return {
+            "cluster": self.cluster,
+            "group": self.gvr.group,
+            "resource": self.gvr.resource,
+            "namespace": self.key.namespace,
+            "name": self.key.name,
+            "uid": self.uid,
+        }
+
+
 def named(keys: Collection[Key], names: Collection[Key]) -> set[Key]:
     """Those of `keys` that `names` mean. Among these `Key("", name)` is the object of that name in every
     namespace, as rules with `resourceNames` have it."""

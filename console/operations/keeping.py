@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import ObjectReference
 from console.operations.models import Operation, State
 
 #: After which a process that was not heard of counts as dead.
@@ -22,17 +22,6 @@ STALE = timedelta(seconds=15)
 KEPT = timedelta(days=30)
 
 Results = Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is done to which object: `cluster` is that one's name."""
-
-    cluster: str
-    gvr: GVR
-    key: Key
-    uid: str
-    action: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +51,19 @@ class Lost(Exception):
     """The operation is another process's, or has ended."""
 
 
-def begin(subject: Subject, actor: str, data: Mapping[str, Any]) -> int:
+def begin(about: ObjectReference, action: str, actor: str, data: Mapping[str, Any]) -> int:
     """The number of a new operation. Raises `Running`."""
     now = timezone.now()
     with transaction.atomic():
         Operation.objects.filter(ended__lt=now - KEPT).delete()
-        dead = _rows(subject).filter(state=State.RUNNING, heartbeat__lt=now - STALE)
+        dead = _rows(about, action).filter(state=State.RUNNING, heartbeat__lt=now - STALE)
         dead.update(state=State.INTERRUPTED, ended=F("heartbeat"))
         try:
             with transaction.atomic():
                 row = Operation.objects.create(
                     actor=actor,
-                    cluster=subject.cluster,
-                    group=subject.gvr.group,
-                    resource=subject.gvr.resource,
-                    namespace=subject.key.namespace,
-                    name=subject.key.name,
-                    uid=subject.uid,
-                    action=subject.action,
+                    **about.columns(),
+                    action=action,
                     data=data,
                 )
         except IntegrityError as error:
@@ -108,29 +92,21 @@ def discard(number: int) -> None:
     Operation.objects.filter(pk=number).delete()
 
 
-def ask_to_stop(subject: Subject, actor: str) -> bool:
+def ask_to_stop(about: ObjectReference, action: str, actor: str) -> bool:
     """False if none is running. The first who wants it is remembered."""
     alive = timezone.now() - STALE
-    rows = _rows(subject).filter(state=State.RUNNING, heartbeat__gte=alive)
+    rows = _rows(about, action).filter(state=State.RUNNING, heartbeat__gte=alive)
     rows.filter(stopper="").update(stopper=actor)
     return rows.exists()
 
 
-def latest(subject: Subject) -> Kept | None:
-    row = _rows(subject).first()
+def latest(about: ObjectReference, action: str) -> Kept | None:
+    row = _rows(about, action).first()
     return _kept(row) if row is not None else None
 
 
-def _rows(subject: Subject) -> QuerySet[Operation]:
-    return Operation.objects.filter(
-        cluster=subject.cluster,
-        group=subject.gvr.group,
-        resource=subject.gvr.resource,
-        namespace=subject.key.namespace,
-        name=subject.key.name,
-        uid=subject.uid,
-        action=subject.action,
-    )
+def _rows(about: ObjectReference, action: str) -> QuerySet[Operation]:
+    return Operation.objects.filter(**about.columns(), action=action)
 
 
 def _kept(row: Operation) -> Kept:

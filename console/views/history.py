@@ -15,10 +15,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.audit.trail import Action as Recorded
-from console.history.keeping import Change, Subject, change_of, changes_of, keep
+from console.history.keeping import Change, change_of, changes_of, keep
 from console.kube.apply import Manifest
 from console.kube.errors import ApiError
-from console.kube.gvr import Key
+from console.kube.gvr import Key, ObjectReference
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Context
@@ -65,11 +65,12 @@ async def remember(
     """Keeps a change, without what nobody is shown. What was done stays done if that fails."""
     if kind.private:
         return
-    subject = Subject(recorded.cluster, recorded.gvr, Key(recorded.namespace, recorded.name), uid)
+    key = Key(recorded.namespace, recorded.name)
+    about = ObjectReference(recorded.cluster, recorded.gvr, key, uid)
     done = (recorded.verb, recorded.subresource)
     states = editable(kind, before), editable(kind, after)
     try:
-        await sync_to_async(keep)(subject, recorded.actor, audit_id, done, *states)
+        await sync_to_async(keep)(about, recorded.actor, audit_id, done, *states)
     except DatabaseError as error:
         log.error("The change %s is not kept: %s", audit_id, error)
 
@@ -92,15 +93,15 @@ async def find_change(
     """`number`: as somebody sent it."""
     if not (number.isascii() and number.isdigit() and len(number) <= LONGEST):
         return None
-    subject = Subject(access.cluster.name, kind.gvr, key, uid)
-    return await sync_to_async(change_of)(subject, int(number))
+    about = ObjectReference(access.cluster.name, kind.gvr, key, uid)
+    return await sync_to_async(change_of)(about, int(number))
 
 
 async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) -> str:
     """What the tab shows."""
     kind, key = place.kind, place.key
-    subject = Subject(place.cluster.name, kind.gvr, key, entry.projection.uid)
-    found = await sync_to_async(changes_of)(subject)
+    about = ObjectReference(place.cluster.name, kind.gvr, key, entry.projection.uid)
+    found = await sync_to_async(changes_of)(about)
     edit = kind.shown_actions["edit"]
     undo_url = edit.url(place.cluster.name, kind.segment, key)
     context = {

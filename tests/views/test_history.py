@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from console.history.keeping import DAYS, LARGEST, MOST, Subject, change_of, changes_of, keep
+from console.history.keeping import DAYS, LARGEST, MOST, change_of, changes_of, keep
 from console.history.models import ObjectChange
-from console.kube.gvr import DEPLOYMENTS, STATEFUL_SETS, Key
+from console.kube.gvr import DEPLOYMENTS, STATEFUL_SETS, Key, ObjectReference
 
-WEB = Subject("host", DEPLOYMENTS, Key("shop", "web"), "uid-1")
+WEB = ObjectReference("host", DEPLOYMENTS, Key("shop", "web"), "uid-1")
 
 pytestmark = pytest.mark.django_db
 
 
-def kept(number: int, subject: Subject = WEB, after: Any = None) -> None:
+def kept(number: int, about: ObjectReference = WEB, after: Any = None) -> None:
     before = {"spec": {"replicas": number}}
     after = after or {"spec": {"replicas": number + 1}}
-    audit_id = f"{subject.uid}-{subject.cluster}-{number}"
-    keep(subject, "olga", audit_id, ("patch", "scale"), before, after)
+    audit_id = f"{about.uid}-{about.cluster}-{number}"
+    keep(about, "olga", audit_id, ("patch", "scale"), before, after)
 
 
 def test_the_newest_comes_first_and_the_oldest_of_too_many_goes() -> None:
@@ -35,14 +35,14 @@ def test_the_newest_comes_first_and_the_oldest_of_too_many_goes() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        Subject("member", DEPLOYMENTS, WEB.key, WEB.uid),
-        Subject("host", STATEFUL_SETS, WEB.key, WEB.uid),
-        Subject("host", DEPLOYMENTS, Key("shop", "api"), WEB.uid),
-        Subject("host", DEPLOYMENTS, Key("team", "web"), WEB.uid),
-        Subject("host", DEPLOYMENTS, WEB.key, "uid-2"),
+        ObjectReference("member", DEPLOYMENTS, WEB.key, WEB.uid),
+        ObjectReference("host", STATEFUL_SETS, WEB.key, WEB.uid),
+        ObjectReference("host", DEPLOYMENTS, Key("shop", "api"), WEB.uid),
+        ObjectReference("host", DEPLOYMENTS, Key("team", "web"), WEB.uid),
+        ObjectReference("host", DEPLOYMENTS, WEB.key, "uid-2"),
     ],
 )
-def test_no_other_object_has_them(other: Subject) -> None:
+def test_no_other_object_has_them(other: ObjectReference) -> None:
     kept(1)
     [change] = changes_of(WEB)
     assert changes_of(other) == [] and change_of(other, change.number) is None
@@ -51,7 +51,7 @@ def test_no_other_object_has_them(other: Subject) -> None:
 def test_what_is_old_is_forgotten() -> None:
     kept(1)
     ObjectChange.objects.update(time=timezone.now() - timedelta(days=DAYS + 1))
-    kept(2, Subject("host", DEPLOYMENTS, Key("shop", "api"), "uid-3"))
+    kept(2, ObjectReference("host", DEPLOYMENTS, Key("shop", "api"), "uid-3"))
     assert changes_of(WEB) == []
 
 

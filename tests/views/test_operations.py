@@ -6,13 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from console.kube.gvr import NODES, Key
+from console.kube.gvr import NODES, Key, ObjectReference
 from console.operations.keeping import (
     KEPT,
     STALE,
     Lost,
     Running,
-    Subject,
     ask_to_stop,
     beat,
     begin,
@@ -24,49 +23,50 @@ from console.operations.models import Operation, State
 
 pytestmark = pytest.mark.django_db
 
-OURS = Subject("host", NODES, Key("", "worker-1"), "uid-1", "drain")
+NODE = ObjectReference("host", NODES, Key("", "worker-1"), "uid-1")
+OURS = NODE, "drain"
 
 
 def test_one_goes_on_at_a_time() -> None:
-    assert latest(OURS) is None
-    number = begin(OURS, "olga", {"minutes": 5})
+    assert latest(*OURS) is None
+    number = begin(*OURS, "olga", {"minutes": 5})
     with pytest.raises(Running):
-        begin(OURS, "eve", {})
+        begin(*OURS, "eve", {})
     for other in (
-        replace(OURS, cluster="other"),
-        replace(OURS, uid="uid-2"),
-        replace(OURS, action="upgrade"),
+        (replace(NODE, cluster="other"), "drain"),
+        (replace(NODE, uid="uid-2"), "drain"),
+        (NODE, "upgrade"),
     ):
-        assert latest(other) is None
-        begin(other, "eve", {})
-    found = latest(OURS)
+        assert latest(*other) is None
+        begin(*other, "eve", {})
+    found = latest(*OURS)
     assert found is not None and found.running
     assert (found.number, found.actor, found.data) == (number, "olga", {"minutes": 5})
     end(number, State.DONE, "", ["all"])
-    assert begin(OURS, "eve", {}) != number
+    assert begin(*OURS, "eve", {}) != number
 
 
 def test_it_says_how_far_it_is_and_hears_that_it_shall_stop() -> None:
-    number = begin(OURS, "olga", {})
+    number = begin(*OURS, "olga", {})
     assert beat(number, ["first"]) and beat(number, None)
-    found = latest(OURS)
+    found = latest(*OURS)
     assert found is not None and found.results == ["first"]
-    assert ask_to_stop(OURS, "eve") and ask_to_stop(OURS, "bob")
+    assert ask_to_stop(*OURS, "eve") and ask_to_stop(*OURS, "bob")
     assert not beat(number, ["second"])
     end(number, State.STOPPED, "", ["second"])
-    found = latest(OURS)
+    found = latest(*OURS)
     assert found is not None
     assert (found.state, found.stopper, found.results) == (State.STOPPED, "eve", ["second"])
-    assert not ask_to_stop(OURS, "eve")
+    assert not ask_to_stop(*OURS, "eve")
 
 
 def test_whoever_is_not_heard_of_has_lost_it() -> None:
-    number = begin(OURS, "olga", {})
+    number = begin(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
-    found = latest(OURS)
+    found = latest(*OURS)
     assert found is not None and found.state is State.INTERRUPTED and not found.running
-    assert not ask_to_stop(OURS, "eve")
-    assert begin(OURS, "eve", {}) != number
+    assert not ask_to_stop(*OURS, "eve")
+    assert begin(*OURS, "eve", {}) != number
     with pytest.raises(Lost):
         beat(number, ["late"])
     end(number, State.DONE, "", ["late"])
@@ -76,16 +76,16 @@ def test_whoever_is_not_heard_of_has_lost_it() -> None:
 
 
 def test_one_that_was_late_but_is_back_goes_on() -> None:
-    number = begin(OURS, "olga", {})
+    number = begin(*OURS, "olga", {})
     Operation.objects.update(heartbeat=timezone.now() - STALE - timedelta(seconds=1))
     assert beat(number, None)
-    found = latest(OURS)
+    found = latest(*OURS)
     assert found is not None and found.running
 
 
 def test_what_ended_long_ago_is_forgotten() -> None:
-    number = begin(OURS, "olga", {})
+    number = begin(*OURS, "olga", {})
     end(number, State.DONE, "", [])
     Operation.objects.update(ended=timezone.now() - KEPT - timedelta(minutes=1))
-    discard(begin(OURS, "eve", {}))
+    discard(begin(*OURS, "eve", {}))
     assert not Operation.objects.exists()
