@@ -7,6 +7,7 @@ from devcluster.store import Change, Store
 
 _SERVICES = ipaddress.ip_network("10.96.0.0/16")
 _FIRST_NODE_PORT = 30000
+_OUTSIDE = ("externalTrafficPolicy", "allocateLoadBalancerNodePorts")
 
 
 class ServiceAddresses:
@@ -55,6 +56,14 @@ class ServiceAddresses:
             value = dig(old, f"spec.{name}")
             if value and service["spec"].get("type") != "ExternalName":
                 service["spec"].setdefault(name, value)
+        if service["spec"].get("type") == "ClusterIP" and _node_ports(service) == _node_ports(old):
+            # One that is not reached from outside any more gives up what it needed for that.
+            for port in service["spec"].get("ports") or ():
+                port.pop("nodePort", None)
+            for name in _OUTSIDE:
+                if service["spec"].get(name) == dig(old, f"spec.{name}"):
+                    service["spec"].pop(name, None)
+        self.assign(service)
 
 
 def _node_ports(service: Obj) -> list[int]:

@@ -67,7 +67,6 @@ _LISTS: dict[str, _List] = {
     "volumes": _by("name"),
     "volumeMounts": _by("mountPath"),
     "volumeDevices": _by("devicePath"),
-    "imagePullSecrets": _by("name"),
     "schedulingGates": _by("name"),
     "resourceClaims": _by("name"),
     "claims": _by("name"),
@@ -78,17 +77,21 @@ _LISTS: dict[str, _List] = {
     "secrets": _by("name"),
     "webhooks": _by("name"),
     "matchConditions": _by("name"),
-    "taints": _List((), "key"),
+    "taints": _List(),
     "addresses": _by("type"),
     "finalizers": _List(is_set=True),
     "podCIDRs": _List(is_set=True),
     "accessModes": _List(),
 }
-_PORTS = {
-    "containers": _by("containerPort", "protocol"),
-    "ephemeralContainers": _by("containerPort", "protocol"),
-    "initContainers": _by("containerPort", "protocol"),
-    "spec": _by("port", "protocol"),
+# By the field that holds them.
+_BY_HOLDER = {
+    "ports": {
+        "containers": _by("containerPort", "protocol"),
+        "ephemeralContainers": _by("containerPort", "protocol"),
+        "initContainers": _by("containerPort", "protocol"),
+        "spec": _by("port", "protocol"),
+    },
+    "imagePullSecrets": {"spec": _by("name")},
 }
 # Maps with one owner: selectors and references.
 _WHOLE = frozenset(
@@ -125,8 +128,8 @@ class BuiltinShape:
 
     @property
     def _list(self) -> _List:
-        if self.field == "ports":
-            return _PORTS.get(self.parent, _List())
+        if self.field in _BY_HOLDER:
+            return _BY_HOLDER[self.field].get(self.parent, _List())
         return _LISTS.get(self.field, _List())
 
     @property

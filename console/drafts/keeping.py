@@ -22,12 +22,14 @@ log = logging.getLogger(__name__)
 MOST = 50
 #: After which nobody comes back to one.
 KEPT = timedelta(days=30)
+#: Stands for the kind of what is to be created: no kind is called so.
+NEW = "import"
 _PURPOSE = "drafts"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose draft it is, and of which object."""
+    """Whose draft it is, and of which object; of none for what is to be created (`NEW`)."""
 
     account: str
     cluster: str
@@ -37,11 +39,13 @@ class Place:
 
 
 class Content(msgspec.Struct, frozen=True):
-    """`text`: what was typed. `base`: what it was made of; `uid`: of that object."""
+    """`text`: what was typed. `base`: what it was made of; `uid`: of that object. `project`: for objects
+    that are to be created and name none."""
 
     text: str
-    base: str
-    uid: str
+    base: str = ""
+    uid: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)

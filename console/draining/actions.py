@@ -1,6 +1,5 @@
 """What is offered on a node: to drain it, and on the panel of its drain to stop that and to go on."""
 
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,10 +19,11 @@ from console.draining.running import NEEDS, Order, get_drains
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS, PODS, Key, ObjectReference
 from console.operations.keeping import Running, ask_to_stop, begin, discard, latest
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Follow, Outcome, Permission
 from console.ui.decisions import NotArrived, Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.subject import Subject
 
 
@@ -50,7 +50,7 @@ class Drain(Action):
         )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        words = [f"drain {shlex.quote(key.name)} --ignore-daemonsets"]
+        words = [f"drain {quoted(key.name)} --ignore-daemonsets"]
         words += ["--force"] if data.get("force") else []
         words += ["--delete-emptydir-data"] if data.get("empty_dir") else []
         words += [f"--grace-period={data['grace']}"] if data.get("grace") else []

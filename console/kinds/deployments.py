@@ -15,6 +15,7 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.registry import register
+from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.rollbacks import RollBackDeployment
@@ -50,6 +51,7 @@ class DeploymentKind(WorkloadKind):
     )
     actions = (
         Scale(),
+        Autoscale(),
         Restart(),
         SetImage(),
         RollBackDeployment(),

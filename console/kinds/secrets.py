@@ -23,6 +23,7 @@ from console.ui.columns import (
 from console.ui.filters import FieldFilter, LabelFilter, NamespaceFilter, SearchFilter, owner_filter
 from console.ui.keys.edit import EditKeys
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registries import SetDefaultRegistry
 from console.ui.registry import register
 from console.ui.revealed import Reveal
 from console.ui.text import visible
@@ -68,7 +69,7 @@ class SecretKind(ResourceKind):
         owner_filter(),
     )
     masked = (("data",), ("stringData",))
-    actions = (Reveal(), EditKeys(secret=True), Delete())
+    actions = (Reveal(), EditKeys(secret=True), SetDefaultRegistry(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         secret: SecretMeta = entry.projection

@@ -21,6 +21,7 @@ from console.ui.columns import (
     TextColumn,
 )
 from console.ui.deleting import DeleteOwner
+from console.ui.external import ExternalAccess
 from console.ui.filters import (
     ChoiceFilter,
     LabelFilter,
@@ -75,7 +76,7 @@ class ServiceKind(ResourceKind):
             get=lambda service: service.type,
         ),
     )
-    actions = (DeleteOwner(),)
+    actions = (ExternalAccess(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection

@@ -21,6 +21,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
+from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.rollbacks import RollBackSet
@@ -47,7 +48,7 @@ class StatefulSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Scale(), Restart(), SetImage(), RollBackSet(), DeleteOwner())
+    actions = (Scale(), Autoscale(), Restart(), SetImage(), RollBackSet(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -40,7 +40,7 @@ from multidict import CIMultiDict
 
 from console.kube.errors import (
     ApiError,
-    Conflict,
+    Replaced,
     ServerError,
     Unauthorized,
     Unavailable,
@@ -699,7 +699,7 @@ def _check_version(body: Any) -> None:
     metadata = body.get("metadata") if isinstance(body, dict) else None
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
     if version is not None and not _VERSION.fullmatch(version):
-        raise Conflict(409, Sentence("The object is not the one that was read."))
+        raise Replaced
 
 
 def _writing() -> list[tuple[str, str]]:

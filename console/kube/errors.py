@@ -66,6 +66,13 @@ class Conflict(ApiError):
     default_reason = "Conflict"
 
 
+class Replaced(Conflict):
+    """Of ours: another object has taken the name since."""
+
+    def __init__(self) -> None:
+        super().__init__(409, Sentence("The object is not the one that was read."))
+
+
 class Overtaken(Conflict):
     """Of ours: the object is the one that was meant, and somebody else has changed it since. `key`: what
     of it; with none it changed each time that it was tried."""

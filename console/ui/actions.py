@@ -5,7 +5,6 @@ It is done as the viewer, so that kube-apiserver decides a second time. Everythi
 page that asks to the audit trail, is `console.views.actions`.
 """
 
-import shlex
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -17,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import JSON_PATCH, MERGE_PATCH, ObjectClient
-from console.kube.errors import Conflict
+from console.kube.errors import Replaced
 from console.kube.gvr import GVR, Key
-from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.facts import status_fact
 from console.ui.forms import ConsoleForm
+from console.ui.kubectl import kubectl, quoted
 from console.ui.links import action_url, edit_url
 from console.ui.text import visible
 
@@ -89,12 +88,12 @@ class Context:
         return await self._patch([uid, *operations], JSON_PATCH)
 
     async def fresh(self) -> dict[str, Any]:
-        """The object as it is now. Raises `Conflict` if another one has taken the name."""
+        """The object as it is now. Raises `Replaced` if another one has taken the name."""
         found = await self.client.get(
             self.kind.gvr, namespace=self.key.namespace, name=self.key.name, audit_id=self.audit_id
         )
         if found["metadata"].get("uid") != self.uid:
-            raise Conflict(409, Sentence("The object is not the one that was read."))
+            raise Replaced
         return found
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
@@ -275,12 +274,6 @@ class Action:
         raise NotImplementedError
 
 
-def kubectl(words: str, key: Key) -> str:
-    """A line of kubectl about an object of a project, or of none."""
-    place = f" -n {shlex.quote(key.namespace)}" if key.namespace else ""
-    return f"kubectl {words}{place}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Delete(Action):
     name: ClassVar[str] = "delete"
@@ -302,7 +295,7 @@ class Delete(Action):
         return kind.facts(entry)
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl(f"delete {kind.gvr.qualified} {shlex.quote(key.name)}", key)
+        return kubectl(f"delete {kind.gvr.qualified} {quoted(key.name)}", key)
 
     def typed(self, kind: "ResourceKind", keys: Sequence[Key]) -> str:
         if len(keys) <= self.untyped and not kind.precious:
@@ -332,4 +325,4 @@ class EditYaml(Link):
         return edit_url(cluster, segment, key)
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl(f"edit {kind.gvr.qualified} {shlex.quote(key.name)}", key)
+        return kubectl(f"edit {kind.gvr.qualified} {quoted(key.name)}", key)

@@ -4,7 +4,6 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 """
 
 import base64
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,10 +18,11 @@ from console.kube.gvr import GVR, Key
 from console.kube.projections.certificates import is_undecided
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.decisions import lacking
 from console.ui.forms import ConsoleForm
 from console.ui.kind import Fact, ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping, texts
 from console.ui.subject import Subject
 from console.ui.text import visible
@@ -59,7 +59,7 @@ class _Decide(Action):
         ]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl(f"certificate {self.name} {shlex.quote(key.name)}", key)
+        return kubectl(f"certificate {self.name} {quoted(key.name)}", key)
 
     async def decide(self, context: Context, text: str) -> None:
         """By an update, as kubectl: few roles give a right to patch it."""

@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from console.kube.errors import Replaced
 from console.kube.gvr import GVR, POD_DISRUPTION_BUDGETS
 from console.kube.store import Entry
 from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
@@ -53,6 +54,10 @@ class Evict(Action):
 
     async def run(self, context: Context) -> Outcome:
         key, audit_id = context.key, context.audit_id
+        there = context.access.cluster.runtime.informer(context.kind.gvr).store.get(key)
+        if there is not None and there.projection.uid != context.uid:
+            # kube-apiserver tries it again for ten seconds, if the pod waits to be scheduled.
+            raise Replaced
         await context.client.evict(
             namespace=key.namespace, name=key.name, uid=context.uid, audit_id=audit_id
         )

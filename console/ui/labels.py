@@ -6,7 +6,6 @@ that others have changed since.
 
 import hashlib
 import json
-import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,8 +20,9 @@ from django.utils.translation import gettext_lazy
 from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
-from console.ui.actions import Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
 from console.ui.pairs import PairsField, lines_of
 from console.ui.text import visible
@@ -195,10 +195,10 @@ def command_of(verb: str, kind: "ResourceKind", key: Key, changes: Mapping[str, 
     """The line of kubectl. `verb`: label or annotate; `changes`: to each key its value, None to remove
     it."""
     words = [
-        shlex.quote(f"{name}-" if value is None else f"{name}={value}")
+        quoted(f"{name}-" if value is None else f"{name}={value}")
         for name, value in changes.items()
     ]
-    object_words = f"{verb} --overwrite {kind.gvr.qualified} {shlex.quote(key.name)}"
+    object_words = f"{verb} --overwrite {kind.gvr.qualified} {quoted(key.name)}"
     return kubectl(" ".join((object_words, *words)), key)
 
 

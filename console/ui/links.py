@@ -50,6 +50,11 @@ def import_url(cluster: str, segment: str = "", namespace: str = "") -> str:
     return f"{url}?{query}" if query else url
 
 
+def import_draft_url(cluster: str) -> str:
+    """Where what is typed on that page is kept."""
+    return reverse("import_draft", args=(cluster,))
+
+
 def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
     """The schema of a kind, for instance `Deployment`."""
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))

@@ -7,7 +7,6 @@ draft first, so that nothing typed is lost by what goes wrong then.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -55,7 +54,7 @@ from console.ui.rows import short_hash
 from console.ui.statuses import status_response, success_response, wants_status
 from console.ui.text import visible
 from console.ui.yamltext import plain_yaml, yaml_text
-from console.views import problems
+from console.views import drafting, problems
 from console.views.actions import MAX_UID, InDoubt, check_may, find_action
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -70,7 +69,6 @@ STEPS = frozenset({"review", "save", "edit"})
 #: Fields of others that are named, and characters of a value that is shown.
 MOST_OWNERS, LONGEST_VALUE = 20, 500
 MINE, THEIRS = "mine", "theirs"
-_VERSION = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +192,8 @@ async def draft_page(
     try:
         kept = await _keep(asked, sent)
     except drafts.Newer:
-        return status_response(409, _newer())
-    return HttpResponse(status=204, headers={"X-Draft-Version": str(kept.version)})
+        return drafting.not_kept()
+    return drafting.kept(kept.version)
 
 
 def _asked(
@@ -309,12 +307,12 @@ async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
 
 def _sent(request: ConsoleRequest) -> Sent | None:
     """None for what no page of ours sends."""
-    uid, version = request.POST.get("uid", ""), request.POST.get("version", "0")
-    if not uid or len(uid) > MAX_UID or not uid.isprintable() or not _VERSION.fullmatch(version):
+    uid, version = request.POST.get("uid", ""), drafting.sent_version(request)
+    if not uid or len(uid) > MAX_UID or not uid.isprintable() or version is None:
         return None
     # As browsers send lines.
     text, base = (request.POST.get(name, "").replace("\r\n", "\n") for name in ("text", "base"))
-    return Sent(text, base, uid, request.POST.get("seen", ""), int(version)) if base else None
+    return Sent(text, base, uid, request.POST.get("seen", ""), version) if base else None
 
 
 async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
@@ -455,7 +453,7 @@ def _editor(
         "schema_url": schema,
         "draft_url": draft_url(asked.access.cluster.name, asked.kind.segment, asked.key),
         "kept": kept,
-        "newer": _newer(),
+        "newer": drafting.newer_words(),
     }
     return render(asked.request, "console/edit.html", context, status=status)
 
@@ -535,10 +533,6 @@ def _gone(asked: Asked) -> str:
 
 def _incomplete() -> str:
     return _("The form is not complete. Load the page again.")
-
-
-def _newer() -> str:
-    return _("Not kept: another window has a newer draft of yours.")
 
 
 def _busy() -> str:

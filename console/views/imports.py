@@ -1,23 +1,26 @@
 """Creating objects from YAML: a text of several documents, what would become of each, and the deed.
 
-The form has all that it needs, so that it works without scripts and after a new login. Each document is
-made as the viewer, by itself, after those that it needs; see `console.views.importing`.
+The form has all that it needs, so that it works without scripts and after a new login. What is typed is
+kept as a draft until all of it is made. Each document is made as the viewer, by itself, after those that
+it needs; see `console.views.importing`.
 """
 
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from asgiref.sync import sync_to_async
 from django import forms
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 from django.views.decorators.debug import sensitive_post_parameters
 
+from console.drafts import keeping as drafts
 from console.kube.gvr import GVR
 from console.ui.access import Access
 from console.ui.clusters import Cluster
@@ -26,9 +29,10 @@ from console.ui.editing import Problem, Unreadable
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST, read_items
-from console.ui.links import import_url, openapi_url
+from console.ui.links import import_draft_url, import_url, openapi_url
 from console.ui.places import find_kind
 from console.ui.statuses import status_object, status_response, success_object, wants_status
+from console.views import drafting
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.importing import Result, run
@@ -62,13 +66,25 @@ class ImportForm(ConsoleForm):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
+    """`version`: of the draft that the page knows, 0 for none. `kept`: the draft that is shown; `other`:
+    one that is not."""
+
     request: ConsoleRequest
     access: Access
     form: ImportForm
+    version: int = 0
+    kept: drafts.Kept | None = None
+    other: drafts.Kept | None = None
 
     @property
     def url(self) -> str:
         return import_url(self.access.cluster.name)
+
+    @property
+    def draft(self) -> drafts.Place:
+        return drafts.Place(
+            self.request.account or "", self.access.cluster.name, drafts.NEW, "", ""
+        )
 
 
 @sensitive_post_parameters()
@@ -76,8 +92,9 @@ class Asked:
 async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET shows an empty text, or one that begins with an object of `?kind=` (as in lists' addresses),
     for the project `?namespace=`. POST (`text`, `files`, `namespace`) does a `step`: `review` shows what
-    would become of each document, `create` makes them, `edit` shows the text again. `undo` deletes
-    `made`, a list of `console.views.undoing.MadeObject` as JSON."""
+    would become of each document, `create` makes them, `edit` shows the text again, `discard` throws away
+    the draft, which `?draft=continue` shows. `undo` deletes `made`, a list of
+    `console.views.undoing.MadeObject` as JSON."""
     given = request.POST if request.method == "POST" else request.GET
     asked = Asked(request, access_of(request), ImportForm(given))
     response = await (_post(asked) if request.method == "POST" else _open(asked))
@@ -85,7 +102,37 @@ async def import_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse
     return response
 
 
+@sensitive_post_parameters()
+@page("POST")
+async def import_draft(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
+    """POST (`text`, `namespace`, `version`) keeps what is typed, and says which version it is now."""
+    asked = Asked(request, access_of(request), ImportForm(request.POST))
+    version, text = drafting.sent_version(request), request.POST.get("text", "")
+    if version is None or len(text) > MOST:
+        return _incomplete(asked)
+    try:
+        found = await _keep(replace(asked, version=version), text.replace("\r\n", "\n"))
+    except drafts.Newer:
+        return drafting.not_kept()
+    return drafting.kept(found.version)
+
+
+async def _keep(asked: Asked, text: str) -> Asked:
+    """With the version that the draft has now. Raises `Newer`."""
+    if len(text) > MOST or not (text.strip() or asked.version):
+        return asked
+    project = asked.request.POST.get("namespace", "")[:LONGEST_LABEL]
+    content = drafts.Content(text, project=project)
+    version = await sync_to_async(drafts.keep)(asked.draft, content, asked.version)
+    return replace(asked, version=version)
+
+
 async def _open(asked: Asked) -> HttpResponse:
+    kept = await sync_to_async(drafts.find)(asked.draft)
+    if kept is not None and asked.request.GET.get("draft") == "continue":
+        form = ImportForm(initial={"namespace": kept.content.project})
+        return _page(replace(asked, form=form, version=kept.version, kept=kept), kept.content.text)
+    asked = replace(asked, other=kept)
     named = asked.request.GET.get("kind", "")
     kind = find_kind(asked.access.cluster, named) if named else None
     if named and kind is None:
@@ -100,13 +147,24 @@ async def _post(asked: Asked) -> HttpResponse:
     step = asked.request.POST.get("step")
     if step == "undo":
         return await _undo(asked)
-    if step not in STEPS or "text" not in asked.request.POST:
+    if step == "discard":
+        await sync_to_async(drafts.forget)(asked.draft)
+        return HttpResponseRedirect(asked.url)
+    version = drafting.sent_version(asked.request)
+    if step not in STEPS or "text" not in asked.request.POST or version is None:
         return _incomplete(asked)
+    asked = replace(asked, version=version)
     try:
         text = _sent(asked.request)
     except UnicodeDecodeError:
         wrong = [Problem(_("A file is no text in UTF-8."))]
         return _page(asked, asked.request.POST["text"], wrong, status=400)
+    if not wants_status(asked.request):
+        # Programs keep their texts themselves.
+        try:
+            asked = await _keep(asked, text)
+        except drafts.Newer:
+            asked = replace(asked, other=await sync_to_async(drafts.find)(asked.draft))
     if step == "edit":
         return _page(asked, text)
     if not asked.form.is_valid():
@@ -118,6 +176,9 @@ async def _post(asked: Asked) -> HttpResponse:
     namespace = asked.form.cleaned_data["namespace"]
     dry_run = step == "review"
     results = await run(asked.request, asked.access, items, namespace, dry_run=dry_run)
+    if not dry_run and asked.version and all(one.code < 400 for one in results):
+        await sync_to_async(drafts.forget)(asked.draft)
+        asked = replace(asked, version=0)
     return _answer(asked, text, results, dry_run=dry_run)
 
 
@@ -134,6 +195,7 @@ async def _undo(asked: Asked) -> HttpResponse:
     context = {
         "title": _("Undo"),
         "import_url": asked.url,
+        "version": drafting.sent_version(asked.request) or 0,
         "text": post.get("text", ""),
         "namespace": post.get("namespace", ""),
         "results": results,
@@ -203,6 +265,10 @@ def _page(
         "problems": problems,
         "schema_url": openapi_url(asked.access.cluster.name, _ANY, "any"),
         "able": able and not problems,
+        "draft_url": import_draft_url(asked.access.cluster.name),
+        "kept": asked.kept,
+        "other": asked.other,
+        "newer": drafting.newer_words(),
         "most": MOST,
     }
     return render(asked.request, "console/import.html", context, status=status)
@@ -214,6 +280,7 @@ def _context(asked: Asked, text: str, results: Sequence[Result]) -> dict[str, An
         "form": asked.form,
         "results": results,
         "import_url": asked.url,
+        "version": asked.version,
         "command": "kubectl create -f -",
     }
 

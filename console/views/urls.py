@@ -9,7 +9,7 @@ from console.views.cache import cache_page
 from console.views.detail import detail_page
 from console.views.edit import draft_page, edit_page
 from console.views.health import livez, readyz
-from console.views.imports import import_page
+from console.views.imports import import_draft, import_page
 from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.openapi import openapi_schema
@@ -23,6 +23,7 @@ _OUTSIDE = "clusters/<cluster:cluster>/<str:resource>/<str:name>"
 urlpatterns = [
     path("clusters/<cluster:cluster>/cache", cache_page, name="cache"),
     path("clusters/<cluster:cluster>/import", import_page, name="import"),
+    path("clusters/<cluster:cluster>/import/draft", import_draft, name="import_draft"),
     path("clusters/<cluster:cluster>/<str:resource>", list_page, name="list"),
     path(
         "clusters/<cluster:cluster>/openapi/<str:group>/<str:version>/<str:kind>",

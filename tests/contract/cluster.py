@@ -100,12 +100,23 @@ class Kubectl:
 
     def run(self, *arguments: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
         """Whatever the exit code."""
+        return self._start([self.program, "--namespace", self.namespace, *arguments], input)
+
+    def line(self, line: str) -> None:
+        """A line as it is shown to people, in a shell. AssertionError with its complaint if it fails."""
+        done = self._start(["bash", "-c", line])
+        assert done.returncode == 0, (line, done.stderr)
+
+    def _start(
+        self, command: list[str], input: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        folders = [str(Path(self.program).parent), os.environ.get("PATH", os.defpath)]
         return subprocess.run(
-            [self.program, "--namespace", self.namespace, *arguments],
+            command,
             input=input,
             env={
                 "HOME": str(self.home),
-                "PATH": os.environ.get("PATH", os.defpath),
+                "PATH": os.pathsep.join(folders),
                 "KUBECONFIG": str(self.kubeconfig),
             },
             capture_output=True,

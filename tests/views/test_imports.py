@@ -18,6 +18,8 @@ from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
 
+pytestmark = pytest.mark.django_db(transaction=True)
+
 URL = "/clusters/host/import"
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
 ONE = MAP.format("one")

@@ -4,8 +4,6 @@ The form knows of each value what it was, by a hash: only what somebody changed 
 that others have changed since. No page shows the values of a Secret.
 """
 
-import json
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,13 +18,14 @@ from django.utils.translation import gettext_lazy
 from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Page, Permission, kubectl
+from console.ui.actions import Action, Context, Done, Outcome, Page, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.keys.form import MOST, KeysForm
 from console.ui.keys.users import WORKLOADS, groups_of, offers_of, sees_all
 from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
 from console.ui.kind import Fact, ResourceKind
+from console.ui.kubectl import kubectl_patch
 from console.ui.links import detail_url
 from console.ui.statuses import wants_status
 from console.ui.subject import Subject
@@ -92,9 +91,7 @@ class EditKeys(Action):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         changed: Mapping[str, bytes | None] = data.get("changed") or {"KEY": _ELIDED.encode()}
         told = self._told(changed, data.get("shown") or {})
-        body = shlex.quote(json.dumps(told, ensure_ascii=False))
-        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)} --type merge -p {body}"
-        return kubectl(words, key)
+        return kubectl_patch(kind.gvr, key, told)
 
     def _told(
         self, changed: Mapping[str, bytes | None], shown: Mapping[str, Shown]

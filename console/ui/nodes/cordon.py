@@ -1,6 +1,5 @@
 """Whether new pods may come to a node."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,8 +10,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class _Schedulable(Action):
     places: ClassVar[frozenset[str]] = EVERYWHERE
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl(f"{self.name} {shlex.quote(key.name)}", key)
+        return kubectl(f"{self.name} {quoted(key.name)}", key)
 
 
 @dataclass(frozen=True, kw_only=True)

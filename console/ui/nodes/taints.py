@@ -3,7 +3,6 @@
 https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 """
 
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,9 +17,10 @@ from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import Key
 from console.kube.selectors import is_label_value, is_qualified
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed
 from console.ui.text import visible
 
@@ -121,11 +121,13 @@ class EditTaints(Action):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         taints = data["taints"]
-        lines = _lines(taints) if isinstance(taints, str) else map(str, taints)
-        words = " ".join(map(shlex.quote, lines))
+        wanted = _lines(taints) if isinstance(taints, str) else [str(taint) for taint in taints]
+        effects = {_identity(taint) for taint in wanted}
+        gone = [f"{one}-" for one in map(_identity, data.get("shown", ())) if one not in effects]
+        words = " ".join(map(quoted, (*wanted, *gone)))
         if not words:
             return ""
-        return kubectl(f"taint nodes {shlex.quote(key.name)} {words} --overwrite", key)
+        return kubectl(f"taint nodes {quoted(key.name)} {words} --overwrite", key)
 
     async def run(self, context: Context) -> Outcome:
         wanted: Iterable[Taint] = context.data["taints"]
@@ -143,6 +145,12 @@ class EditTaints(Action):
                 continue
             return Done(_("Changed the taints of %(kind)s %(name)s.") % context.words)
         raise Overtaken
+
+
+def _identity(taint: str) -> str:
+    """Of a taint as kubectl writes it: what there is one of. Its value is not part of that."""
+    left, _colon, effect = taint.rpartition(":")
+    return f"{left.partition('=')[0]}:{effect}"
 
 
 def _lines(text: str) -> list[str]:

@@ -4,8 +4,6 @@ https://kubernetes.io/docs/concepts/storage/volume-snapshots/
 https://kubernetes.io/docs/concepts/storage/volume-pvc-datasource/
 """
 
-import json
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -27,9 +25,10 @@ from console.kube.projections.claims import PROVISIONER_ANNOTATION
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Outcome, Permission
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl_create
 from console.ui.making import LONGEST, make, new_name
 from console.ui.manifests import mapping, text, texts
 from console.ui.relations.seeing import Seeing
@@ -113,9 +112,7 @@ class _Copy(Action):
     made: ClassVar[GVR]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        body = self.body(key, data.get("claim") or {}, data)
-        manifest = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-        return f"echo {shlex.quote(manifest)} | {kubectl('create -f -', key)}"
+        return kubectl_create(self.body(key, data.get("claim") or {}, data), key)
 
     async def run(self, context: Context) -> Outcome:
         name, found = context.data["name"], await context.fresh()

@@ -3,8 +3,6 @@
 https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
 """
 
-import json
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,10 +14,11 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import GVR, STORAGE_CLASSES, Key
 from console.kube.store import Entry
-from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Action, Context, Done, Follow, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import Fact, ResourceKind
+from console.ui.kubectl import kubectl_patch
 from console.ui.relations.seeing import Seeing
 from console.ui.storage.sizes import SizeField
 from console.ui.subject import Subject
@@ -62,9 +61,7 @@ class Expand(Action):
         ]
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        patch = shlex.quote(json.dumps(_patch(data["size"]), separators=(",", ":")))
-        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
-        return kubectl(f"{words} --type=merge -p {patch}", key)
+        return kubectl_patch(kind.gvr, key, _patch(data["size"]))
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (STORAGE_CLASSES,)
@@ -101,9 +98,7 @@ class _Expansion(Action):
         return self.label
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        patch = shlex.quote(json.dumps(self._body(), separators=(",", ":")))
-        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
-        return kubectl(f"{words} --type=merge -p {patch}", key)
+        return kubectl_patch(kind.gvr, key, self._body())
 
     async def run(self, context: Context) -> Outcome:
         await context.patch(self._body())

@@ -1,6 +1,5 @@
 """The images of a workload's containers."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,9 +12,10 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed
 from console.ui.subject import Subject
 from console.ui.text import visible
@@ -104,11 +104,11 @@ class SetImage(WorkloadAction):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         images = [
-            shlex.quote(f"{field.removeprefix('image.')}={image}")
+            quoted(f"{field.removeprefix('image.')}={image}")
             for field, image in data.items()
             if field.startswith("image.")
         ]
-        words = f"set image {kind.gvr.qualified} {shlex.quote(key.name)}"
+        words = f"set image {kind.gvr.qualified} {quoted(key.name)}"
         return kubectl(" ".join((words, *images)), key)
 
     def applicable(self, entry: Entry[Any]) -> bool:

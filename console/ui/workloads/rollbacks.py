@@ -1,6 +1,5 @@
 """Going back to an earlier pod template of a workload."""
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from console.ui.decisions import Refused
 from console.ui.difference import Line, compared
 from console.ui.forms import ChoiceField, ConsoleForm
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import quoted
 from console.ui.manifests import mapping
 from console.ui.relations.revisions import Revision, revisions_of
 from console.ui.relations.seeing import Seeing
@@ -83,7 +83,7 @@ class _RollBack(WorkloadAction):
         )
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        return f"{rollout('undo', kind, key)} --to-revision={shlex.quote(data['revision'])}"
+        return f"{rollout('undo', kind, key)} --to-revision={quoted(data['revision'])}"
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
         return (self.kept_in,)

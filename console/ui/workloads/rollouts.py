@@ -1,6 +1,5 @@
 """Rollouts: replacing the pods of a workload, and holding that back."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,16 +11,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import Key
 from console.kube.store import Entry
-from console.ui.actions import (
-    EVERYWHERE,
-    Context,
-    Done,
-    Follow,
-    Outcome,
-    Permission,
-    kubectl,
-)
+from console.ui.actions import EVERYWHERE, Context, Done, Follow, Outcome, Permission
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping
 from console.ui.subject import Subject
 from console.ui.workloads.action import WorkloadAction
@@ -30,7 +22,7 @@ RESTARTED_ANNOTATION = "kubectl.kubernetes.io/restartedAt"
 
 
 def rollout(words: str, kind: ResourceKind, key: Key) -> str:
-    return kubectl(f"rollout {words} {kind.gvr.qualified} {shlex.quote(key.name)}", key)
+    return kubectl(f"rollout {words} {kind.gvr.qualified} {quoted(key.name)}", key)
 
 
 def held_back(subject: Subject) -> Sequence[str | Promise]:

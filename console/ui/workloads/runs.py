@@ -1,6 +1,5 @@
 """Runs of jobs: one more, and holding them back."""
 
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,9 +10,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import JOBS, Key
 from console.kube.store import Entry
-from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission, kubectl
+from console.ui.actions import EVERYWHERE, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, kubectl_patch, quoted
 from console.ui.making import LONGEST, make, new_name
 from console.ui.manifests import mapping
 from console.ui.text import visible
@@ -110,7 +110,7 @@ class RunNow(_Run):
         return _("A job starts at once, whatever runs already. The schedule goes on as it is.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        source, name = shlex.quote(f"cronjob/{key.name}"), shlex.quote(data["name"])
+        source, name = quoted(f"cronjob/{key.name}"), quoted(data["name"])
         return kubectl(f"create job {name} --from={source}", key)
 
     def job(self, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,13 +148,14 @@ class _Suspending(WorkloadAction):
         return getattr(item, "ended", None) is None and item.suspended is not self.suspend
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        patch = f'{{"spec":{{"suspend":{str(self.suspend).lower()}}}}}'
-        words = f"patch {kind.gvr.qualified} {shlex.quote(key.name)}"
-        return kubectl(f"{words} --type=merge -p {shlex.quote(patch)}", key)
+        return kubectl_patch(kind.gvr, key, self._body())
 
     async def run(self, context: Context) -> Outcome:
-        await context.patch({"spec": {"suspend": self.suspend}})
+        await context.patch(self._body())
         return Done(self.text % context.words)
+
+    def _body(self) -> dict[str, Any]:
+        return {"spec": {"suspend": self.suspend}}
 
     @property
     def text(self) -> str:

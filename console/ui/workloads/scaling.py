@@ -1,7 +1,6 @@
 """How many replicas a workload has."""
 
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,19 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
-from console.kube.indexes import indexes_of
-from console.kube.projections.autoscaler import Autoscaler
 from console.kube.store import Entry
-from console.ui.actions import Context, Follow, Outcome, Permission, kubectl
+from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.forms import ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
-from console.ui.relations.seeing import Seeing
+from console.ui.kubectl import kubectl, quoted
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.workloads.action import WorkloadAction
-
-#: Kubernetes keeps the number in 32 bits.
-MOST = 2**31 - 1
+from console.ui.workloads.autoscaling import MOST, autoscalers
 
 
 class ReplicasForm(ConsoleForm):
@@ -41,7 +36,7 @@ class Scale(WorkloadAction):
         return _("Pods are added, or deleted, until there are so many.")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        words = f"scale {kind.gvr.qualified} {shlex.quote(key.name)}"
+        words = f"scale {kind.gvr.qualified} {quoted(key.name)}"
         return kubectl(f"{words} --replicas={data['replicas']}", key)
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
@@ -54,7 +49,7 @@ class Scale(WorkloadAction):
         )
         return [
             text % {"name": visible(one.name), "least": one.least, "most": one.most}
-            for one in _autoscalers(subject)
+            for one in (entry.projection for entry in autoscalers(subject))
         ]
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
@@ -65,15 +60,3 @@ class Scale(WorkloadAction):
         await context.patch({"spec": {"replicas": replicas}}, "scale")
         words = {**context.words, "replicas": f"{replicas:,}"}
         return Follow(_("Scaled %(kind)s %(name)s to %(replicas)s.") % words)
-
-
-def _autoscalers(subject: Subject) -> Iterator[Autoscaler]:
-    """Those that scale the object, as far as the viewer may see them."""
-    seeing = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS)
-    if seeing.informer is None:
-        return
-    target = f"{subject.kind.api_kind}/{subject.key.name}"
-    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-    for entry in seeing.among(there):
-        if entry.projection.target == target:
-            yield entry.projection

@@ -1,0 +1,107 @@
+"""The secret with which every pod of a project pulls its images."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Conflict, Overtaken
+from console.kube.gvr import GVR, SERVICE_ACCOUNTS, Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.forms import ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl_patch
+from console.ui.manifests import listed
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: The types of secret that kubelet reads for pulling images.
+TYPES = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
+#: What a pod runs as that names nothing else.
+ACCOUNT = "default"
+_TRIES = 3
+_FIELD = "imagePullSecrets"
+
+
+class RegistryForm(ConsoleForm):
+    """Nothing is asked. `there`: what pods pull with now, None where the viewer does not see it."""
+
+    def __init__(self, data: QueryDict | None, there: Sequence[Any] | None) -> None:
+        super().__init__(data, initial={"there": there})
+
+    def clean(self) -> dict[str, Any]:
+        return dict(self.initial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetDefaultRegistry(Action):
+    """As KubeSphere does it: by the service account that pods have unless they name one."""
+
+    name: ClassVar[str] = "default-registry"
+    label: ClassVar[str | Promise] = gettext_lazy("Set as default registry")
+    needs: ClassVar[tuple[Permission, ...]] = (
+        *(Permission(verb, gvr=SERVICE_ACCOUNTS) for verb in ("get", "patch")),
+        Permission("get"),
+    )
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "default-registry")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.type in TYPES
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        words = {"kind": kind.singular, "name": name}
+        return _("Set %(kind)s %(name)s as default registry") % words
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "New pods of the project that name no service account pull their images with it, beside "
+            "what they pull with now."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        if data["there"] is None:
+            return ""
+        account = Key(key.namespace, ACCOUNT)
+        return kubectl_patch(SERVICE_ACCOUNTS, account, _patch(data["there"], key.name))
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (SERVICE_ACCOUNTS,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        account = Seeing(subject, SERVICE_ACCOUNTS).get(Key(subject.key.namespace, ACCOUNT))
+        there = listed(account.original(), _FIELD) if account is not None else None
+        return RegistryForm(data, there)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.fresh()
+        where = Key(context.key.namespace, ACCOUNT)._asdict()
+        for _try in range(_TRIES):
+            account = await context.client.get(SERVICE_ACCOUNTS, **where, audit_id=context.audit_id)
+            body = {
+                "metadata": {"resourceVersion": account["metadata"]["resourceVersion"]},
+                **_patch(listed(account, _FIELD), context.key.name),
+            }
+            try:
+                await context.client.patch(
+                    SERVICE_ACCOUNTS, body, **where, audit_id=context.audit_id
+                )
+            except Conflict:
+                continue
+            words = {"name": visible(context.key.name)}
+            return Done(_("New pods of the project pull their images with %(name)s.") % words)
+        raise Overtaken
+
+
+def _patch(there: Sequence[Any], name: str) -> dict[str, Any]:
+    """All that is there is sent, as Kubernetes has this list."""
+    mine = {"name": name}
+    return {_FIELD: [*there, *([] if mine in there else [mine])]}

@@ -1,0 +1,234 @@
+"""The autoscaler of a workload: made, or changed where there is one."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.errors import Conflict, Overtaken, Replaced
+from console.kube.gvr import GVR, HORIZONTAL_POD_AUTOSCALERS, Key
+from console.kube.indexes import indexes_of
+from console.kube.store import Entry
+from console.ui.actions import Context, Done, Outcome, Permission
+from console.ui.decisions import Refused
+from console.ui.forms import ConsoleForm, NumberField
+from console.ui.kind import ResourceKind, segment_of
+from console.ui.kubectl import kubectl, kubectl_create, kubectl_patch, quoted
+from console.ui.links import detail_url
+from console.ui.making import make
+from console.ui.manifests import listed, mapping
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
+
+#: Kubernetes keeps its numbers in 32 bits.
+MOST = 2**31 - 1
+#: What is measured of a workload's pods, as a share of what they ask for.
+RESOURCES = ("cpu", "memory")
+_TRIES = 3
+
+
+def autoscalers(subject: Subject) -> Iterator[Entry[Any]]:
+    """Those that scale the object, as far as the viewer may see them."""
+    seeing = Seeing(subject, HORIZONTAL_POD_AUTOSCALERS)
+    if seeing.informer is None:
+        return
+    target = f"{subject.kind.api_kind}/{subject.key.name}"
+    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
+    for entry in seeing.among(there):
+        if entry.projection.target == target:
+            yield entry
+
+
+def _utilization(metric: Any) -> tuple[str, int] | None:
+    """The resource and the percentage of a metric that is one of those edited here."""
+    name = mapping(metric, "resource").get("name")
+    target = mapping(metric, "resource", "target")
+    percent = target.get("averageUtilization")
+    same = metric.get("type") == "Resource" and target.get("type") == "Utilization"
+    return (name, percent) if same and name in RESOURCES and isinstance(percent, int) else None
+
+
+def _metrics(found: Sequence[Any], wanted: Mapping[str, int | None]) -> list[Any]:
+    """The metrics with these percentages, and whatever else there is as it is."""
+    others = [metric for metric in found if _utilization(metric) is None]
+    shares = [
+        {
+            "type": "Resource",
+            "resource": {
+                "name": name,
+                "target": {"type": "Utilization", "averageUtilization": percent},
+            },
+        }
+        for name, percent in wanted.items()
+        if percent
+    ]
+    return [*shares, *others]
+
+
+class AutoscalerForm(ConsoleForm):
+    """`autoscaler`: the uid of the one that was shown, "" for none."""
+
+    causes: Mapping[str, str] = {
+        "spec.minReplicas": "least",
+        "spec.maxReplicas": "most",
+        "spec.metrics": "cpu",
+    }
+    autoscaler = forms.CharField(required=False, widget=forms.HiddenInput)
+    least = NumberField(label=gettext_lazy("At least"), least=1, most=MOST)
+    most = NumberField(label=gettext_lazy("At most"), least=1, most=MOST)
+    cpu = NumberField(
+        label=gettext_lazy("CPU, in percent of what is requested"),
+        least=1,
+        most=MOST,
+        required=False,
+    )
+    memory = NumberField(
+        label=gettext_lazy("Memory, in percent of what is requested"),
+        help_text=gettext_lazy(
+            "Pods are added while their average is above this, and removed below it."
+        ),
+        least=1,
+        most=MOST,
+        required=False,
+    )
+
+    def __init__(self, data: QueryDict | None, *, replicas: int, entry: Entry[Any] | None) -> None:
+        self._there = entry
+        self._spec = mapping(entry.original(), "spec") if entry is not None else {}
+        shares = dict(filter(None, map(_utilization, self._found)))
+        begins = {
+            "autoscaler": entry.projection.uid if entry is not None else "",
+            "least": self._spec.get("minReplicas", 1) if entry is not None else max(replicas, 1),
+            "most": self._spec.get("maxReplicas", max(replicas, 1) * 2),
+            "cpu": shares.get("cpu") if entry is not None else 80,
+            "memory": shares.get("memory"),
+        }
+        super().__init__(data, initial=begins)
+
+    @property
+    def _found(self) -> list[Any]:
+        return listed(self._spec, "metrics")
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return given
+        if given["autoscaler"] != self.initial["autoscaler"]:
+            raise ValidationError(_("What scales it is not what was shown. Look again."))
+        if given["most"] < given["least"]:
+            self.add_error("most", _("Use at least as many as the least."))
+        shares = {name: given[name] for name in RESOURCES}
+        metrics = _metrics(self._found, shares)
+        if not metrics:
+            self.add_error("cpu", _("Say what is measured: CPU, memory or both."))
+        name = self._there.key.name if self._there is not None else ""
+        return {**given, "name": name, "shares": shares, "metrics": metrics}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Autoscale(WorkloadAction):
+    name: ClassVar[str] = "autoscale"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Autoscale")
+    # To see one is part of it: two that scale the same undo each other's work.
+    needs: ClassVar[tuple[Permission, ...]] = (
+        *(
+            Permission(verb, gvr=HORIZONTAL_POD_AUTOSCALERS)
+            for verb in ("create", "get", "list", "patch")
+        ),
+        Permission("get"),
+    )
+    trail: ClassVar[tuple[str, str] | None] = ("create", "autoscale")
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "A HorizontalPodAutoscaler sets the number of pods from now on, by what they use. It needs "
+            "a metrics server, and pods that request what is measured."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        if "metrics" not in data:
+            words = f"autoscale {kind.gvr.qualified} {quoted(key.name)}"
+            return kubectl(f"{words} --min={data['least']} --max={data['most']}", key)
+        if not data["name"]:
+            return kubectl_create(_body(kind, key, data), key)
+        scaler = Key(key.namespace, data["name"])
+        return kubectl_patch(HORIZONTAL_POD_AUTOSCALERS, scaler, _patch(data))
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (HORIZONTAL_POD_AUTOSCALERS,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """Raises `Refused`."""
+        if Seeing(subject, HORIZONTAL_POD_AUTOSCALERS).informer is None:
+            raise Refused(_("The cluster does not answer, so nothing can be done now."))
+        found = list(autoscalers(subject))
+        if len(found) > 1:
+            names = ", ".join(visible(one.key.name) for one in found)
+            raise Refused(_("Several scale it: %(names)s. Delete all but one.") % {"names": names})
+        desired = subject.entry.projection.desired
+        return AutoscalerForm(data, replicas=desired, entry=found[0] if found else None)
+
+    async def run(self, context: Context) -> Outcome:
+        # The autoscaler knows the workload by its name alone.
+        await context.fresh()
+        data = context.data
+        if not data["name"]:
+            body = _body(context.kind, context.key, data)
+            text = _("%(kind)s %(name)s is scaled by what it uses.") % context.words
+            return await make(context, HORIZONTAL_POD_AUTOSCALERS, body, text)
+        key = Key(context.key.namespace, data["name"])
+        await _change(context, key)
+        segment = segment_of(HORIZONTAL_POD_AUTOSCALERS)
+        url = detail_url(context.access.cluster.name, segment, key)
+        return Done(_("Changed autoscaler %(name)s.") % {"name": visible(key.name)}, url)
+
+
+async def _change(context: Context, key: Key) -> None:
+    gvr, data, where = HORIZONTAL_POD_AUTOSCALERS, context.data, key._asdict()
+    for _try in range(_TRIES):
+        found = await context.client.get(gvr, **where, audit_id=context.audit_id)
+        about = found["metadata"]
+        if about.get("uid") != data["autoscaler"]:
+            raise Replaced
+        metrics = _metrics(listed(found, "spec", "metrics"), data["shares"])
+        body = {
+            "metadata": {"uid": about["uid"], "resourceVersion": about["resourceVersion"]},
+            **_patch({**data, "metrics": metrics}),
+        }
+        try:
+            await context.client.patch(gvr, body, **where, audit_id=context.audit_id)
+        except Conflict:
+            continue
+        return
+    raise Overtaken
+
+
+def _body(kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> dict[str, Any]:
+    target = {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind, "name": key.name}
+    return {
+        "apiVersion": HORIZONTAL_POD_AUTOSCALERS.group_version,
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": key.name},
+        "spec": {"scaleTargetRef": target, **_patch(data)["spec"]},
+    }
+
+
+def _patch(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "spec": {
+            "minReplicas": data["least"],
+            "maxReplicas": data["most"],
+            "metrics": data["metrics"],
+        }
+    }

@@ -1,0 +1,30 @@
+"""What pages have in common whose texts are kept as drafts (static/js/draft.js)."""
+
+import re
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+
+from console.ui.http import ConsoleRequest
+from console.ui.statuses import status_response
+
+_VERSION = re.compile(r"[0-9]{1,9}")
+
+
+def sent_version(request: ConsoleRequest) -> int | None:
+    """That of the draft that the page knows, 0 for none; None for what no page of ours sends."""
+    version = request.POST.get("version", "0")
+    return int(version) if _VERSION.fullmatch(version) else None
+
+
+def kept(version: int) -> HttpResponse:
+    """To the script: the draft has that version now."""
+    return HttpResponse(status=204, headers={"X-Draft-Version": str(version)})
+
+
+def not_kept() -> HttpResponse:
+    return status_response(409, newer_words())
+
+
+def newer_words() -> str:
+    return _("Not kept: another window has a newer draft of yours.")

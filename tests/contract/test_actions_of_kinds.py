@@ -1,0 +1,84 @@
+"""Every action of every kind, on an object of it: who is asked, who is refused, and what stays as it is.
+What each does when it is done is tested with that action, and by test_as_kubectl."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, Key
+from console.kube.runtime import Runtime
+from console.ui.actions import Action, Link
+from console.ui.kind import ResourceKind, Scope
+from tests.contract.client import Client
+from tests.contract.cluster import Cluster
+from tests.contract.grants import rule
+from tests.contract.pages import Page, Person, console_on, known, person, refused_to_strangers
+from tests.contract.test_as_kubectl import alike
+from tests.contract.test_round_trip import BUILT_IN, bases, create
+from tests.contract.test_storage_actions import _snapshots
+from tests.contract.tidy import Scrap
+from tests.depth import SEED
+from tests.views.conftest import _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site", "_snapshots"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster, _snapshots: None) -> Iterator[Runtime]:
+    followed = [kind.gvr for kind in BUILT_IN if not kind.private]
+    with console_on(cluster, [CUSTOM_RESOURCE_DEFINITIONS, *followed]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str) -> Person:
+    return person(monkeypatch, scrap, namespace, rule("*", "*", "*"))
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: str(kind.segment))
+async def it_can_be_acted_on(
+    admin: Client,
+    runtime: Runtime,
+    scrap: Scrap,
+    namespace: str,
+    olga: Person,
+    kind: ResourceKind,
+) -> None:
+    where = namespace if kind.scope is Scope.NAMESPACED else ""
+    collection = kind.gvr.path(where)
+    chance = Random(f"{SEED} {kind.segment}")  # noqa: S311
+    made = create(admin, scrap, collection, bases(kind), chance, where)
+    name = made["metadata"]["name"]
+    if not kind.private:
+        known(runtime, kind.gvr, made)
+    for action in kind.shown_actions.values():
+        page = olga.on(action.name, str(kind.segment), made)
+        before = alike(admin.get(f"{collection}/{name}").ok(), name)
+        if isinstance(action, Link):
+            answer = await page.client().get(page.url)
+            assert answer.status_code == 302 and answer["Location"], action
+            continue
+        await asks(page, action, kind, Key(where, name))
+        await refused_to_strangers(page, "")
+        if action.wants_uid:
+            other = Page(page.who, page.url, "another")
+            assert (await other.status())["code"] in (400, 404, 409, 422), action
+        assert alike(admin.get(f"{collection}/{name}").ok(), name) == before, action
+
+
+async def asks(page: Page, action: Action, kind: ResourceKind, key: Key) -> None:
+    """The object's page offers what can be done now; of some it says there why it cannot."""
+    answer = await page.client().get(page.url)
+    text = await text_of(answer)
+    if not action.asks:
+        assert answer.status_code == 405, action
+        return
+    assert answer.status_code in (200, 409), (action, text)
+    if answer.status_code == 200:
+        assert page.uid in text and str(action.button(kind)) in text, action
+        offered = await page.is_offered(str(kind.segment), key)
+        assert offered or "header" not in action.places, action

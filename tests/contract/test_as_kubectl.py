@@ -1,0 +1,263 @@
+"""Each action for which the console shows a line of kubectl: done by the console to one object and by
+that line to another one like it, it makes the same of both."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR
+from console.kube.runtime import Runtime
+from console.ui.actions import Action
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import rule
+from tests.contract.objects import config_map, deployment, pod, unique
+from tests.contract.pages import Page, Person, console_on, known, person
+from tests.contract.test_certificate_actions import asking
+from tests.contract.test_storage_actions import NOBODY, _snapshots
+from tests.contract.test_workload_actions import cron_job, daemon_set, job, stateful_set
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.views.conftest import _site
+
+__all__ = ["_site", "_snapshots"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TAINT = {"key": "example.com/old", "value": "yes", "effect": "PreferNoSchedule"}
+#: Their objects stand for another one each time: compared elsewhere.
+ELSEWHERE = {
+    "rollback": "test_workload_actions: a revision that there was",
+    "rerun": "test_workload_actions: kubectl has no such thing",
+    "keys": "test_key_actions: the line of a Secret leaves its values out",
+    "expand": "test_storage_actions: of a claim with a volume",
+    "snapshot": "test_storage_actions: of a claim with a volume",
+    "clone": "test_storage_actions: of a claim with a volume",
+    "volume": "test_storage_actions: of a snapshot that is ready",
+    "drain": "test_drain: by evictions, for as long as it takes",
+    "default-registry": "test_registry_actions: all of a project share one service account",
+    "edit": "test_edit: kubectl opens an editor",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """`body`: of an object, but for its name. `sent`: what is typed over what the form begins with, or
+    what becomes of that.
+    `makes`: the type of what comes of it, if that is another object, and `called` its name."""
+
+    gvr: GVR
+    action: str
+    body: Mapping[str, Any]
+    sent: Mapping[str, str | Callable[[str], str]] = field(default_factory=dict)
+    makes: GVR | None = None
+    called: str = "NAME"
+
+    def __str__(self) -> str:
+        return f"{self.gvr.resource}-{self.action}"
+
+    @property
+    def kind(self) -> ResourceKind:
+        return kind_of(self.gvr)
+
+
+def kind_of(gvr: GVR) -> ResourceKind:
+    found = kinds.of(gvr)
+    assert found is not None
+    return found
+
+
+def another_taint(shown: str) -> str:
+    """A controller's own stay."""
+    return shown.replace("example.com/old=yes:PreferNoSchedule", "example.com/new:NoSchedule")
+
+
+WEB = deployment("web", "example/zero:1")
+SET = stateful_set("web")
+PAUSED = {**WEB, "spec": {**WEB["spec"], "paused": True}}
+SUSPENDED = {"suspend": True}
+LABELS = {"labels": "a=1\nb=two", "annotations": "example.com/note=\"x\\ny 'z'\""}
+LABELLED = {**config_map("settings", k="v")}
+LABELLED["metadata"]["labels"] = {"a": "0", "gone": "yes"}
+REQUEST = {"spec": asking()}
+AUTOSCALED = {"least": "2", "most": "5", "cpu": "70", "memory": "90"}
+SERVICE = {"spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}}
+OUTSIDE = {"spec": {**SERVICE["spec"], "type": "LoadBalancer"}}
+CLASS = {"provisioner": NOBODY}
+TENANTS = {"metadata": {"labels": {"kubesphere.io/workspace": "acme"}}}
+DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
+CASES = (
+    Case(types.DEPLOYMENTS, "scale", WEB, {"replicas": "2"}),
+    Case(types.DEPLOYMENTS, "restart", WEB),
+    Case(types.DEPLOYMENTS, "pause", WEB),
+    Case(types.DEPLOYMENTS, "resume", PAUSED),
+    Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2"}),
+    Case(types.DEPLOYMENTS, "delete", WEB),
+    Case(types.STATEFUL_SETS, "scale", SET, {"replicas": "2"}),
+    Case(types.STATEFUL_SETS, "restart", SET),
+    Case(types.STATEFUL_SETS, "set-image", SET, {"image.c0": "example/zero:2"}),
+    Case(types.DAEMON_SETS, "restart", daemon_set("web")),
+    Case(types.DAEMON_SETS, "set-image", daemon_set("web"), {"image.c0": "example/zero:2"}),
+    Case(types.JOBS, "suspend", job("once")),
+    Case(types.JOBS, "resume", {"spec": {**job("once")["spec"], **SUSPENDED}}),
+    Case(types.CRON_JOBS, "suspend", cron_job("often")),
+    Case(types.CRON_JOBS, "resume", {"spec": {**cron_job("often")["spec"], **SUSPENDED}}),
+    Case(types.CRON_JOBS, "run", cron_job("often"), {"name": "NAME-x"}, types.JOBS, "NAME-x"),
+    Case(types.DEPLOYMENTS, "autoscale", WEB, AUTOSCALED, types.HORIZONTAL_POD_AUTOSCALERS),
+    Case(types.STATEFUL_SETS, "autoscale", SET, AUTOSCALED, types.HORIZONTAL_POD_AUTOSCALERS),
+    Case(types.SERVICES, "external-access", SERVICE, {"type": "NodePort"}),
+    Case(types.SERVICES, "external-access", OUTSIDE, {"type": "ClusterIP"}),
+    Case(types.CONFIG_MAPS, "labels", LABELLED, LABELS),
+    Case(types.NAMESPACES, "describe", {}, {"alias": "The shop's", "description": "x & y"}),
+    Case(types.NAMESPACES, "assign-workspace", TENANTS, {"workspace": ""}),
+    Case(types.NODES, "cordon", {"spec": {}}),
+    Case(types.NODES, "uncordon", {"spec": {"unschedulable": True}}),
+    Case(types.NODES, "taints", {"spec": {"taints": [TAINT]}}, {"taints": another_taint}),
+    Case(types.CERTIFICATE_SIGNING_REQUESTS, "approve", REQUEST),
+    Case(types.CERTIFICATE_SIGNING_REQUESTS, "deny", REQUEST),
+    Case(types.STORAGE_CLASSES, "set-default", CLASS),
+    Case(types.STORAGE_CLASSES, "unset-default", {**CLASS, "metadata": {"annotations": DEFAULT}}),
+    Case(types.STORAGE_CLASSES, "allow-expansion", CLASS),
+    Case(types.STORAGE_CLASSES, "forbid-expansion", {**CLASS, "allowVolumeExpansion": True}),
+    Case(types.PODS, "delete", pod("web"), {"grace": "seconds", "seconds": "1"}),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    followed = {case.gvr for case in CASES}
+    with console_on(cluster, [*followed, types.REPLICA_SETS]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+    return person(monkeypatch, scrap, namespace, rule("*", "*", "*"))
+
+
+def collection(gvr: GVR, namespace: str) -> str:
+    return gvr.path(namespace if kind_of(gvr).view.namespaced else "")
+
+
+def make(runtime: Runtime, scrap: Scrap, case: Case, namespace: str) -> Obj:
+    """One that the console knows."""
+    kind, body = case.kind, json.loads(json.dumps(case.body))
+    body |= {"apiVersion": kind.gvr.group_version, "kind": kind.api_kind}
+    body["metadata"] = {**body.get("metadata", {}), "name": unique("twin")}
+    where = collection(case.gvr, namespace)
+    made = eventually(
+        lambda: (answer := scrap.admin.post(where, body)).status != 403 and answer, "it is admitted"
+    )
+    assert made
+    found: Obj = made.ok()
+    scrap.forget(f"{where}/{body['metadata']['name']}")
+    known(runtime, case.gvr, found)
+    return found
+
+
+def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
+    """What a browser without scripts would send, after somebody has filled it in."""
+    main = page.partition("<main")[2]
+    inputs = re.findall(
+        r'<input type="(?:hidden|text|number)" (?=[^>]*name="([^"]+)")(?=[^>]*value="([^"]*)")',
+        main,
+    )
+    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', main, re.DOTALL)
+    found = {name: html.unescape(value) for name, value in (*inputs, *areas)}
+    name = made["metadata"]["name"]
+    for key, value in case.sent.items():
+        found[key] = value(found[key]) if callable(value) else value.replace("NAME", name)
+    return {key: value for key, value in found.items() if key not in ("csrfmiddlewaretoken", "uid")}
+
+
+async def line_of(page: Page, fields: Mapping[str, str]) -> str:
+    """What the page shows for what was filled in; nothing is done to an object of another uid."""
+    answer = await page.client().post(page.url, {**fields, "uid": "another"})
+    assert answer.status_code in (409, 422), answer.status_code
+    found = re.search(
+        r"<code>(.*?)</code>", answer.content.decode().rpartition("kubectl:")[2], re.S
+    )
+    assert found is not None, answer.content
+    return html.unescape(found[1])
+
+
+def alike(obj: Obj | None, name: str) -> Any:
+    """Equal for two objects that only names, times and what controllers note tell apart."""
+    if obj is None:
+        return None
+    about = obj["metadata"]
+    notes = {k: v for k, v in about.get("annotations", {}).items() if k not in _NOTED}
+    labels = about.get("labels", {})
+    spec = dict(obj.get("spec", {}))
+    if obj["kind"] == "Node":
+        labels = {k: v for k, v in labels.items() if not k.startswith("beta.kubernetes.io/")}
+        there = spec.get("taints", ())
+        spec["taints"] = [one for one in there if not one["key"].startswith("node.kubernetes.io/")]
+    if obj["kind"] == "Service":
+        spec = {k: v for k, v in spec.items() if k not in ("clusterIP", "clusterIPs")}
+        spec["ports"] = [{**one, "nodePort": "nodePort" in one} for one in spec["ports"]]
+    conditions = obj.get("status", {}).get("conditions") or ()
+    found = {
+        **{key: value for key, value in obj.items() if key not in ("metadata", "status")},
+        "metadata": {"labels": labels, "annotations": notes},
+        "owners": [(one["kind"], one["name"]) for one in about.get("ownerReferences", ())],
+        "spec": spec,
+        "verdicts": [one["type"] for one in conditions if one["type"] in ("Approved", "Denied")],
+    }
+    text = json.dumps(found, sort_keys=True).replace(name, "NAME").replace(about["uid"], "UID")
+    text = re.sub(r"kube-api-access-\w+", "TOKEN", text)
+    return json.loads(re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?([+-]\d\d:\d\d)?", "TIME", text))
+
+
+_NOTED = (
+    "deployment.kubernetes.io/revision",
+    "deprecated.daemonset.template.generation",
+    "node.alpha.kubernetes.io/ttl",
+)
+
+
+def outcome(admin: Client, case: Case, made: Obj, namespace: str) -> Any:
+    name = made["metadata"]["name"]
+    where = collection(case.makes or case.gvr, namespace)
+    answer = admin.get(f"{where}/{case.called.replace('NAME', name)}")
+    return alike(None if answer.status == 404 else answer.ok(), name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def it_does_what_its_line_does(
+    runtime: Runtime,
+    scrap: Scrap,
+    olga: Person,
+    kubectl: Kubectl,
+    namespace: str,
+    case: Case,
+) -> None:
+    segment = case.kind.segment
+    one, other = (make(runtime, scrap, case, namespace) for _ in range(2))
+    before = outcome(scrap.admin, case, one, namespace)
+    assert before == outcome(scrap.admin, case, other, namespace)
+    page, its_page = (olga.on(case.action, segment, made) for made in (one, other))
+    line = await line_of(its_page, sent(case, other, await its_page.asks()))
+    assert outcome(scrap.admin, case, other, namespace) == before
+    await page.does(**sent(case, one, await page.asks()))
+    kubectl.line(line)
+    found = [outcome(scrap.admin, case, made, namespace) for made in (one, other)]
+    assert found[0] == found[1], line
+    assert found[0] != before, line
+
+
+def test_no_action_with_a_line_is_left_out() -> None:
+    told = {
+        action.name
+        for kind in kinds
+        for action in kind.shown_actions.values()
+        if type(action).command is not Action.command
+    }
+    assert told - ELSEWHERE.keys() == {case.action for case in CASES}

@@ -1,0 +1,96 @@
+"""How a service is reached from outside."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import SERVICES, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import Client, Obj
+from tests.contract.cluster import Cluster
+from tests.contract.grants import rule
+from tests.contract.objects import path, unique
+from tests.contract.pages import Person, console_on, known, person, recorded, refused_to_strangers
+from tests.contract.tidy import Scrap
+from tests.views.conftest import _site
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [SERVICES]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+    return person(monkeypatch, scrap, namespace, rule("get list patch", "services"))
+
+
+def make(admin: Client, runtime: Runtime, namespace: str, **more: Any) -> Obj:
+    spec = {"selector": {"app": "web"}, "ports": [{"port": 80}], **more}
+    body = {"metadata": {"name": unique("web")}, "spec": spec}
+    made: Obj = admin.post(path(namespace, "services"), body).ok()
+    known(runtime, SERVICES, made)
+    return made
+
+
+def spec_of(admin: Client, made: Obj) -> dict[str, Any]:
+    meta = made["metadata"]
+    found: dict[str, Any] = admin.get(path(meta["namespace"], "services", meta["name"])).ok()[
+        "spec"
+    ]
+    return found
+
+
+async def test_it_is_opened_and_closed(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace)
+    name = made["metadata"]["name"]
+    page = olga.on("external-access", "services", made)
+    assert await page.is_offered("services", Key(namespace, name))
+    assert "only inside the cluster" in await page.asks()
+    for wanted in ("NodePort", "LoadBalancer", "ClusterIP"):
+        await page.does(type=wanted)
+        now = spec_of(admin, made)
+        assert now["type"] == wanted
+        assert ("nodePort" in now["ports"][0]) is (wanted != "ClusterIP")
+        assert "externalTrafficPolicy" not in now or wanted != "ClusterIP"
+        known(runtime, SERVICES, admin.get(path(namespace, "services", name)).ok())
+    assert await recorded() == [(olga.name, "patch", "external-access", name, 200)] * 3
+
+
+@pytest.mark.parametrize("typed", ["", "ExternalName", "nodeport", "ClusterIP", "\x00"])
+async def test_nothing_else_is_taken(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person, typed: str
+) -> None:
+    made = make(admin, runtime, namespace)
+    page = olga.on("external-access", "services", made)
+    await page.refuses(400, type=typed)
+    assert (await page.status(type=typed))["code"] == 400
+    assert spec_of(admin, made) == made["spec"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"clusterIP": "None"}, {"type": "ExternalName", "externalName": "a.example.com"}],
+    ids=["headless", "external name"],
+)
+async def test_some_services_have_no_address_to_reach(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person, more: dict[str, str]
+) -> None:
+    made = make(admin, runtime, namespace, **more)
+    page = olga.on("external-access", "services", made)
+    assert not await page.is_offered("services", Key(namespace, made["metadata"]["name"]))
+    assert "This cannot be done to it as it is now." in await page.refuses(409, type="NodePort")
+
+
+async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+    made = make(admin, runtime, namespace)
+    await refused_to_strangers(olga.on("external-access", "services", made), "")
+    assert spec_of(admin, made) == made["spec"]

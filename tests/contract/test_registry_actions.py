@@ -1,0 +1,98 @@
+"""The secret with which the pods of a project pull their images."""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from console.kube.gvr import SERVICE_ACCOUNTS, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import rule
+from tests.contract.objects import path, secret, unique
+from tests.contract.pages import Person, console_on, known, person, recorded, refused_to_strangers
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.views.conftest import _site
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [SERVICE_ACCOUNTS]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str) -> Person:
+    return person(
+        monkeypatch,
+        scrap,
+        namespace,
+        rule("get list", "secrets"),
+        rule("get list patch", "serviceaccounts"),
+    )
+
+
+def registry(admin: Client, namespace: str) -> Obj:
+    content = base64.b64encode(json.dumps({"auths": {}}).encode()).decode()
+    body = secret(unique("registry"))
+    body |= {"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": content}}
+    body.pop("stringData")
+    made: Obj = admin.post(path(namespace, "secrets"), body).ok()
+    return made
+
+
+def account(admin: Client, namespace: str) -> str:
+    """Where pods' own is, once a controller has made it."""
+    where = path(namespace, "serviceaccounts", "default")
+    eventually(lambda: admin.get(where).status == 200, "there is a service account")
+    return where
+
+
+def pulled_with(admin: Client, where: str) -> list[str]:
+    return [one["name"] for one in admin.get(where).ok().get("imagePullSecrets", ())]
+
+
+async def test_pods_pull_with_it_and_with_what_was_there(
+    admin: Client, runtime: Runtime, empty_namespace: str, olga: Person, kubectl: Kubectl
+) -> None:
+    where = account(admin, empty_namespace)
+    older = {"imagePullSecrets": [{"name": "older"}]}
+    known(runtime, SERVICE_ACCOUNTS, admin.patch(where, older, MERGE_PATCH).ok())
+    one, other = (registry(admin, empty_namespace) for _ in range(2))
+    name = one["metadata"]["name"]
+    page = olga.on("default-registry", "secrets", one)
+    assert await page.is_offered("secrets", Key(empty_namespace, name))
+    asked = html.unescape(await page.asks())
+    await page.does()
+    await page.does()
+    assert pulled_with(admin, where) == ["older", name]
+    assert await recorded() == [(olga.name, "patch", "default-registry", name, 200)] * 2
+    line = re.search(r"<code>(kubectl patch .*?)</code>", asked)
+    assert line is not None
+    kubectl.line(line[1].replace(name, other["metadata"]["name"]))
+    assert pulled_with(admin, where) == ["older", other["metadata"]["name"]]
+
+
+async def test_another_secret_is_no_registry(admin: Client, namespace: str, olga: Person) -> None:
+    made = admin.post(path(namespace, "secrets"), secret(unique("plain"), a="b")).ok()
+    page = olga.on("default-registry", "secrets", made)
+    assert not await page.is_offered("secrets", Key(namespace, made["metadata"]["name"]))
+    assert "This cannot be done to it as it is now." in await page.refuses(409)
+
+
+async def test_it_is_refused(admin: Client, namespace: str, olga: Person) -> None:
+    where, made = account(admin, namespace), registry(admin, namespace)
+    page = olga.on("default-registry", "secrets", made)
+    await refused_to_strangers(page, "")
+    other = type(page)(page.who, page.url, "another")
+    assert (await other.status())["code"] == 409
+    assert made["metadata"]["name"] not in pulled_with(admin, where)

@@ -1,0 +1,127 @@
+"""What is done to a project as a whole: what people call it, and whose it is."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, NAMESPACES, WORKSPACE_TEMPLATES, Key
+from console.kube.projections.namespace import SYSTEM_NAMESPACES, WORKSPACE_LABEL
+from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.clusters import HOST
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.kind import Fact, ResourceKind
+from console.ui.labels import command_of
+from console.ui.manifests import mapping, text
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+
+class ProjectForm(ConsoleForm):
+    alias = TextField(label=gettext_lazy("Alias"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditProject(Action):
+    name: ClassVar[str] = "describe"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit information")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "describe")
+    form: ClassVar[type[ConsoleForm] | None] = ProjectForm
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit information of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return command_of("annotate", kind, key, _notes(data))
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        found = mapping(subject.manifest, "metadata", "annotations")
+        begins = {
+            "alias": text(found.get(ALIAS_ANNOTATION)),
+            "description": text(found.get(DESCRIPTION_ANNOTATION)),
+        }
+        return ProjectForm(data, initial=begins)
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"metadata": {"annotations": _notes(context.data)}})
+        return Done(_("Saved %(kind)s %(name)s.") % context.words)
+
+
+def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
+    return {
+        ALIAS_ANNOTATION: data["alias"] or None,
+        DESCRIPTION_ANNOTATION: data["description"] or None,
+    }
+
+
+class AssignForm(ConsoleForm):
+    """`was`: the workspace that was shown, "" for none."""
+
+    def __init__(self, data: QueryDict | None, was: str, names: Collection[str]) -> None:
+        super().__init__(data, initial={"workspace": was})
+        offered = sorted({*names, was} - {""})
+        choices = [("", _("none")), *((name, name) for name in offered)]
+        self.fields["workspace"] = ChoiceField(label=_("Workspace"), choices=choices)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignWorkspace(Action):
+    """For those who may change every project: people do not choose the workspace of their own."""
+
+    name: ClassVar[str] = "assign-workspace"
+    label: ClassVar[str | Promise] = gettext_lazy("Assign workspace")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "assign-workspace")
+    per_viewer: ClassVar[bool] = True
+
+    def exempt(self, access: Access, name: str) -> bool:
+        anywhere = access.can("patch", NAMESPACES) and access.can("list", WORKSPACE_TEMPLATES)
+        return name in SYSTEM_NAMESPACES or access.cluster.name != HOST or not anywhere
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Assign %(kind)s %(name)s to a workspace") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Its members come from that workspace, which shares its quota with it. Members and roles of "
+            "the one that it was in lose it. What runs in it stays."
+        )
+
+    def facts(self, kind: ResourceKind, entry: Entry[Any]) -> Sequence[Fact]:
+        return kind.facts(entry)[:2]
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return command_of("label", kind, key, {WORKSPACE_LABEL: data["workspace"] or None})
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (WORKSPACE_TEMPLATES,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        seeing = Seeing(subject, WORKSPACE_TEMPLATES)
+        there = seeing.informer.store.snapshot().entries.values() if seeing.informer else ()
+        names = [entry.key.name for entry in seeing.among(there)]
+        return AssignForm(data, subject.entry.projection.workspace, names)
+
+    async def run(self, context: Context) -> Outcome:
+        wanted = context.data["workspace"]
+        await context.patch({"metadata": {"labels": {WORKSPACE_LABEL: wanted or None}}})
+        words = {**context.words, "workspace": visible(wanted)}
+        if not wanted:
+            return Done(_("%(kind)s %(name)s belongs to no workspace any more.") % words)
+        return Done(_("%(kind)s %(name)s is in the workspace %(workspace)s.") % words)
