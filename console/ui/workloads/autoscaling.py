@@ -159,7 +159,8 @@ class Autoscale(WorkloadAction):
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "metrics" not in data:
             words = f"autoscale {kind.gvr.qualified} {quoted(key.name)}"
-            return kubectl(f"{words} --min={data['least']} --max={data['most']}", key)
+            share = f" --cpu-percent={data['cpu']}" if data["cpu"] else ""
+            return kubectl(f"{words} --min={data['least']} --max={data['most']}{share}", key)
         if not data["name"]:
             return kubectl_create(_body(kind, key, data), key)
         scaler = Key(key.namespace, data["name"])
