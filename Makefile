@@ -18,6 +18,7 @@ PYTEST := $(PY) -m pytest -n auto --no-loadscope-reorder
 test:
 	sh scripts/setup.sh dev
 	sh scripts/debian.sh chromium-headless-shell fonts-noto-cjk gettext postgresql slapd
+	sh scripts/debian.sh containerd runc containernetworking-plugins busybox-static iproute2
 	$(PY) -m tests.controlplane.build || echo 'What needs a control plane is left out'
 	$(PYTEST) $(ARGS)
 

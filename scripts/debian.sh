@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs Debian packages that are missing, where that is possible (root, apt-get). Never fails: what
-# needs a package says so itself.
+# Installs Debian packages that are missing, where that is possible (root, apt-get) and no other has to go
+# for them. Never fails: what needs a package says so itself.
 missing=
 for package in "$@"; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
@@ -9,7 +9,7 @@ done
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "Installing Debian's$missing"
   export DEBIAN_FRONTEND=noninteractive
-  { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >/dev/null 2>&1 ||
+  { apt-get update -qq && apt-get install -y -qq --no-remove --no-install-recommends $missing; } >/dev/null 2>&1 ||
     echo "quarterdeck: could not install$missing" >&2
 else
   echo "quarterdeck: not installed (needs root and apt-get):$missing" >&2

@@ -22,9 +22,10 @@ FOLDERS = {
     "devcluster",
     "hostile",
     "links",
+    "node",
 }
 #: A control plane's programs, either cluster with the controllers, a server of websockets.
-FIXTURES = {"control_plane_programs", "echo", "running"}
+FIXTURES = {"control_plane_programs", "echo", "real_node", "running"}
 #: https://docs.python.org/3/library/audit_events.html
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"}
 

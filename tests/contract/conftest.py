@@ -10,7 +10,7 @@ from tests.contract.client import Client
 from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, kubectl_program
 from tests.contract.tidy import Scrap, await_removal, temporary_namespace
 from tests.controlplane.cluster import ControlPlane
-from tests.controlplane.plugin import left_out, real_cluster_required
+from tests.controlplane.plugin import missing
 
 
 @pytest.fixture(scope="package")
@@ -74,9 +74,5 @@ def scrap(admin: Client) -> Iterator[Scrap]:
 def kubectl(cluster: Cluster, namespace: str) -> Kubectl:
     program = kubectl_program()
     if program is None:
-        why = "there is no kubectl on this machine"
-        if real_cluster_required():
-            pytest.fail(why, pytrace=False)
-        left_out("kubectl with the embedded cluster", why)
-        pytest.skip(why)
+        missing("kubectl with the embedded cluster", "there is no kubectl on this machine")
     return Kubectl(program, cluster.kubeconfig, cluster.home, namespace)

@@ -68,6 +68,7 @@ _ALL = (
     _kubernetes("kube-controller-manager"),
     _kubernetes("kube-scheduler"),
     _kubernetes("kubectl"),
+    _kubernetes("kubelet"),
     Tool(
         name="kwok",
         module="kwok",

@@ -27,14 +27,12 @@ from tests.controlplane.build import Report, ensure
 from tests.controlplane.component import Component, ComponentError, environment
 from tests.controlplane.layout import MASTERS, Layout
 from tests.controlplane.pki import KeyPair
-from tests.controlplane.waiting import eventually
 
 __all__ = ["APISERVER", "ETCD", "ControlPlane"]
 
 #: The programs whose faults tests are about.
 APISERVER, ETCD = "kube-apiserver", "etcd"
 
-_READY_SECONDS = 60.0
 _KUBECTL_SECONDS = 60.0
 
 #: Who has a token, and their groups. They have no rights until a test grants some.
@@ -153,10 +151,7 @@ class ControlPlane:
                 one.check()
             return is_so()
 
-        try:
-            eventually(check, what, timeout=_READY_SECONDS)
-        except TimeoutError as error:
-            raise component.failure(f"did not {what} in {_READY_SECONDS:g} s") from error
+        component.wait_until(check, what)
 
     def _is_ready(self) -> bool:
         try:

@@ -4,14 +4,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from tests.controlplane.waiting import eventually
 
 __all__ = ["Component", "ComponentError", "environment"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _LOG_TAIL_LINES = 20
+_READY_SECONDS = 60.0
 
 # The kernel's death signal comes when the *thread* that forked ends, not the process. A test may
 # start a control plane from a short-lived thread, so one thread that lives as long as the process
@@ -30,13 +33,19 @@ class ComponentError(Exception):
 
 
 class Component:
-    """Starts, breaks and ends one program. It signals nothing but the process it started."""
+    """Starts, breaks and ends one program. It signals nothing but the process it started.
 
-    def __init__(self, name: str, program: Path, folder: Path) -> None:
+    A `spawner` of one's own has one thread, and the program is in its namespaces.
+    """
+
+    def __init__(
+        self, name: str, program: Path, folder: Path, spawner: ThreadPoolExecutor = _spawner
+    ) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
         self._program = program
         self._folder = folder
+        self._spawner = spawner
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -50,7 +59,7 @@ class Component:
         if self.pid is not None:
             raise ComponentError(f"{self.name} runs already")
         command = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid())]
-        self._process = _spawner.submit(
+        self._process = self._spawner.submit(
             self._spawn, [*command, str(self._program), *arguments]
         ).result()
 
@@ -71,6 +80,18 @@ class Component:
         """Raises ComponentError if the program has ended by itself."""
         if self._process is not None and (code := self._process.poll()) is not None:
             raise self.failure(f"ended with code {code}")
+
+    def wait_until(self, is_so: Callable[[], bool], what: str) -> None:
+        """ComponentError if the program ends before, or if it takes too long."""
+
+        def check() -> bool:
+            self.check()
+            return is_so()
+
+        try:
+            eventually(check, what, timeout=_READY_SECONDS)
+        except TimeoutError as error:
+            raise self.failure(f"did not {what} in {_READY_SECONDS:g} s") from error
 
     def failure(self, what: str) -> ComponentError:
         """An error with the end of the log, since the log's folder will be gone by then."""

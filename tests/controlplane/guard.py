@@ -16,7 +16,8 @@ def main(parent: int, command: list[str]) -> None:
     """The death signal survives the exec; elsewhere than on Linux there is none to ask for."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
+        # In process namespaces of its own, a parent outside is 0.
+        if os.getppid() not in (parent, 0):
             # The parent died before the request above, so no signal will come.
             return
     os.execv(command[0], command)  # noqa: S606 - to become the program is its purpose

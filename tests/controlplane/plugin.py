@@ -1,14 +1,15 @@
 """The pytest fixtures of the real control plane, and the account of what a run left out.
 
-A machine without Go skips what needs a control plane and says so in the last lines of the run.
+A machine without Go skips what needs a control plane, one without root what needs a node, and the last
+lines of the run say so.
 With `REQUIRE_REAL_CLUSTER=1` that is a failure instead: a run that is to prove something must not
 pass by leaving out the proof.
 """
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,8 +17,10 @@ import pytest
 
 from tests.controlplane.build import TOOLS, BuildError, ensure, find
 from tests.controlplane.cluster import ControlPlane
+from tests.node.box import Unavailable
+from tests.node.node import RealNode
 
-__all__ = ["StartControlPlane", "left_out", "real_cluster_required"]
+__all__ = ["StartControlPlane", "left_out", "missing"]
 
 #: Starts a control plane of one test's own, with the arguments of `ControlPlane`.
 StartControlPlane = Callable[..., ControlPlane]
@@ -31,23 +34,23 @@ def left_out(what: str, why: str) -> None:
     _left_out[what] = why
 
 
-def real_cluster_required() -> bool:
-    """Whether a missing control plane fails the run."""
-    return os.environ.get(_REQUIRE, "0") not in ("", "0")
+def missing(what: str, why: str) -> NoReturn:
+    """Leaves `what` out; where a real cluster is required, that is a failure."""
+    if os.environ.get(_REQUIRE, "0") not in ("", "0"):
+        pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
+    left_out(what, why)
+    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")
 def control_plane_programs(pytestconfig: pytest.Config) -> Mapping[str, Path]:
     """The programs, built if they are missing: once per run, also when that fails."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else nullcontext():
-        if any(find(name) is None for name in TOOLS):
-            # pytest is in the middle of a line of dots.
-            _say("\n")
+    names = [name for name in TOOLS if name != "kubelet"]
+    with _building(pytestconfig, names):
         try:
-            return ensure(TOOLS, _say)
+            return ensure(names, _say)
         except BuildError as error:
-            _missing(str(error))
+            missing("tests on a real control plane", str(error))
 
 
 @pytest.fixture(scope="session")
@@ -70,16 +73,33 @@ def fresh_control_plane(
         yield start
 
 
+@pytest.fixture(scope="session")
+def real_node(pytestconfig: pytest.Config) -> Iterator[RealNode]:
+    """One for all tests that leave it whole: a control plane with a node on which pods really run."""
+    try:
+        with _building(pytestconfig, ["kubelet"]):
+            node = RealNode(report=_say)
+        node.start()
+    except (BuildError, Unavailable) as error:
+        missing("tests on a real node", str(error))
+    yield node
+    node.stop()
+
+
+@contextmanager
+def _building(config: pytest.Config, names: Collection[str]) -> Iterator[None]:
+    """What is said meanwhile is seen at once."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        if any(find(name) is None for name in names):
+            # pytest is in the middle of a line of dots.
+            _say("\n")
+        yield
+
+
 def _say(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def _missing(why: str) -> NoReturn:
-    if real_cluster_required():
-        pytest.fail(f"{_REQUIRE} is set, but {why}", pytrace=False)
-    left_out("tests on a real control plane", why)
-    pytest.skip(why)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -52,6 +52,10 @@ def apiserver(layout: Layout, options: ApiserverOptions, *, service_accounts: bo
         f"--tls-cert-file={layout.serving.certificate}",
         f"--tls-private-key-file={layout.serving.key}",
         f"--client-ca-file={layout.authority.certificate}",
+        # Who it is to kubelets, and how it finds them: nobody resolves their names.
+        f"--kubelet-client-certificate={layout.admin.certificate}",
+        f"--kubelet-client-key={layout.admin.key}",
+        "--kubelet-preferred-address-types=InternalIP",
         f"--token-auth-file={layout.token_file}",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={layout.service_account_key}",

@@ -19,6 +19,9 @@ def test_other():
 """
 
 
+NODE = "def test_node(real_node): ..."
+
+
 def run_without_go(folder: Path, suite: str, **environment: str) -> tuple[int, list[str]]:
     """Runs pytest on `suite` with an empty cache and no programs on the path."""
     (folder / "test_suite.py").write_text(suite)
@@ -64,3 +67,18 @@ def test_a_required_control_plane_that_is_missing_fails_the_run(tmp_path: Path) 
     assert code == 1
     assert "REQUIRE_REAL_CLUSTER is set, but cannot build etcd" in "\n".join(lines)
     assert "1 passed, 2 errors" in lines[-1]
+
+
+def test_a_machine_that_cannot_have_a_node_says_why(tmp_path: Path) -> None:
+    code, lines = run_without_go(tmp_path, NODE)
+    assert code == 0
+    why = lines[-2]
+    assert why.startswith("tests on a real node: ")
+    assert ("not installed: containerd, " if os.geteuid() == 0 else "need Linux and root") in why
+    assert "1 skipped" in lines[-1]
+
+
+def test_a_required_node_that_is_missing_fails_the_run(tmp_path: Path) -> None:
+    code, lines = run_without_go(tmp_path, NODE, REQUIRE_REAL_CLUSTER="1")
+    assert code == 1
+    assert "1 error" in lines[-1]

@@ -1,0 +1,291 @@
+"""A control plane with one node on which pods really run: exec, logs, probes and restarts are real.
+
+    with RealNode() as node:
+        with node.pod("web", container("web", "httpd -f -p 8080"), container("log", "date; sleep 1000")):
+            node.cluster.kubectl("exec", "web", "-c", "web", "--", "true")
+
+The node is in a `Box`, so that it uses no address of the machine and leaves nothing behind, also when the
+tests are killed. The control plane is outside, as are the tests, the console and a browser.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from tests.controlplane.api import Answer
+from tests.controlplane.build import Report, ensure
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.component import Component
+from tests.controlplane.programs import ApiserverOptions
+from tests.controlplane.waiting import eventually
+from tests.node.box import ADDRESS, BRIDGE, SUBNET, Box, Unavailable, need_root
+from tests.node.image import IMAGE, write_image
+
+__all__ = ["NAME", "Obj", "RealNode", "container", "is_ready"]
+
+#: The node's.
+NAME = "worker"
+
+Obj = dict[str, Any]
+
+_RELAY = Path(__file__).with_name("relay.py")
+_PLUGINS = Path("/usr/lib/cni")
+#: What is needed, and the package of Debian that has it.
+_PACKAGES = {
+    "containerd": "containerd",
+    "runc": "runc",
+    "busybox": "busybox-static",
+    "ip": "iproute2",
+    str(_PLUGINS / "bridge"): "containernetworking-plugins",
+}
+_SECONDS = 60.0
+
+
+def container(name: str, script: str, **more: object) -> Obj:
+    """A container of a pod that runs a shell script, in the only image that there is."""
+    return {"name": name, "image": IMAGE, "command": ["sh", "-c", script], **more}
+
+
+def is_ready(item: Obj) -> bool:
+    """Whether a pod, or the node, says so."""
+    conditions = item["status"].get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+class RealNode:
+    """Its programs `kubelet` and `containerd` can be killed and frozen; `start_kubelet` starts it again.
+
+    `settings` are fields of KubeletConfiguration that a test wants otherwise.
+    """
+
+    def __init__(self, *, report: Report = lambda _: None, **settings: object) -> None:
+        """Builds the kubelet if it is missing; Unavailable if this machine cannot have a node."""
+        need_root()
+        programs = _programs()
+        kubelet = ensure(["kubelet"], report)["kubelet"]
+        self._temporary = TemporaryDirectory(prefix="node-", ignore_cleanup_errors=True)
+        self._folder = Path(self._temporary.name).resolve()
+        self._busybox = programs["busybox"]
+        self._box = Box(self._folder)
+        self._relay = Component("relay", Path(sys.executable), self._folder)
+        self._socket = self._folder / "relay"
+        egress = self._write("egress.json", _egress(self._socket))
+        options = ApiserverOptions(extra=[f"--egress-selector-config-file={egress}"])
+        self.cluster = ControlPlane(options=options, report=report)
+        self.containerd = self._box.component("containerd", programs["containerd"])
+        self.kubelet = self._box.component("kubelet", kubelet)
+        self._kubelet_config = self._write("kubelet.json", self._configuration() | settings)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # Starting and ending
+
+    def start(self) -> None:
+        """Starts everything and waits until pods can run; Unavailable if the machine does not let us."""
+        try:
+            self._box.start()
+            self._start_containerd()
+            self.cluster.start()
+            self._start_relay()
+            self.start_kubelet()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends all of it, pods included, and removes its files. It cannot be started again."""
+        self._box.stop()
+        self._relay.kill()
+        self.cluster.stop()
+        self._temporary.cleanup()
+
+    def start_kubelet(self) -> None:
+        """Also again, after a `kubelet.kill()`, which the containers outlive."""
+        kubeconfig = self.cluster.kubeconfig_for(f"system:node:{NAME}", ["system:nodes"])
+        self.kubelet.start(
+            [
+                f"--config={self._kubelet_config}",
+                f"--kubeconfig={kubeconfig}",
+                f"--hostname-override={NAME}",
+                f"--node-ip={ADDRESS}",
+            ]
+        )
+        self.kubelet.wait_until(self._is_ready, "become ready")
+
+    def _is_ready(self) -> bool:
+        path = f"/api/v1/nodes/{NAME}"
+        node = self.cluster.api.get(path)
+        if node.status != HTTPStatus.OK or not is_ready(node.json()):
+            return False
+        # One that was ready says so for a while, whatever has become of its kubelet.
+        has = self.cluster.api.get(f"{path}/proxy/pods")
+        should = self.cluster.api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={NAME}")
+        knows = has.status == HTTPStatus.OK and _uids(should) <= _uids(has)
+        return knows and not node.json()["spec"].get("taints")
+
+    def _start_containerd(self) -> None:
+        network = self._write("cni/pods.conflist", _NETWORK)
+        config = self._folder / "containerd.toml"
+        config.write_text(_CONTAINERD.format(image=IMAGE, plugins=_PLUGINS, network=network.parent))
+        self.containerd.start([f"--config={config}"])
+        self.containerd.wait_until(self._has_containerd, "answer")
+        archive = self._folder / "image.tar"
+        write_image(archive, self._busybox)
+        # The namespace of what kubelets run.
+        self._box.run("ctr", "--namespace=k8s.io", "images", "import", str(archive))
+
+    def _has_containerd(self) -> bool:
+        try:
+            return bool(self._box.run("ctr", "version"))
+        except OSError:
+            return False
+
+    def _start_relay(self) -> None:
+        port = str(urlsplit(self.cluster.url).port)
+        self._relay.start(
+            ["-I", "-S", str(_RELAY), str(self._box.network), port, str(self._socket)]
+        )
+        self._relay.wait_until(self._socket.exists, "listen")
+
+    def _write(self, name: str, content: Obj) -> Path:
+        path = self._folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+        return path
+
+    def _configuration(self) -> Obj:
+        return {
+            "apiVersion": "kubelet.config.k8s.io/v1beta1",
+            "kind": "KubeletConfiguration",
+            "address": ADDRESS,
+            "healthzPort": 0,
+            "authentication": {
+                "anonymous": {"enabled": False},
+                "webhook": {"enabled": False},
+                "x509": {"clientCAFile": str(self.cluster.ca_file)},
+            },
+            "authorization": {"mode": "AlwaysAllow"},
+            "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
+            "cgroupDriver": "cgroupfs",
+            "cgroupRoot": f"/{self._box.cgroup}",
+            "failCgroupV1": False,
+            "enforceNodeAllocatable": [],
+            "failSwapOn": False,
+            "makeIPTablesUtilChains": False,
+            "volumePluginDir": "/var/lib/kubelet/volume-plugins",
+            # Pods have no names to ask for, and a machine that is nearly full is none of their business.
+            "resolvConf": "",
+            "evictionHard": {"memory.available": "50Mi"},
+        }
+
+    # Use
+
+    @contextmanager
+    def pod(
+        self,
+        name: str,
+        *containers: Obj,
+        namespace: str = "default",
+        until: Callable[[Obj], object] = is_ready,
+        **spec: object,
+    ) -> Iterator[None]:
+        """A pod that is ready, or as `until` says of the object; it is deleted in the end."""
+        pods = f"/api/v1/namespaces/{namespace}/pods"
+        body = {
+            "metadata": {"name": name},
+            # Shells do not end when they are asked to.
+            "spec": {"containers": containers, "terminationGracePeriodSeconds": 0, **spec},
+        }
+        made = self.cluster.api.request("POST", pods, body)
+        if made.status != HTTPStatus.CREATED:
+            raise OSError(f"pod {name} was refused: {made.body.decode()}")
+        try:
+            eventually(
+                lambda: until(self.read(name, namespace)), f"pod {name} is so", timeout=_SECONDS
+            )
+            yield
+        finally:
+            self.cluster.api.request("DELETE", f"{pods}/{name}")
+
+    def read(self, pod: str, namespace: str = "default") -> Obj:
+        """The object as it is now."""
+        answer = self.cluster.api.get(f"/api/v1/namespaces/{namespace}/pods/{pod}")
+        found: Obj = answer.json()
+        return found
+
+
+def _uids(answer: Answer) -> set[str]:
+    """Of the objects of a list."""
+    return {one["metadata"]["uid"] for one in answer.json()["items"] or ()}
+
+
+def _programs() -> Mapping[str, Path]:
+    """Where the machine's are; Unavailable with the packages that are missing."""
+    found = {program: shutil.which(program) for program in _PACKAGES}
+    missing = [_PACKAGES[program] for program, path in found.items() if path is None]
+    if found["busybox"] and not _is_static(found["busybox"]):
+        missing.append("busybox-static in the place of busybox")
+    if missing:
+        raise Unavailable(f"not installed: {', '.join(missing)}")
+    return {program: Path(path) for program, path in found.items() if path is not None}
+
+
+def _is_static(program: str) -> bool:
+    """Whether it runs without libraries, which a pod does not have."""
+    return subprocess.run(["ldd", program], capture_output=True, check=False).returncode != 0
+
+
+def _egress(socket: Path) -> Obj:
+    """How kube-apiserver reaches kubelets and pods, as in clusters whose nodes are in another network."""
+    connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": str(socket)}}}
+    return {
+        "apiVersion": "apiserver.k8s.io/v1beta1",
+        "kind": "EgressSelectorConfiguration",
+        "egressSelections": [{"name": "cluster", "connection": connection}],
+    }
+
+
+_NETWORK: Obj = {
+    "cniVersion": "0.4.0",
+    "name": "pods",
+    "plugins": [
+        {
+            "type": "bridge",
+            "bridge": BRIDGE,
+            "isGateway": True,
+            "ipam": {"type": "host-local", "ranges": [[{"subnet": SUBNET}]]},
+        }
+    ],
+}
+# Machines differ in whether they have AppArmor and let processes be ended less readily.
+_CONTAINERD = """
+version = 2
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "{image}"
+disable_apparmor = true
+restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "{plugins}"
+conf_dir = "{network}"
+[plugins."io.containerd.internal.v1.opt"]
+path = "/var/lib/containerd/opt"
+"""
