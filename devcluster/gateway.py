@@ -32,6 +32,7 @@ from devcluster.statuses import (
     not_found,
     page_not_found,
 )
+from devcluster.streams.connections import SUBRESOURCES, Connections
 from devcluster.watch import Watch, stream
 
 _log = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ class Gateway:
         self._general = General(cluster)
         #: Watches that are open; they are closed when the server stops.
         self.watches: set[Watch] = set()
+        self.connections = Connections(cluster.handlers, cluster.tokens)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         info = parse_request(request.method, request.path, request.query)
@@ -62,6 +64,11 @@ class Gateway:
             self._authorize(info, actor)
             if info.verb == "watch" and info.is_resource:
                 response = await self._watch(request, info, actor, audit_id)
+                self._cluster.audit.end(number, response.status)
+                return response
+            if info.resource == "pods" and info.subresource in SUBRESOURCES and not info.group:
+                call = await self._call(request, info, actor)
+                response = await self.connections.answer(request, call)
                 self._cluster.audit.end(number, response.status)
                 return response
             answer = await self._answer(request, info, actor)

@@ -11,6 +11,7 @@ from devcluster.calls import (
 from devcluster.certificates import REQUESTS, check_signer, stamp_requestor
 from devcluster.crud import Objects
 from devcluster.deletion import returns_object
+from devcluster.ephemeral import check_ephemeral
 from devcluster.escalation import check_escalation
 from devcluster.listing import list_page
 from devcluster.objects import Obj, meta
@@ -57,6 +58,7 @@ class Handlers:
         def guard(new: Obj, old: Obj | None) -> None:
             check_escalation(self.rbac, call.user, call.declared, new, old)
             check_signer(self.rbac, call.user, call.declared, call.info.subresource, new)
+            check_ephemeral(call.declared, call.info.subresource, new, old)
 
         return Write(
             user=call.user,

@@ -1,5 +1,6 @@
 """What an update may not change: identity, the server's own fields, the part it is not about."""
 
+from devcluster.ephemeral import SUBRESOURCE, keep_all_but_ephemeral
 from devcluster.objects import Obj, meta
 from devcluster.resources import ResourceType
 from devcluster.statuses import bad_request, conflict, invalid, not_allowed, wrong
@@ -57,6 +58,8 @@ def keep_server_fields(
         about["managedFields"] = held["managedFields"]
     if subresource == "status":
         _keep_all_but_status(declared, old, new)
+    elif subresource == SUBRESOURCE:
+        keep_all_but_ephemeral(old, new)
     elif has_status and not subresource:
         new.pop("status", None)
         if "status" in old:

@@ -115,6 +115,7 @@ class Running:
             self._cut(runner.server)
         for watch in tuple(gateway.watches):
             watch.close()
+        gateway.connections.close()
         sockets = [one.get_extra_info("socket") for one in _transports(runner.server)]
         await runner.cleanup()
         await _hang_up(sockets)

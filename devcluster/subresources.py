@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
 from devcluster.calls import Answer, Call, json_answer, success_answer
 from devcluster.crud import Objects
+from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
 from devcluster.evictions import Evictions
 from devcluster.handlers import Handlers
 from devcluster.objects import Obj, dig, meta, timestamp
@@ -14,7 +15,6 @@ from devcluster.patching import Patches
 from devcluster.podlogs import log_text
 from devcluster.scales import Scales
 from devcluster.statuses import (
-    StatusError,
     bad_request,
     conflict,
     method_not_allowed,
@@ -35,7 +35,7 @@ class Subresources:
         self._by_name: Mapping[str, Answering] = {
             "status": self._part,
             "approval": self._part,
-            "ephemeralcontainers": self._part,
+            EPHEMERAL: self._part,
             "scale": Scales(handlers).answer,
             "eviction": Evictions(handlers).answer,
             "binding": self._bind,
@@ -52,16 +52,11 @@ class Subresources:
             raise page_not_found()
         if call.info.verb not in found.verbs:
             raise method_not_allowed()
-        answering = self._by_name.get(found.name)
-        if answering is None:
-            raise StatusError(
-                501, "NotImplemented", "the embedded cluster has no containers to connect to"
-            )
-        return answering(call)
+        return self._by_name[found.name](call)
 
     def _part(self, call: Call) -> Answer:
         """The object itself, of which a write changes only a part."""
-        part = "status" if call.info.subresource != "ephemeralcontainers" else ""
+        part = call.info.subresource if call.info.subresource == EPHEMERAL else "status"
         if call.info.verb == "get":
             return self._handlers.get(call)
         if call.info.verb == "update":

@@ -12,7 +12,8 @@
 
     devcluster/behaviour-image: …          all that with this image alone: another one mends it
 
-Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s.
+Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s, unless
+it has a container with stdin.
 """
 
 from dataclasses import dataclass
@@ -68,7 +69,10 @@ def behaviour_of(pod: Obj) -> Behaviour:
         case "fails":
             return Behaviour(runs_for=seconds, exit_code=1, reason="Error")
     restarts = (pod.get("spec") or {}).get("restartPolicy", "Always")
-    return Behaviour() if restarts == "Always" else Behaviour(runs_for=_DEFAULT_RUN)
+    # Whoever types into a container says when it ends.
+    typed = any(one.get("stdin") for one in dicts(dig(pod, "spec.containers")))
+    endless = restarts == "Always" or typed
+    return Behaviour() if endless else Behaviour(runs_for=_DEFAULT_RUN)
 
 
 def _may_use(pod: Obj, memory: str) -> bool:

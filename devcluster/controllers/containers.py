@@ -182,7 +182,7 @@ def _ended_state(
 def ended(pod: Obj, code: int, now: str) -> Obj:
     """Every container has ended and none is started again."""
     status = _status(pod)
-    reason = "Completed" if code == 0 else "Error"
+    reason = _reason(code)
     for declared, one in _pairs(pod, status):
         start = dig(one, "state.running.startedAt") or now
         count = int(one.get("restartCount", 0))
@@ -239,6 +239,35 @@ def restarted(pod: Obj, now: str) -> Obj:
             one["restartCount"] = int(one.get("restartCount", 0)) + 1
             one |= _started(pod, declared, now, one)
     return status
+
+
+def debug_started(pod: Obj, now: str) -> Obj | None:
+    """With the ephemeral containers that have been added to a running pod; None if there are none."""
+    status = _status(pod)
+    held = list(dicts(status.get("ephemeralContainerStatuses")))
+    known = {one.get("name") for one in held}
+    added = [c for c in dicts(dig(pod, "spec.ephemeralContainers")) if c.get("name") not in known]
+    if not added or status.get("phase") != "Running":
+        return None
+    started = [_started(pod, one, now, None) for one in added]
+    for one in started:
+        one.pop("started")
+    status["ephemeralContainerStatuses"] = held + started
+    return status
+
+
+def debug_ended(pod: Obj, name: str, code: int, now: str) -> Obj:
+    """An ephemeral container has ended; it is not started again."""
+    status = _status(pod)
+    for one in dicts(status.get("ephemeralContainerStatuses")):
+        if one.get("name") == name:
+            start, reason = dig(one, "state.running.startedAt") or now, _reason(code)
+            one["state"] = {"terminated": _ended_state(pod, one, code, reason, start, now, 0)}
+    return status
+
+
+def _reason(code: int) -> str:
+    return "Completed" if code == 0 else "Error"
 
 
 def pull_failing(pod: Obj, image: str) -> Obj:

@@ -15,6 +15,7 @@ from devcluster.controllers.behaviour import Behaviour, behaviour_of
 from devcluster.controllers.containers import (
     all_ready,
     crashed,
+    debug_started,
     ended,
     init_done,
     init_waiting,
@@ -54,7 +55,8 @@ class Kubelet(Base):
         # Its own writes need no look: the next step is due later anyway.
         placed = change.old is None or not change.old.fields["spec.nodeName"]
         ending = change.new.deleting and not (change.old and change.old.deleting)
-        return (change.new.key,) if placed or ending else ()
+        debugged = b'"ephemeralContainers"' in change.new.data
+        return (change.new.key,) if placed or ending or debugged else ()
 
     def reconcile(self, key: str) -> float | None:
         record = self.find(key)
@@ -66,6 +68,10 @@ class Kubelet(Base):
         pod = record.load()
         if record.deleting:
             return self._terminate(record, pod)
+        fresh = debug_started(pod, timestamp())
+        if fresh is not None:
+            self._put(record, fresh)
+            return 0.0
         now = time.monotonic()
         due = self._due.get(record.uid, 0.0)
         if now < due and not self.hurry:

@@ -1,0 +1,107 @@
+"""`$((…))`: whole numbers of 64 bits."""
+
+import re
+from collections.abc import Callable
+
+from devcluster.shell.processes import Problem
+
+_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|\|\||&&|[<>=!]=|[-+*/%()<>!])")
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("||",),
+    ("&&",),
+    ("==", "!="),
+    ("<=", ">=", "<", ">"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+_LONGEST = 500
+
+
+def evaluate(text: str, value_of: Callable[[str], str]) -> int:
+    """`Problem` if it is no expression; a name that has no number counts as 0."""
+    tokens: list[str] = []
+    at = 0
+    text = text.strip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if not match or len(tokens) > _LONGEST:
+            raise Problem(f"arithmetic syntax error: {text[at : at + 20]}", 2)
+        tokens.append(match.group(1))
+        at = match.end()
+    reading = _Reading(tokens, value_of)
+    found = reading.level(0) if tokens else 0
+    if reading.tokens:
+        raise Problem("arithmetic syntax error", 2)
+    return found
+
+
+class _Reading:
+    """`tokens`: those that are left."""
+
+    def __init__(self, tokens: list[str], value_of: Callable[[str], str]) -> None:
+        self.tokens, self._value_of, self._depth = tokens, value_of, 0
+
+    def level(self, number: int) -> int:
+        if number == len(_LEVELS):
+            return self._single()
+        found = self.level(number + 1)
+        while self.tokens and self.tokens[0] in _LEVELS[number]:
+            operator = self.tokens.pop(0)
+            found = _wrap(_apply(operator, found, self.level(number + 1)))
+        return found
+
+    def _single(self) -> int:
+        self._depth += 1
+        if not self.tokens or self._depth > _LONGEST:
+            raise Problem("arithmetic syntax error", 2)
+        sign = self.tokens.pop(0)
+        if sign in "+-!":
+            found = self._single()
+            return {"+": found, "-": -found, "!": int(not found)}[sign]
+        if sign == "(":
+            if self._depth > 50:
+                raise Problem("arithmetic syntax error", 2)
+            found = self.level(0)
+            if not self.tokens or self.tokens.pop(0) != ")":
+                raise Problem("arithmetic syntax error", 2)
+            return found
+        if sign.isdigit():
+            return _wrap(int(sign[:30]))
+        value = self._value_of(sign).strip()
+        return _wrap(int(value[:30])) if re.fullmatch(r"-?\d+", value) else 0
+
+
+def _apply(operator: str, left: int, right: int) -> int:
+    if operator in "/%" and right == 0:
+        raise Problem("divide by zero", 2)
+    match operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/" | "%":
+            # Towards zero, as in C.
+            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+            return quotient if operator == "/" else left - quotient * right
+        case "||":
+            return int(bool(left or right))
+        case "&&":
+            return int(bool(left and right))
+        case "==":
+            return int(left == right)
+        case "!=":
+            return int(left != right)
+        case "<":
+            return int(left < right)
+        case ">":
+            return int(left > right)
+        case "<=":
+            return int(left <= right)
+    return int(left >= right)
+
+
+def _wrap(number: int) -> int:
+    """As the processor does with what does not fit."""
+    return (number + 2**63) % 2**64 - 2**63

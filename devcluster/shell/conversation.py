@@ -1,0 +1,152 @@
+"""A shell that gets its commands one by one: from a person at a terminal, or from standard input."""
+
+import asyncio
+import signal
+
+from devcluster.shell.interpreter import SYNTAX, Exit, Jump, Shell
+from devcluster.shell.parsing import Incomplete, SyntaxProblem, parse
+from devcluster.shell.pipes import LIMIT, TooLong
+from devcluster.shell.terminal import Interrupted, Terminal
+
+_HISTORY = 200
+
+
+async def converse(shell: Shell) -> int:
+    """To `exit` or the end of what is typed."""
+    terminal = shell.process.terminal
+    if terminal is None or shell.streams.stdin.source is not terminal:
+        return await _follow(shell)
+    return await _Conversation(shell, terminal).run()
+
+
+async def _follow(shell: Shell) -> int:
+    """Commands from standard input, each as soon as it is whole."""
+    text = ""
+    try:
+        while line := await shell.streams.stdin.line():
+            text += line.decode(errors="surrogateescape")
+            if len(text) > LIMIT:
+                raise TooLong
+            try:
+                script = parse(text)
+            except Incomplete:
+                continue
+            text = ""
+            shell.status = await shell.script(script)
+        if text:
+            raise SyntaxProblem("syntax error: unexpected end of file")
+    except SyntaxProblem as problem:
+        await shell.complain(str(problem))
+        return SYNTAX
+    except Exit as found:
+        return found.code
+    except Jump:
+        pass
+    return shell.status
+
+
+class _Conversation:
+    """A prompt, a command, and so on. Ctrl-C ends what runs, or throws away what was typed."""
+
+    def __init__(self, shell: Shell, terminal: Terminal) -> None:
+        self._shell, self._terminal = shell, terminal
+        self._running: asyncio.Task[bool] | None = None
+
+    async def run(self) -> int:
+        shell, held = self._shell, self._terminal.on_signal
+        shell.options.add("i")
+        self._terminal.on_signal = self._on_signal
+        try:
+            while True:
+                try:
+                    text = await self._ask()
+                except Interrupted:
+                    shell.status = 128 + signal.SIGINT
+                    await shell.say("\n")
+                    continue
+                if text is None:
+                    await shell.say("exit\n" if shell.process.name == "bash" else "\n")
+                    return shell.status
+                if await self._answer(text):
+                    return shell.status
+        finally:
+            self._terminal.on_signal = held
+            for job in shell.jobs.values():
+                job.cancel()
+
+    def _on_signal(self, number: int) -> None:
+        if self._running:
+            self._running.cancel()
+        elif number == signal.SIGINT:
+            self._terminal.interrupt()
+
+    async def _ask(self) -> str | None:
+        """A whole command, over several lines if need be; None at the end."""
+        shell, terminal = self._shell, self._terminal
+        if terminal.columns:
+            shell.variables |= {"COLUMNS": str(terminal.columns), "LINES": str(terminal.rows)}
+        text, prompt = "", self._prompt()
+        while (line := await terminal.ask(prompt, shell.history)) is not None:
+            text += line
+            if len(text) < LIMIT and _goes_on(text):
+                text, prompt = f"{text}\n", "> "
+                continue
+            if text.strip() and text not in shell.history[-1:]:
+                shell.history = [*shell.history[1 - _HISTORY :], text]
+            return text
+        return text or None
+
+    async def _answer(self, text: str) -> bool:
+        """True if it was the end."""
+        self._running = asyncio.create_task(self._typed(text))
+        try:
+            await asyncio.wait({self._running})
+            if not self._running.cancelled():
+                return self._running.result()
+        finally:
+            self._running.cancel()
+            self._running = None
+        self._shell.status = 128 + signal.SIGINT
+        await self._shell.say("\n")
+        return False
+
+    async def _typed(self, text: str) -> bool:
+        shell = self._shell
+        try:
+            shell.status = await shell.script(parse(text))
+        except SyntaxProblem as problem:
+            await shell.complain(str(problem))
+            shell.status = SYNTAX
+        except (TooLong, RecursionError):
+            await shell.complain("out of memory")
+            shell.status = 1
+        except Exit as found:
+            shell.status = found.code
+            return True
+        except (Jump, BrokenPipeError):
+            pass
+        return False
+
+    def _prompt(self) -> str:
+        shell = self._shell
+        user, own = shell.process.container.user, shell.variables.get("PS1", "")
+        sign = "#" if user.uid == 0 else "$"
+        if own and "\\" not in own:
+            return own
+        home, folder = shell.variables.get("HOME", ""), shell.folder
+        if home not in ("", "/") and f"{folder}/".startswith(f"{home}/"):
+            folder = f"~{folder[len(home) :]}"
+        if shell.process.name == "bash":
+            return f"{user.name}@{shell.process.container.hostname}:{folder}{sign} "
+        return f"{folder} {sign} "
+
+
+def _goes_on(text: str) -> bool:
+    """Whether more lines could make it a command."""
+    try:
+        parse(text)
+    except Incomplete:
+        return True
+    except SyntaxProblem:
+        return False
+    return False

@@ -1,0 +1,72 @@
+"""What is in an image, guessed from its name: an operating system, a shell or none, its command."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_BUSYBOX = ""
+_ALPINE = (
+    'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.2\nPRETTY_NAME="Alpine Linux v3.22"\n'
+    'HOME_URL="https://alpinelinux.org/"\n'
+)
+_DEBIAN = (
+    'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nNAME="Debian GNU/Linux"\nVERSION_ID="13"\n'
+    'VERSION="13 (trixie)"\nVERSION_CODENAME=trixie\nID=debian\nHOME_URL="https://www.debian.org/"\n'
+)
+_DISTROLESS = 'PRETTY_NAME="Distroless"\nNAME="Debian GNU/Linux"\nID="debian"\nVERSION_ID="13"\n'
+
+# A word of the image's name says that there is no shell in it.
+_SHELL_LESS = (
+    "distroless",
+    "pause",
+    "scratch",
+    "static",
+    "coredns",
+    "etcd",
+    "kube-apiserver",
+    "kube-proxy",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kube-state-metrics",
+    "metrics-server",
+    "cert-manager",
+    "loki",
+    "ledger",
+    "gateway-adapter",
+)
+_SMALL = ("busybox", "prometheus", "alertmanager", "node-exporter")
+# These run a shell if nothing else is asked for.
+_TOOLS = ("busybox", "alpine", "debian", "ubuntu", "fedora", "bash", "netshoot", "toolbox")
+_COMMANDS = {
+    "nginx": ("nginx: master process nginx -g daemon off;",),
+    "redis": ("redis-server *:6379",),
+    "postgres": ("postgres",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """`shells`: their names, the better first. `command`: what it runs unless told otherwise."""
+
+    release: str
+    shells: tuple[str, ...]
+    command: tuple[str, ...]
+
+
+def image_named(reference: str) -> Image:
+    path, _, tag = reference.partition("@")[0].rpartition("/")[2].partition(":")
+    name = path or "app"
+    words = f"{reference} {tag}"
+    if any(word in words for word in _SHELL_LESS):
+        return Image(_DISTROLESS, (), (f"/{name}",))
+    command = ("sh",) if name in _TOOLS else _COMMANDS.get(name, (f"/usr/local/bin/{name}",))
+    if any(word in words for word in _SMALL):
+        return Image(_BUSYBOX, ("sh",), command)
+    if "alpine" in words:
+        return Image(_ALPINE, ("sh",), command)
+    return Image(_DEBIAN, ("bash", "sh"), command)
+
+
+def is_shell(command: Sequence[str]) -> bool:
+    """Whether the command is a shell that asks for more."""
+    names = {"sh", "bash", "ash"}
+    return len(command) == 1 and command[0].rpartition("/")[2] in names

@@ -1,0 +1,188 @@
+"""What processes read from and write to. All of it is bounded: who is faster waits."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from devcluster.shell.files import Files
+
+#: The most bytes that one program or variable holds in memory.
+LIMIT = 1024 * 1024
+#: As much as a pipe of Linux holds.
+_PIPE = 64 * 1024
+CHUNK = 16 * 1024
+
+
+class TooLong(Exception):
+    """Somebody wants to hold more than `LIMIT`."""
+
+
+class Reader(Protocol):
+    async def read(self, most: int) -> bytes:
+        """Between one and `most` bytes; nothing at the end."""
+        ...
+
+
+class Writer(Protocol):
+    async def write(self, data: bytes) -> None:
+        """BrokenPipeError if nobody reads any more."""
+        ...
+
+
+class Nothing:
+    """/dev/null."""
+
+    async def read(self, most: int) -> bytes:
+        return b""
+
+    async def write(self, data: bytes) -> None:
+        await asyncio.sleep(0)
+
+
+class Endless:
+    """/dev/zero and /dev/urandom."""
+
+    def __init__(self, make: Callable[[int], bytes] = bytes) -> None:
+        self._make = make
+
+    async def read(self, most: int) -> bytes:
+        await asyncio.sleep(0)
+        return self._make(min(most, CHUNK))
+
+
+RANDOM = Endless(os.urandom)
+
+
+class Fixed:
+    """Reads from bytes that are there."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = data
+
+    async def read(self, most: int) -> bytes:
+        await asyncio.sleep(0)
+        found, self._left = self._left[:most], self._left[most:]
+        return found
+
+
+class Captured:
+    """Keeps what is written."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    async def write(self, data: bytes) -> None:
+        if len(self.data) + len(data) > LIMIT:
+            raise TooLong
+        self.data += data
+        await asyncio.sleep(0)
+
+
+class Called:
+    """Hands on what is written."""
+
+    def __init__(self, send: Callable[[bytes], Awaitable[None]]) -> None:
+        self._send = send
+
+    async def write(self, data: bytes) -> None:
+        for start in range(0, len(data), CHUNK):
+            await self._send(data[start : start + CHUNK])
+            await asyncio.sleep(0)
+
+
+class Saved:
+    """Writes into a file, which it empties first unless `append`."""
+
+    def __init__(self, files: Files, path: str, *, append: bool) -> None:
+        self._files, self._path = files, path
+        files.write(path, b"", append=append)
+
+    async def write(self, data: bytes) -> None:
+        self._files.write(self._path, data, append=True)
+        await asyncio.sleep(0)
+
+
+class Pipe:
+    """One end writes, the other reads; both may close."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._ended = self._deaf = False
+        self._changed = asyncio.Event()
+
+    async def read(self, most: int) -> bytes:
+        while not self._data and not self._ended:
+            await self._change()
+        found = bytes(self._data[:most])
+        del self._data[:most]
+        self._tell()
+        return found
+
+    async def write(self, data: bytes) -> None:
+        while data:
+            if self._deaf:
+                raise BrokenPipeError
+            room = _PIPE - len(self._data)
+            self._data += data[:room]
+            data = data[room:]
+            self._tell()
+            if data:
+                await self._change()
+        await asyncio.sleep(0)
+
+    def end(self) -> None:
+        """Nothing more will be written."""
+        self._ended = True
+        self._tell()
+
+    def hang_up(self) -> None:
+        """Nothing more will be read."""
+        self._deaf = True
+        self._data.clear()
+        self._tell()
+
+    async def _change(self) -> None:
+        await self._changed.wait()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class Lines:
+    """A reader line by line. Programs that share it share what it has read ahead."""
+
+    def __init__(self, source: Reader) -> None:
+        self.source = source
+        self._ahead = b""
+
+    async def read(self, most: int) -> bytes:
+        if not self._ahead:
+            return await self.source.read(most)
+        found, self._ahead = self._ahead[:most], self._ahead[most:]
+        return found
+
+    async def line(self) -> bytes:
+        """With its newline, if it has one; a very long line comes in pieces."""
+        parts: list[bytes] = []
+        size = 0
+        while size < LIMIT:
+            found = await self.read(CHUNK)
+            head, newline, rest = found.partition(b"\n")
+            parts.append(head + newline)
+            size += len(head)
+            if newline:
+                self._ahead = rest + self._ahead
+            if newline or not found:
+                break
+        return b"".join(parts)
+
+    async def all(self) -> bytes:
+        """Everything to the end. `TooLong` if that is too much."""
+        found = bytearray()
+        while part := await self.read(CHUNK):
+            found += part
+            if len(found) > LIMIT:
+                raise TooLong
+        return bytes(found)

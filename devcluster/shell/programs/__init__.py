@@ -1,0 +1,1 @@
+"""The programs of simulated containers, by their names."""

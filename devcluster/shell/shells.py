@@ -1,0 +1,44 @@
+"""`sh` and `bash`, and with them every program of a container."""
+
+from collections.abc import Mapping
+
+from devcluster.shell.builtins import BUILTINS
+from devcluster.shell.conversation import converse
+from devcluster.shell.files import absolute
+from devcluster.shell.interpreter import Shell
+from devcluster.shell.processes import Problem, Process, Program
+from devcluster.shell.programs.conditions import CONDITIONS
+from devcluster.shell.programs.machine import MACHINE
+from devcluster.shell.programs.places import PLACES
+from devcluster.shell.programs.texts import TEXTS
+
+
+async def _sh(process: Process) -> int:
+    words, flags = list(process.arguments[1:]), set[str]()
+    while words and words[0][:1] in ("-", "+"):
+        option = words.pop(0)
+        # Long ones, such as bash's --login, make no difference here.
+        flags |= set() if option.startswith("--") else set(option[1:])
+    if "c" in flags:
+        if not words:
+            raise Problem("-c requires an argument", 2)
+        shell = Shell(process, words[1:] or [process.name], BUILTINS)
+        shell.options |= flags & set("eux")
+        return await shell.run_text(words[0])
+    if words and "s" not in flags:
+        data = process.files.read(absolute(process.folder, words[0]))
+        shell = Shell(process, words, BUILTINS)
+        return await shell.run_text(data.decode(errors="surrogateescape"))
+    shell = Shell(process, [process.name, *words], BUILTINS)
+    return await converse(shell)
+
+
+#: Those that are there in an image with a shell. `bash` is not in all of them.
+PROGRAMS: Mapping[str, Program] = {
+    **CONDITIONS,
+    **MACHINE,
+    **PLACES,
+    **TEXTS,
+    "bash": _sh,
+    "sh": _sh,
+}

@@ -1,0 +1,170 @@
+"""Answers exec, attach and port-forward of pods, from the request to the end of the websocket."""
+
+import asyncio
+from contextlib import suppress
+
+from aiohttp import web
+
+from devcluster.authn import TokenFile
+from devcluster.calls import Call
+from devcluster.handlers import Handlers
+from devcluster.objects import Obj, meta
+from devcluster.rbac import Attributes
+from devcluster.shell.images import is_shell
+from devcluster.statuses import bad_request, forbidden, method_not_allowed
+from devcluster.streams import forwarding
+from devcluster.streams.commands import (
+    V4,
+    V5,
+    Connection,
+    Wanted,
+    exited,
+    outcome,
+    run_command,
+    stopping,
+    success,
+)
+from devcluster.streams.containers import Containers
+from devcluster.streams.ending import end_container
+from devcluster.streams.targets import (
+    Refusal,
+    Target,
+    container_named,
+    pod_on_node,
+    running_container,
+)
+from devcluster.streams.websockets import choose_protocol, is_websocket, open_websocket
+
+SUBRESOURCES = frozenset({"attach", "exec", "portforward"})
+_MOST = 500
+
+
+class Connections:
+    """Those that are open. Authorization of the request's own verb has been done."""
+
+    def __init__(self, handlers: Handlers, tokens: TokenFile) -> None:
+        self._handlers, self._objects = handlers, handlers.objects
+        self._containers = Containers(handlers.objects.store, tokens)
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def answer(self, request: web.Request, call: Call) -> web.StreamResponse:
+        """`StatusError` where kube-apiserver refuses; a kubelet's refusal is an answer of its own."""
+        subresource = call.declared.subresource(call.info.subresource)
+        if subresource is None or call.info.verb not in subresource.verbs:
+            raise method_not_allowed()
+        self._require_create(call)
+        record = self._objects.get(call.declared, call.info.namespace, call.info.name)
+        forward = call.info.subresource == "portforward"
+        name = "" if forward else container_named(record.load(), request.query.get("container", ""))
+        pod = pod_on_node(record)
+        if not is_websocket(request):
+            raise bad_request("Upgrade request required")
+        try:
+            if len(self._open) >= _MOST:
+                raise Refusal(503, "too many connections")
+            if forward:
+                return await self._forward(request, pod)
+            return await self._command(request, call, pod, name)
+        except Refusal as refusal:
+            return web.Response(status=refusal.code, text=refusal.text)
+
+    def close(self) -> None:
+        """Ends them all."""
+        for task in self._open:
+            task.cancel()
+
+    def _require_create(self, call: Call) -> None:
+        """A websocket is a GET; what it does is more than reading."""
+        info = call.info
+        asked = Attributes(
+            call.user,
+            "create",
+            info.group,
+            info.resource,
+            info.subresource,
+            info.namespace,
+            info.name,
+            version=info.version,
+        )
+        decision = self._handlers.rbac.authorize(asked)
+        if not decision.allowed:
+            raise forbidden(info.group, info.resource, info.name, decision.reason)
+
+    async def _held(self, running: "asyncio.Task[None]") -> None:
+        """Waits for it, and ends it with the request or with the server."""
+        self._open.add(running)
+        try:
+            # The client may be gone at any moment: that is how many of them end.
+            with suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
+                await running
+        finally:
+            self._open.discard(running)
+            running.cancel()
+
+    # Commands -----------------------------------------------------------------------------------
+
+    async def _command(
+        self, request: web.Request, call: Call, pod: Obj, name: str
+    ) -> web.StreamResponse:
+        wanted, attach = Wanted.read(request), call.info.subresource == "attach"
+        target = running_container(pod, name)
+        if target is None:
+            full = f"{meta(pod)['name']}_{meta(pod)['namespace']}"
+            text = f"container {name} not found in pod {full}" if attach else ""
+            raise Refusal(500, text or f'container not found ("{name}")')
+        protocol = choose_protocol(request, (V5, V4))
+        websocket = await open_websocket(request, protocol)
+        connection = Connection(websocket, protocol, wanted)
+        if attach:
+            work = self._attach(connection, target, wanted)
+        else:
+            command = request.query.getall("command", [])
+            work = self._execute(connection, target, command, protocol)
+        await self._held(asyncio.create_task(work))
+        return websocket
+
+    async def _execute(
+        self, connection: Connection, target: Target, command: list[str], protocol: str
+    ) -> None:
+        await connection.greet()
+        work = run_command(connection, self._containers.of(target), target, command)
+        with stopping(self._objects.store.collection("pods"), target) as stopped:
+            result = await outcome(work, stopped, connection)
+        if result is not None:
+            status = exited(result, command, protocol) if isinstance(result, int) else result
+            await connection.finish(status)
+
+    async def _attach(self, connection: Connection, target: Target, wanted: Wanted) -> None:
+        await connection.greet()
+        container = self._containers.of(target)
+        result: int | bool | Obj | None
+        typed = wanted.stdin and target.reads and is_shell(container.main)
+        with stopping(self._objects.store.collection("pods"), target) as stopped:
+            if wanted.tty != target.tty:
+                # One hears nothing of a terminal that is none.
+                result = await outcome(asyncio.Event().wait(), stopped, connection)
+            elif typed:
+                work = run_command(connection, container, target, container.main)
+                result = await outcome(work, stopped, connection)
+            else:
+                result = await outcome(connection.stdin_ended.wait(), stopped, connection)
+        if typed and isinstance(result, int) and not stopped.is_set():
+            end_container(self._objects, target, result)
+        if result is not None:
+            await connection.finish(success())
+
+    # Ports --------------------------------------------------------------------------------------
+
+    async def _forward(self, request: web.Request, pod: Obj) -> web.StreamResponse:
+        protocol = choose_protocol(request, (forwarding.SPDY, forwarding.V4, ""))
+        ports = [] if protocol == forwarding.SPDY else forwarding.ports_of(request)
+        websocket = await open_websocket(request, protocol)
+        if protocol == forwarding.SPDY:
+            work = forwarding.Tunnel(websocket, pod).run()
+        else:
+            work = forwarding.forward_channels(websocket, pod, ports)
+        await self._held(asyncio.create_task(work))
+        # A kubelet hangs up without a word.
+        if request.transport:
+            request.transport.close()
+        return websocket

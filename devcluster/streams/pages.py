@@ -1,0 +1,77 @@
+"""The HTTP servers of simulated containers: a page that says where one is."""
+
+import asyncio
+import html
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from devcluster.objects import Obj, dicts, dig, meta
+from devcluster.streams.targets import Target, declared_containers, running_container
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{pod}</title>
+<style>body{{font:16px/1.5 system-ui,sans-serif;margin:4em auto;max-width:36em}}
+th{{text-align:left;padding-right:2em;font-weight:500;color:#667}}</style></head>
+<body><h1>{pod}</h1><p>This page comes from a container of the embedded cluster.</p>
+<table>{rows}</table></body>
+</html>
+"""
+
+
+def listener(pod: Obj, port: int) -> Target | None:
+    """The container that listens on that port."""
+    for declared in declared_containers(pod):
+        ports = [one.get("containerPort") for one in dicts(declared.get("ports"))]
+        if port in ports and (found := running_container(pod, str(declared["name"]))):
+            return found
+    return None
+
+
+def _page(target: Target, request: web.BaseRequest) -> web.Response:
+    if request.path in ("/healthz", "/livez", "/readyz"):
+        return web.Response(text="ok\n")
+    pod = target.pod
+    about = {
+        "Namespace": meta(pod)["namespace"],
+        "Container": target.name,
+        "Image": target.declared.get("image", ""),
+        "Node": dig(pod, "spec.nodeName"),
+        "Address": dig(pod, "status.podIP"),
+        "Request": f"{request.method} {request.path_qs}",
+        "Time": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+    }
+    rows = "".join(
+        f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
+        for name, value in about.items()
+    )
+    text = _PAGE.format(pod=html.escape(str(meta(pod)["name"])), rows=rows)
+    return web.Response(text=text, content_type="text/html", headers={"Server": "devcluster"})
+
+
+@asynccontextmanager
+async def connected(
+    pod: Obj, port: int
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection to that port of the pod. ConnectionRefusedError if nobody listens there."""
+    target = listener(pod, port)
+    if target is None:
+        raise ConnectionRefusedError
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return _page(target, request)
+
+    server = web.Server(handle, access_log=None)
+    inner, outer = socket.socketpair()
+    inner.setblocking(False)
+    await asyncio.get_running_loop().connect_accepted_socket(server, inner)
+    reader, writer = await asyncio.open_connection(sock=outer)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        await server.shutdown(0)

@@ -1,0 +1,93 @@
+"""A container to try the shell in."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from devcluster.shell.files import Binary, Device, File, Files, Folder, Volume
+from devcluster.shell.pipes import Captured, Fixed, Lines
+from devcluster.shell.processes import PATH, Container, Process, Streams
+from devcluster.shell.shells import PROGRAMS
+from devcluster.shell.terminal import Terminal
+
+_SECONDS = 20.0
+
+
+def box() -> Container:
+    """With everything in it; `/etc/settings` is a volume."""
+    files = Files()
+    for name in PROGRAMS:
+        files.put(f"/bin/{name}", Binary(name))
+    for name in ("tmp", "root"):
+        files.put(f"/{name}", Folder())
+    for name in ("null", "zero", "tty"):
+        files.put(f"/dev/{name}", Device(name))
+    files.put("/etc/hosts", File(b"127.0.0.1\tlocalhost\n10.0.0.7\tweb-1\n"))
+    files.put("/etc/settings", Volume(read=lambda: {"tier": b"prod\n", "more/region": b"eu\n"}))
+    environment = {"PATH": PATH, "HOME": "/root", "A": "x y"}
+    return Container(
+        PROGRAMS,
+        files,
+        environment,
+        hostname="web-1",
+        main=["/app", "--serve"],
+        started=datetime.now(UTC),
+    )
+
+
+async def run(container: Container, script: str, stdin: bytes = b"") -> tuple[int, str, str]:
+    """Exit code and outputs of `sh -c`."""
+    return await run_words(container, "sh", "-c", script, stdin=stdin)
+
+
+async def run_words(container: Container, *words: str, stdin: bytes = b"") -> tuple[int, str, str]:
+    out, err = Captured(), Captured()
+    streams = Streams(Lines(Fixed(stdin)), out, err)
+    process = Process(container, words, streams, dict(container.environment), "/")
+    async with asyncio.timeout(_SECONDS):
+        code = await container.run(PROGRAMS[words[0]], process)
+    return code, out.data.decode(errors="replace"), err.data.decode(errors="replace")
+
+
+@dataclass
+class Screen:
+    """A person in front of a shell: `keys` types, `shows` waits for text on the screen."""
+
+    container: Container
+    text: str = ""
+    terminal: Terminal = field(init=False)
+    _grown: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: "asyncio.Task[int] | None" = None
+
+    def __post_init__(self) -> None:
+        self.terminal = Terminal(self._draw)
+
+    async def _draw(self, data: bytes) -> None:
+        self.text += data.decode()
+        self._grown.set()
+
+    def start(self, *words: str) -> None:
+        terminal = self.terminal
+        streams = Streams(Lines(terminal), terminal, terminal)
+        environment = dict(self.container.environment)
+        process = Process(self.container, words, streams, environment, "/", terminal)
+        terminal.on_signal = process.kill
+        self._task = asyncio.create_task(self.container.run(PROGRAMS[words[0]], process))
+
+    async def keys(self, text: str) -> None:
+        await self.terminal.type(text.encode())
+
+    async def shows(self, text: str) -> str:
+        """What is on the screen up to that text and with it; the rest stays for later."""
+        async with asyncio.timeout(_SECONDS):
+            while text not in self.text:
+                self._grown.clear()
+                await self._grown.wait()
+        end = self.text.index(text) + len(text)
+        found, self.text = self.text[:end], self.text[end:]
+        return found
+
+    async def ends(self) -> int:
+        assert self._task is not None
+        async with asyncio.timeout(_SECONDS):
+            return await self._task

@@ -1,0 +1,125 @@
+"""Shells at a terminal: keys, lines, signals."""
+
+from tests.devcluster.shell.box import Screen, box
+
+PROMPT = "root@web-1:/# "
+
+
+async def a_shell(*words: str) -> Screen:
+    screen = Screen(box())
+    screen.terminal.resize(100, 30)
+    screen.start(*(words or ("bash",)))
+    return screen
+
+
+async def it_asks_and_answers() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    await screen.keys("echo hi\r")
+    assert await screen.shows(PROMPT) == f"echo hi\r\nhi\r\n{PROMPT}"
+    await screen.keys("exit 3\r")
+    assert await screen.ends() == 3
+
+
+async def it_edits_the_line() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    keys = {
+        "ecoh\x7f\x7fho a\r": "a",
+        "junk\x15echo b\r": "b",
+        "echo x y\x17c\r": "x c",
+        "cho d\x01e\x05e\r": "de",
+        "echo ac\x1b[Db\r": "abc",
+        "echo 漢字\x7f\r": "漢",
+        "echo abc\x1b[D\x1b[D\x0b\r": "a",
+        "echo abc\x1b[D\x1b[D\x1b[D\x1b[3~\r": "bc",
+        "\x1b[A\r": "bc",
+        "\x1b[A\x1b[A\x1b[B\x7fd\r": "bd",
+    }
+    for typed, shown in keys.items():
+        await screen.keys(typed)
+        assert f"\r\n{shown}\r\n" in await screen.shows(f"\r\n{PROMPT}"), typed
+
+
+async def it_asks_on_for_what_is_not_whole() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    await screen.keys('echo "a\r')
+    await screen.shows("> ")
+    await screen.keys('b"\r')
+    assert "a\r\nb\r\n" in await screen.shows(PROMPT)
+
+
+async def it_is_interrupted() -> None:
+    screen = await a_shell()
+    for command in ("sleep 1000", "while :; do :; done", "cat", "yes > /dev/null"):
+        await screen.shows(PROMPT)
+        await screen.keys(f"{command}\r")
+        await screen.shows("\r\n")
+        await screen.keys("\x03")
+        assert await screen.shows("\r\n") == "^C\r\n"
+        await screen.shows(PROMPT)
+        await screen.keys("echo $?\r")
+        await screen.shows("\r\n130\r\n")
+    await screen.shows(PROMPT)
+    assert set(screen.container.processes) == {1, 2}
+
+
+async def it_throws_away_what_was_typed() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    # What comes with the signal is lost, as on Linux.
+    await screen.keys("exit 5\x03\r")
+    assert await screen.shows(PROMPT) == f"exit 5^C\r\n{PROMPT}"
+    await screen.keys("\x04")
+    assert await screen.ends() == 130
+
+
+async def it_is_one_in_another() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    await screen.keys("sh\r")
+    await screen.shows("/ # ")
+    await screen.keys("sleep 100\r")
+    await screen.shows("\r\n")
+    await screen.keys("\x03")
+    await screen.shows("/ # ")
+    await screen.keys("\x04")
+    await screen.shows(PROMPT)
+
+
+async def it_gives_lines_to_programs() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    await screen.keys("cat\r")
+    await screen.keys("onn\x7fe\r")
+    await screen.shows("one\r\n")
+    await screen.keys("tw\x04")
+    await screen.shows("tw")
+    await screen.keys("\x04")
+    await screen.shows(PROMPT)
+    await screen.keys("read x\rword\r")
+    await screen.shows(PROMPT)
+    await screen.keys("echo $x\r")
+    await screen.shows("\r\nword\r\n")
+
+
+async def it_knows_its_size() -> None:
+    screen = await a_shell()
+    await screen.shows(PROMPT)
+    await screen.keys("stty size; echo $COLUMNS; tty; [ -t 0 ] && echo there\r")
+    assert "30 100\r\n100\r\n/dev/pts/0\r\nthere\r\n" in await screen.shows(PROMPT)
+    screen.terminal.resize(44, 10)
+    await screen.keys("stty size\r")
+    assert "10 44\r\n" in await screen.shows(PROMPT)
+    await screen.keys("echo $COLUMNS; cd /etc; ls\r")
+    assert "44\r\nhosts     settings\r\n" in await screen.shows("/etc# ")
+
+
+async def it_ends_a_program_that_is_no_shell() -> None:
+    screen = await a_shell("sleep", "1000")
+    while 2 not in screen.container.processes:
+        await screen.keys("")
+        await screen.terminal.write(b"")
+    await screen.keys("\x03")
+    assert await screen.ends() == 130
