@@ -65,7 +65,7 @@ class _Reading:
             if not self.tokens or self.tokens.pop(0) != ")":
                 raise Problem("arithmetic syntax error", 2)
             return found
-        if sign.isdigit():
+        if sign.isdecimal():
             return _wrap(int(sign[:30]))
         value = self._value_of(sign).strip()
         return _wrap(int(value[:30])) if re.fullmatch(r"-?\d+", value) else 0

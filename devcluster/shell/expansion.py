@@ -11,8 +11,8 @@ from devcluster.shell.pipes import LIMIT, TooLong
 from devcluster.shell.processes import Problem
 from devcluster.shell.syntax import Arithmetic, Parameter, Part, Script, Substitution, Text, Word
 
-# Patterns are taken off values up to this length: it is done letter by letter.
-_TRIMMED = 2048
+# Patterns are taken off values up to this length, letter by letter; and the longest pattern.
+_TRIMMED, _LONGEST = 1024, 200
 _GLOB = frozenset("*?[")
 
 
@@ -109,7 +109,7 @@ class Expansion:
 
     def _matches(self, one: _Field) -> list[str]:
         pattern = one.pattern
-        if pattern is None:
+        if pattern is None or len(pattern) > _LONGEST:
             return [one.text]
         start = "/" if pattern.startswith("/") else ""
         found = [start]
@@ -184,7 +184,7 @@ def _tilde(part: Part, source: Source) -> Part:
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
     """The value without the shortest or the longest match at its start or end."""
-    if len(value) > _TRIMMED:
+    if len(value) > _TRIMMED or len(pattern) > _LONGEST:
         raise TooLong
     places = range(len(value) + 1)
     front = operator[0] == "#"

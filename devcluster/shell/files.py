@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from posixpath import normpath
 
 #: The bytes that may be written in one container, and the files that may be made.
-MOST_BYTES, MOST_FILES = 4 * 1024 * 1024, 2_000
+MOST_BYTES, MOST_FILES = 2 * 1024 * 1024, 2_000
 _LONGEST_NAME = 255
 
 Content = Callable[[], bytes]

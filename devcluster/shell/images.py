@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+SHELLS = frozenset({"ash", "bash", "sh"})
 _BUSYBOX = ""
 _ALPINE = (
     'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.2\nPRETTY_NAME="Alpine Linux v3.22"\n'
@@ -60,13 +61,12 @@ def image_named(reference: str) -> Image:
         return Image(_DISTROLESS, (), (f"/{name}",))
     command = ("sh",) if name in _TOOLS else _COMMANDS.get(name, (f"/usr/local/bin/{name}",))
     if any(word in words for word in _SMALL):
-        return Image(_BUSYBOX, ("sh",), command)
+        return Image(_BUSYBOX, ("ash", "sh"), command)
     if "alpine" in words:
-        return Image(_ALPINE, ("sh",), command)
+        return Image(_ALPINE, ("ash", "sh"), command)
     return Image(_DEBIAN, ("bash", "sh"), command)
 
 
 def is_shell(command: Sequence[str]) -> bool:
     """Whether the command is a shell that asks for more."""
-    names = {"sh", "bash", "ash"}
-    return len(command) == 1 and command[0].rpartition("/")[2] in names
+    return len(command) == 1 and command[0].rpartition("/")[2] in SHELLS

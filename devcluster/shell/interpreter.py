@@ -106,7 +106,7 @@ class Shell:
             "*": " ".join(self.positional),
             "PWD": self.folder,
         }
-        if name.isdigit() and name != "0":
+        if name.isdecimal() and name != "0":
             place = int(name[:6]) - 1
             return self.positional[place] if place < len(self.positional) else None
         return special[name] if name in special else self.variables.get(name)

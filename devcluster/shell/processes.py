@@ -67,6 +67,8 @@ class Process:
     depth: int = 0
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     signal: int = 0
+    #: The first one of those that were started by one another.
+    leader: "Process | None" = None
     task: "asyncio.Task[int] | None" = None
 
     @property
@@ -80,6 +82,7 @@ class Process:
     def child(self, arguments: Sequence[str], **changes: object) -> "Process":
         """The same with other arguments, one step deeper, not running yet."""
         made = replace(self, arguments=tuple(arguments), depth=self.depth + 1, task=None, signal=0)
+        made.leader = self.leader or self
         made.started = datetime.now(UTC)
         for name, value in changes.items():
             setattr(made, name, value)
@@ -151,6 +154,12 @@ class Container:
         self.processes = {1: first}
         self._last = 1
 
+    def hang_up(self, leader: Process) -> None:
+        """Ends whatever the process has started."""
+        for process in list(self.processes.values()):
+            if process.leader is leader:
+                process.kill(signal.SIGHUP)
+
     def find_program(self, name: str, path: str, folder: str = "/") -> tuple[str, Program]:
         """Where it is, and the program. FileNotFoundError or PermissionError."""
         places = [name] if "/" in name else [f"{place}/{name}" for place in path.split(":")]
@@ -185,9 +194,16 @@ class Container:
 
 async def _guarded(program: Program, process: Process) -> int:
     try:
-        return await program(process)
+        return await _complaining(program, process)
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
+
+
+async def _complaining(program: Program, process: Process) -> int:
+    try:
+        return await program(process)
+    except BrokenPipeError:
+        raise
     except Problem as problem:
         await process.complain(str(problem))
         return problem.code
@@ -196,4 +212,7 @@ async def _guarded(program: Program, process: Process) -> int:
         return 1
     except OSError as error:
         await process.complain(f"{error.filename}: {error.strerror}")
+        return 1
+    except (ValueError, OverflowError) as error:
+        await process.complain(str(error))
         return 1

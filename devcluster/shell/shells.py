@@ -33,12 +33,13 @@ async def _sh(process: Process) -> int:
     return await converse(shell)
 
 
-#: Those that are there in an image with a shell. `bash` is not in all of them.
+#: Those that are there in an image with a shell. Which shells, depends.
 PROGRAMS: Mapping[str, Program] = {
     **CONDITIONS,
     **MACHINE,
     **PLACES,
     **TEXTS,
+    "ash": _sh,
     "bash": _sh,
     "sh": _sh,
 }

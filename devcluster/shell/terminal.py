@@ -151,7 +151,7 @@ class Terminal:
         self._escape = f"{self._escape}{letter}"
         if len(self._escape) == 1 and letter in "[O":
             return
-        if len(self._escape) < 8 and (letter.isdigit() or letter == ";"):
+        if len(self._escape) < 8 and (letter.isdecimal() or letter == ";"):
             return
         name, self._escape = _ESCAPES.get(self._escape), None
         if name and self._history is not None:

@@ -118,7 +118,10 @@ class Connection:
             await self._send(STDOUT, data)
 
     async def _send(self, channel: int, data: bytes) -> None:
-        await self._websocket.send_bytes(bytes([channel]) + data)
+        try:
+            await self._websocket.send_bytes(bytes([channel]) + data)
+        except ConnectionError as error:
+            raise BrokenPipeError from error
 
 
 def success() -> Obj:
@@ -181,7 +184,10 @@ async def run_command(
     )
     if terminal:
         terminal.on_signal = process.kill
-    return await container.run(program, process)
+    try:
+        return await container.run(program, process)
+    finally:
+        container.hang_up(process)
 
 
 @contextmanager

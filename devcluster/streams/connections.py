@@ -11,6 +11,7 @@ from devcluster.handlers import Handlers
 from devcluster.objects import Obj, meta
 from devcluster.rbac import Attributes
 from devcluster.shell.images import is_shell
+from devcluster.shell.processes import Container
 from devcluster.statuses import bad_request, forbidden, method_not_allowed
 from devcluster.streams import forwarding
 from devcluster.streams.commands import (
@@ -112,31 +113,37 @@ class Connections:
             full = f"{meta(pod)['name']}_{meta(pod)['namespace']}"
             text = f"container {name} not found in pod {full}" if attach else ""
             raise Refusal(500, text or f'container not found ("{name}")')
-        protocol = choose_protocol(request, (V5, V4))
+        protocol, container = choose_protocol(request, (V5, V4)), self._containers.of(target)
         websocket = await open_websocket(request, protocol)
         connection = Connection(websocket, protocol, wanted)
         if attach:
-            work = self._attach(connection, target, wanted)
+            work = self._attach(connection, container, target, wanted)
         else:
             command = request.query.getall("command", [])
-            work = self._execute(connection, target, command, protocol)
+            work = self._execute(connection, container, target, command, protocol)
         await self._held(asyncio.create_task(work))
         return websocket
 
     async def _execute(
-        self, connection: Connection, target: Target, command: list[str], protocol: str
+        self,
+        connection: Connection,
+        container: Container,
+        target: Target,
+        command: list[str],
+        protocol: str,
     ) -> None:
         await connection.greet()
-        work = run_command(connection, self._containers.of(target), target, command)
+        work = run_command(connection, container, target, command)
         with stopping(self._objects.store.collection("pods"), target) as stopped:
             result = await outcome(work, stopped, connection)
         if result is not None:
             status = exited(result, command, protocol) if isinstance(result, int) else result
             await connection.finish(status)
 
-    async def _attach(self, connection: Connection, target: Target, wanted: Wanted) -> None:
+    async def _attach(
+        self, connection: Connection, container: Container, target: Target, wanted: Wanted
+    ) -> None:
         await connection.greet()
-        container = self._containers.of(target)
         result: int | bool | Obj | None
         typed = wanted.stdin and target.reads and is_shell(container.main)
         with stopping(self._objects.store.collection("pods"), target) as stopped:

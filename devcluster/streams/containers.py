@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from devcluster.authn import TokenFile
 from devcluster.objects import Obj, dig, meta, parse_time
 from devcluster.shell.files import Binary, Device, File, Files, Folder, Node, Volume
-from devcluster.shell.images import Image, image_named
+from devcluster.shell.images import SHELLS, Image, image_named
 from devcluster.shell.processes import Container, User
 from devcluster.shell.programs.machine import MEMORY, PROCESSORS, RELEASE, VERSION
 from devcluster.shell.shells import PROGRAMS
@@ -17,7 +17,7 @@ from devcluster.streams.targets import Target, running_container
 from devcluster.streams.volumes import Mounts
 
 # What was changed in others is forgotten.
-_KEPT = 100
+_KEPT = 50
 _FOLDERS = ("home", "media", "mnt", "opt", "root", "run", "srv", "sys", "usr/bin", "usr/local/bin")
 _DEVICES = {"null": "null", "zero": "zero", "random": "random", "urandom": "random", "tty": "tty"}
 
@@ -76,7 +76,7 @@ class Containers:
         for name, kind in _DEVICES.items():
             files.put(f"dev/{name}", Device(kind))
         for name in made.programs:
-            if name not in ("sh", "bash") or name in image.shells:
+            if name not in SHELLS or name in image.shells:
                 files.put(f"bin/{name}", Binary(name))
         user = made.user
         lines = {"root": "root:x:0:0:root:/root:/bin/sh"}

@@ -28,7 +28,7 @@ def ports_of(request: web.Request) -> list[int]:
         raise Refusal(400, 'query parameter "port" is required')
     found = []
     for text in ",".join(texts).split(","):
-        if not text.isdigit() or not 0 < int(text[:6]) < 65536:
+        if not text.isdecimal() or not 0 < int(text[:6]) < 65536:
             raise Refusal(400, f'unable to parse "{text}" as a port')
         found.append(int(text))
     if len(found) > _MOST_PORTS:
@@ -138,7 +138,7 @@ class Tunnel:
     async def _begin(self, frame: Frame) -> None:
         port = frame.headers.get("port", "")
         kind = frame.headers.get("streamtype", "")
-        valid = port.isdigit() and 0 < int(port[:6]) < 65536 and kind in ("data", "error")
+        valid = port.isdecimal() and 0 < int(port[:6]) < 65536 and kind in ("data", "error")
         if not valid or len(self._streams) >= _MOST_STREAMS:
             await self._send(self._spdy.reset(frame.stream))
             return

@@ -219,7 +219,7 @@ async def _kill(process: Process) -> int:
 
 
 def _signal(text: str) -> int:
-    if text.isdigit() and int(text[:3]) < 65:
+    if text.isdecimal() and int(text[:3]) < 65:
         return int(text[:3])
     try:
         return int(signal.Signals[f"SIG{text.upper().removeprefix('SIG')}"])

@@ -69,7 +69,7 @@ def _formatted(kind: str, spec: str, values: deque[str]) -> str:
     if kind == "%":
         return "%"
     value = values.popleft() if values else ""
-    if any(part and int(part) > 500 for part in spec.strip("-").split(".") if part.isdigit()):
+    if any(part and int(part) > 500 for part in spec.strip("-").split(".") if part.isdecimal()):
         raise Problem("the width is too large")
     if kind in ("d", "i", "x", "o", "u"):
         form = f"%{spec}{'d' if kind in 'iu' else kind}"
@@ -123,7 +123,9 @@ async def _head(process: Process) -> int:
 
 def _numbered(process: Process) -> Process:
     """`-20` means `-n 20`."""
-    arguments = [f"-n{a[1:]}" if a[1:].isdigit() and a[0] == "-" else a for a in process.arguments]
+    arguments = [
+        f"-n{a[1:]}" if a[1:].isdecimal() and a[0] == "-" else a for a in process.arguments
+    ]
     return process.child(arguments)
 
 

@@ -197,6 +197,11 @@ async def it_ends_with_the_cluster(pods: Pods, web: str, abruptly: bool) -> None
     assert found.close == 1006 or not abruptly
 
 
+async def it_ends_what_was_left_in_the_background(pods: Pods, web: str) -> None:
+    assert (await pods.run(web, "sh", "-c", "(sleep 8765 &); yes & exit 2")).code == 2
+    assert (await pods.run(web, "ps")).out.count("\n") == 3
+
+
 async def it_ends_a_command_whose_client_has_gone(pods: Pods, web: str) -> None:
     async with pods.open(f"{web}/exec", command_query("sleep", "4321")) as door:
         assert await door.next()
