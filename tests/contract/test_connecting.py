@@ -4,10 +4,9 @@ import pytest
 
 from tests.contract.client import Client
 from tests.contract.cluster import Clients
-from tests.contract.grants import Grants, review, rule, user
+from tests.contract.grants import Grants, rule, user
 from tests.contract.objects import create_pod, path, pod, unique
 from tests.contract.tidy import Scrap
-from tests.controlplane.waiting import eventually
 
 WEBSOCKET = (
     ("Connection", "Upgrade"),
@@ -67,8 +66,7 @@ def it_asks_for_two_permissions(
     grants.here(user(readers), rule("get", resource))
     grants.here(user(makers), rule("create", resource))
     for who, verb in ((readers, "get"), (makers, "create")):
-        question = {"verb": verb, "resource": "pods", "subresource": way, "namespace": namespace}
-        eventually(lambda w=who, q=question: review(admin, w, **q), f"{who} may {verb}")
+        grants.wait(who, namespace=namespace, verb=verb, resource="pods", subresource=way)
     at = path(namespace, "pods", name)
     found = refused(clients.user(readers), at, way)
     assert found == (403, "Forbidden", f'pods "{name}" is forbidden: ')

@@ -168,10 +168,10 @@ class Pods:
         *command: str,
         stdin: bytes | None = None,
         protocol: str = V5,
-        **more: str,
+        container: str = "",
     ) -> Heard:
         """A command to its end."""
-        query = command_query(*command, stdin=stdin is not None, **more)
+        query = command_query(*command, stdin=stdin is not None, container=container)
         async with self.open(f"{pod}/exec", query, (protocol,)) as door:
             if stdin is not None:
                 await door.send(0, stdin)
@@ -179,11 +179,13 @@ class Pods:
             return await door.end()
 
 
-def command_query(*command: str, stdin: bool = False, tty: bool = False, **more: str) -> Query:
+def command_query(
+    *command: str, stdin: bool = False, tty: bool = False, container: str = ""
+) -> Query:
     found = [("command", word) for word in command]
+    found += [("container", container)] if container else []
     asked = {"stdin": stdin, "stdout": True, "stderr": not tty, "tty": tty}
-    found += [(name, "true") for name, there in asked.items() if there]
-    return [*found, *more.items()]
+    return [*found, *((name, "true") for name, there in asked.items() if there)]
 
 
 def body(name: str, **spec: Any) -> Obj:
