@@ -90,11 +90,15 @@ async def _shift(call: Invocation) -> int:
 
 
 async def _read(call: Invocation) -> int:
-    names = [name for name in call.arguments if not name.startswith("-")] or ["REPLY"]
+    words = list(call.arguments)
+    while words and words[0].startswith("-"):
+        if words.pop(0).endswith("p") and words:
+            await call.shell.say(words.pop(0))
+    names = words or ["REPLY"]
     line = await call.streams.stdin.line()
-    words = line.decode(errors="surrogateescape").rstrip("\n").split(None, len(names) - 1)
+    values = line.decode(errors="surrogateescape").rstrip("\n").split(None, len(names) - 1)
     for place, name in enumerate(names):
-        call.shell.assign(name, words[place].strip() if place < len(words) else "")
+        call.shell.assign(name, values[place].strip() if place < len(values) else "")
     return 0 if line.endswith(b"\n") else 1
 
 

@@ -13,7 +13,9 @@ def options(
     """The options by their letters, and what else was given. `first`: they end at the first other."""
     parse = getopt.getopt if first else getopt.gnu_getopt
     try:
-        found, rest = parse(list(process.arguments[1:]), short)
+        # There are no colors here.
+        given = [word for word in process.arguments[1:] if not word.startswith("--color")]
+        found, rest = parse(given, short)
     except getopt.GetoptError as error:
         raise Problem(str(error), 2) from error
     return {name[1:]: value for name, value in found}, rest

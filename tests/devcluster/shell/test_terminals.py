@@ -21,6 +21,23 @@ async def it_asks_and_answers() -> None:
     assert await screen.ends() == 3
 
 
+async def it_begins_in_the_ways_of_consoles() -> None:
+    exists = "[ -x /usr/bin/script ] && /usr/bin/script -q -c /bin/bash /dev/null"
+    for script in (
+        f"TERM=xterm; export TERM; [ -x /bin/bash ] && ({exists} || exec /bin/bash) || exec /bin/sh",
+        "exec $(command -v bash || command -v ash || command -v sh)",
+        "(bash || ash || sh)",
+        "if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi",
+    ):
+        screen = await a_shell("sh", "-c", script)
+        await screen.shows(PROMPT)
+        await screen.keys("read -p 'who? ' x && ls --color=auto -d /etc && exit\r")
+        await screen.shows("\r\nwho? ")
+        await screen.keys("me\r")
+        await screen.shows("/etc")
+        assert await screen.ends() == 0
+
+
 async def it_edits_the_line() -> None:
     screen = await a_shell()
     await screen.shows(PROMPT)
