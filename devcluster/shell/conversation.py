@@ -5,10 +5,11 @@ import signal
 
 from devcluster.shell.interpreter import SYNTAX, Exit, Jump, Shell
 from devcluster.shell.parsing import Incomplete, SyntaxProblem, parse
-from devcluster.shell.pipes import LIMIT, TooLong
+from devcluster.shell.pipes import TooLong
 from devcluster.shell.terminal import Interrupted, Terminal
 
-_HISTORY = 200
+#: Commands that are remembered, and the most letters of one that goes over several lines.
+_HISTORY, _LONGEST = 200, 64 * 1024
 
 
 async def converse(shell: Shell) -> int:
@@ -23,18 +24,15 @@ async def _follow(shell: Shell) -> int:
     """Commands from standard input, each as soon as it is whole."""
     text = ""
     try:
-        while line := await shell.streams.stdin.line():
+        line = b"\n"
+        while line:
+            line = await shell.streams.stdin.line()
             text += line.decode(errors="surrogateescape")
-            if len(text) > LIMIT:
-                raise TooLong
-            try:
-                script = parse(text)
-            except Incomplete:
+            # A long one comes in pieces.
+            if line and (not line.endswith(b"\n") or _goes_on(text)):
                 continue
-            text = ""
+            script, text = parse(text), ""
             shell.status = await shell.script(script)
-        if text:
-            raise SyntaxProblem("syntax error: unexpected end of file")
     except SyntaxProblem as problem:
         await shell.complain(str(problem))
         return SYNTAX
@@ -88,7 +86,7 @@ class _Conversation:
         text, prompt = "", self._prompt()
         while (line := await terminal.ask(prompt, shell.history)) is not None:
             text += line
-            if len(text) < LIMIT and _goes_on(text):
+            if _goes_on(text):
                 text, prompt = f"{text}\n", "> "
                 continue
             if text.strip() and text not in shell.history[-1:]:
@@ -144,9 +142,9 @@ class _Conversation:
 def _goes_on(text: str) -> bool:
     """Whether more lines could make it a command."""
     try:
-        parse(text)
+        parse(text[: _LONGEST + 1])
     except Incomplete:
-        return True
+        return len(text) <= _LONGEST
     except SyntaxProblem:
         return False
     return False

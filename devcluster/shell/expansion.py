@@ -1,5 +1,6 @@
 """From the words of a script to the arguments of a command."""
 
+import asyncio
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from devcluster.shell.syntax import Arithmetic, Parameter, Part, Script, Substit
 
 # Patterns are taken off values up to this length, letter by letter; and the longest pattern.
 _TRIMMED, _LONGEST = 1024, 200
+#: Arguments of one command.
+_MOST = 20_000
 _GLOB = frozenset("*?[")
 
 
@@ -66,7 +69,9 @@ class Expansion:
         found: list[str] = []
         for word in words:
             for one in await self._fields(word):
-                found += self._matches(one)
+                for argument in self._matches(one):
+                    found.append(self._count(argument))
+            await asyncio.sleep(0)
         return found
 
     async def text(self, word: Word) -> str:
@@ -98,6 +103,8 @@ class Expansion:
     def _split(found: list[_Field], value: str) -> None:
         """Adds a value that is not quoted: at blanks a new argument begins."""
         pieces = value.split()
+        if len(found) + len(pieces) > _MOST:
+            raise TooLong
         if value[:1].isspace() and found[-1].there:
             found.append(_Field())
         for number, piece in enumerate(pieces):

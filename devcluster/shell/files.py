@@ -13,7 +13,7 @@ from posixpath import normpath
 
 #: The bytes that may be written in one container, and the files that may be made.
 MOST_BYTES, MOST_FILES = 2 * 1024 * 1024, 2_000
-_LONGEST_NAME = 255
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096
 
 Content = Callable[[], bytes]
 
@@ -206,7 +206,7 @@ class Files:
     def _parent(self, path: str) -> tuple[Folder, str]:
         """The folder that the path is in, if one may write there, and its name."""
         above, _, name = path.rpartition("/")
-        if len(name.encode(errors="surrogateescape")) > _LONGEST_NAME:
+        if len(os.fsencode(name)) > _LONGEST_NAME or len(path) > _LONGEST_PATH:
             raise failure(errno.ENAMETOOLONG, path)
         at: Node = self.root
         for step in above.strip("/").split("/") if above else ():

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from devcluster.shell.pipes import LIMIT
 from devcluster.shell.syntax import (
     Arithmetic,
     Chain,
@@ -50,6 +51,8 @@ class Incomplete(SyntaxProblem):
 
 def parse(text: str) -> Script:
     """`SyntaxProblem` if it is no script."""
+    if len(text) > LIMIT:
+        raise SyntaxProblem("the script is too long")
     try:
         return _Parser(text).script()
     except RecursionError as error:

@@ -8,10 +8,11 @@ from typing import Protocol
 from devcluster.shell.files import Files
 
 #: The most bytes that one program or variable holds in memory.
-LIMIT = 1024 * 1024
+LIMIT = 256 * 1024
 #: As much as a pipe of Linux holds.
 _PIPE = 64 * 1024
 CHUNK = 16 * 1024
+_LONGEST_LINE = 16 * 1024
 
 
 class TooLong(Exception):
@@ -167,7 +168,7 @@ class Lines:
         """With its newline, if it has one; a very long line comes in pieces."""
         parts: list[bytes] = []
         size = 0
-        while size < LIMIT:
+        while size < _LONGEST_LINE:
             found = await self.read(CHUNK)
             head, newline, rest = found.partition(b"\n")
             parts.append(head + newline)

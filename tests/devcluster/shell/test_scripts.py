@@ -115,6 +115,8 @@ async def it_takes_commands_from_standard_input() -> None:
         'a=\'eval "$a"\'; eval "$a"',
         'a=\'sh -c "$a"\'; export a; sh -c "$a"',
         "sort /dev/zero",
+        "echo $(yes | head -c 200000)",
+        "cd /root; touch $(seq 1900); echo" + " *" * 60,
         "x=$(cat /dev/zero)",
         "i=0; while true; do i=$((i+1)); touch /tmp/$i || break; done",
         "cat /dev/zero > /root/z",
@@ -141,7 +143,17 @@ async def it_leaves_time_for_others() -> None:
     container = box()
     container.files.write("/root/line", b"a" * 20_000)
     trim = "a=$(head -c 1000 /root/line); while :; do b=${a%%*a*a*a*a*a*b}; done"
-    scripts = ("while :; do :; done", "yes > /dev/null", "yes | tr y x | wc", grep, trim)
+    lines = "seq 100000 | head -c 250000 > /root/n; while :; do sort -n /root/n | wc -l; done"
+    typed = "{ echo 'echo \"'; yes; } | sh"
+    scripts = (
+        "while :; do :; done",
+        "yes > /dev/null",
+        "yes | tr y x | wc",
+        grep,
+        trim,
+        lines,
+        typed,
+    )
     for script in scripts:
         task = asyncio.create_task(run(container, script))
         longest, start = 0.0, time.monotonic()
