@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
+from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 from console.ui.words import spoken
 
@@ -33,7 +34,9 @@ class StateBlock:
 
 def denied_text(denied: Denied, nouns: str | Promise) -> str:
     """The missing right in words. Names nothing but what was asked for."""
-    words = {"nouns": nouns, "verb": denied.verb, "namespace": denied.namespace}
+    # It comes from an address, or from a text that somebody was sent.
+    namespace = visible(denied.namespace)
+    words = {"nouns": visible(str(nouns)), "verb": denied.verb, "namespace": namespace}
     if denied.subresource:
         words["subresource"] = denied.subresource
         if denied.namespace:

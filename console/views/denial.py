@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import yaml
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -18,6 +17,8 @@ from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind, Scope
 from console.ui.states import denied_text
 from console.ui.statuses import status_response, wants_status
+from console.ui.text import visible
+from console.ui.yamltext import plain_yaml
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = ("get", "list", "watch")
@@ -38,7 +39,7 @@ class Missing:
     @property
     def where(self) -> str:
         if self.namespace:
-            return _("project %(name)s") % {"name": self.namespace}
+            return _("project %(name)s") % {"name": visible(self.namespace)}
         return _("any project") if self.namespaced else _("the whole cluster")
 
 
@@ -82,18 +83,18 @@ def _granters(access: Access | None, denied: Denied) -> Sequence[str]:
 
 
 def request_text(who: str, missing: Missing, path: str) -> str:
-    """What an administrator needs: the right in words, and the objects that would give it."""
+    """What an administrator needs: the right in words, and the objects that would give it. Nothing in an
+    address ends the comment that it stands in, or is hidden in a value."""
     words = {
         "who": who,
         "verb": missing.verb,
         "resource": missing.resource,
         "group": f".{missing.group}" if missing.group else "",
         "where": missing.where,
-        # Quoted: nothing in an address ends the comment that it stands in.
         "path": quote(path),
     }
     text = _("%(who)s needs the right to %(verb)s %(resource)s%(group)s in %(where)s (%(path)s).")
-    documents = yaml.safe_dump_all(_objects(who, missing), sort_keys=False, allow_unicode=True)
+    documents = "---\n".join(map(plain_yaml, _objects(who, missing)))
     return f"# {text % words}\n{documents}"
 
 
