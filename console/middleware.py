@@ -174,6 +174,20 @@ class OriginGateMiddleware(_Middleware):
         return None if allowed else _refuse()
 
 
+class EncodingMiddleware(_Middleware):
+    """Refuses what says that it is in another encoding than UTF-8, which is what our pages send.
+
+    Django would believe it. Some of Python's encodings read halves of characters, which nothing can write
+    after that, and others raise errors of their own.
+    """
+
+    def before(self, request: HttpRequest) -> Response | None:
+        charset = (request.content_params or {}).get("charset", "utf-8")
+        if charset.lower() in ("utf-8", "utf8"):
+            return None
+        return _plain_text(415, _("This request is not in UTF-8, in which the console reads all."))
+
+
 def _is_navigation(request: HttpRequest) -> bool:
     """Following a link, which a page of another site may offer."""
     headers = request.headers
@@ -190,8 +204,16 @@ def _has_our_origin(request: HttpRequest) -> bool:
 
 def _refuse() -> HttpResponse:
     text = _("This request comes from another site and was refused. Open the console at {url}.")
-    body = text.format(url=settings.BASE_URL)
-    return HttpResponse(body, status=403, content_type="text/plain; charset=utf-8")
+    return _plain_text(403, text.format(url=settings.BASE_URL))
 
 
-__all__ = ["OriginGateMiddleware", "SecurityHeadersMiddleware", "TrailingSlashMiddleware"]
+def _plain_text(status: int, text: str) -> HttpResponse:
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+
+
+__all__ = [
+    "EncodingMiddleware",
+    "OriginGateMiddleware",
+    "SecurityHeadersMiddleware",
+    "TrailingSlashMiddleware",
+]

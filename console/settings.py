@@ -104,6 +104,7 @@ MIDDLEWARE = [
     "console.middleware.SecurityHeadersMiddleware",
     "console.metrics.requests.CountingMiddleware",
     "console.middleware.OriginGateMiddleware",
+    "console.middleware.EncodingMiddleware",
     "console.middleware.TrailingSlashMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "console.inline.InlineSessionMiddleware",

@@ -7,7 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.test import AsyncRequestFactory, RequestFactory
 from pytest_django import Settings
 
-from console.middleware import OriginGateMiddleware, SecurityHeadersMiddleware
+from console.middleware import (
+    EncodingMiddleware,
+    OriginGateMiddleware,
+    SecurityHeadersMiddleware,
+)
 
 OURS = "https://console.example.com"
 
@@ -182,3 +186,30 @@ def test_other_methods_do_not_exist(method: str) -> None:
     assert isinstance(response, HttpResponse)
     assert response.status_code == 405
     assert "GET" in response["Allow"]
+
+
+@pytest.mark.parametrize(
+    ("charset", "status"),
+    [
+        ("", 200),
+        ("; charset=utf-8", 200),
+        ('; charset="UTF-8"', 200),
+        ("; charset=latin-1", 415),
+        # Halves of characters, an error that is no UnicodeError, one that is, and no encoding at all.
+        ("; charset=unicode_escape", 415),
+        ("; charset=rot13", 415),
+        ("; charset=idna", 415),
+        ("; charset=none", 415),
+    ],
+)
+def test_forms_are_in_utf_8(charset: str, status: int) -> None:
+    def form(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(request.POST["text"])
+
+    body = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\n\\ud800\r\n--x--\r\n'
+    kind = f"multipart/form-data; boundary=x{charset}"
+    answer = EncodingMiddleware(form)(
+        RequestFactory().generic("POST", "/", body, content_type=kind)
+    )
+    assert isinstance(answer, HttpResponse) and answer.status_code == status
+    assert status == 415 or answer.content == b"\\ud800"

@@ -28,6 +28,12 @@ def body(answer: bytes) -> dict[str, object]:
     return dict(json.loads(answer.partition(b"{")[1] + answer.partition(b"{")[2].split(b"\r\n")[0]))
 
 
+#: Of a websocket, with what some take for the end of a line.
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    b"X: a%bX-Other: b\r\n\r\n"
+)
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 
 
@@ -92,6 +98,13 @@ def test_requests_after_a_body_on_the_same_connection_work(echo: Running) -> Non
 def test_odd_heads_are_refused(echo: Running, head: bytes) -> None:
     answer, _ = echo.raw(head)
     assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_no_header_of_a_handshake_is_two(echo: Running) -> None:
+    """By what Python takes for the end of a line, and HTTP does not."""
+    for control in (b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\x85", b"\r", b"\n"):
+        answer, _ = echo.raw(UPGRADE % control)
+        assert answer.startswith(b"HTTP/1.1 400 "), control
 
 
 def test_a_client_cannot_move_paths_or_claim_an_address(echo: Running) -> None:
