@@ -5,7 +5,7 @@ what was sealed with another `SECRET_KEY` counts as no draft.
 """
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,6 +14,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from console.drafts.models import Draft
+from console.kube.gvr import in_column
 from console.sealing import NotOurs, seal, unseal
 
 log = logging.getLogger(__name__)
@@ -82,7 +83,9 @@ def keep(place: Place, content: Content, version: int) -> int:
         return version + 1
     try:
         with transaction.atomic():
-            Draft.objects.create(**asdict(place), content=sealed, version=version + 1, updated=now)
+            Draft.objects.create(
+                **_columns(place), content=sealed, version=version + 1, updated=now
+            )
     except IntegrityError as error:
         raise Newer from error
     _make_room(place.account, now)
@@ -99,7 +102,17 @@ def forget_all(account: str) -> None:
 
 
 def _rows(place: Place) -> QuerySet[Draft]:
-    return Draft.objects.filter(**asdict(place))
+    return Draft.objects.filter(**_columns(place))
+
+
+def _columns(place: Place) -> dict[str, str]:
+    return {
+        "account": place.account,
+        "cluster": place.cluster,
+        "kind": place.kind,
+        "namespace": in_column(place.namespace),
+        "name": in_column(place.name),
+    }
 
 
 def _make_room(account: str, now: datetime) -> None:

@@ -42,6 +42,7 @@ from console.kube.errors import (
     ApiError,
     Replaced,
     ServerError,
+    TooDeep,
     Unauthorized,
     Unavailable,
     error_from_status,
@@ -50,6 +51,7 @@ from console.kube.gvr import GVR, PODS
 from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
 from console.kube.sentences import Sentence
+from console.kube.store import UNREADABLE
 
 READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
@@ -325,10 +327,12 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 def _object(body: bytes) -> dict[str, Any]:
     """What every answer to a call is: an object of Kubernetes, or its `Status`. A proxy in between may
-    answer 200 with anything. Raises `ServerError`."""
+    answer 200 with anything. Raises `ServerError`, and `TooDeep` for what only a tenant can have made."""
     try:
         found = msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except RecursionError as error:
+        raise TooDeep from error
+    except UNREADABLE:
         found = {}
     if not isinstance(found.get("metadata"), dict):
         raise ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
@@ -366,7 +370,7 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
             break
     try:
         status = msgspec.json.decode(raw, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except UNREADABLE:
         status = {}
     seconds = _seconds(response.headers.get("Retry-After", ""))
     return error_from_status(response.status, status, retry_after=seconds)
@@ -491,7 +495,7 @@ class ObjectClient:
     async def get(
         self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> dict[str, Any]:
-        return await self._call("GET", gvr.path(namespace, name), audit_id=audit_id)
+        return await self._call("GET", gvr.object_path(namespace, name), audit_id=audit_id)
 
     async def select(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
         """The objects of all namespaces that a field selector chooses."""
@@ -538,7 +542,7 @@ class ObjectClient:
     ) -> dict[str, Any]:
         """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
         _check_version(body)
-        path = gvr.path(namespace, name, subresource)
+        path = gvr.object_path(namespace, name, subresource)
         return await self._call("PUT", path, body=body, params=_writing(), audit_id=audit_id)
 
     async def patch(
@@ -566,7 +570,7 @@ class ObjectClient:
             params.append(("dryRun", "All"))
         return await self._call(
             "PATCH",
-            gvr.path(namespace, name, subresource),
+            gvr.object_path(namespace, name, subresource),
             body=body,
             content_type=content_type,
             params=params,
@@ -613,9 +617,12 @@ class ObjectClient:
             options["propagationPolicy"] = policy
         if dry_run:
             options["dryRun"] = ["All"]
-        return await self._call(
-            "DELETE", gvr.path(namespace, name), body=options, audit_id=audit_id
-        )
+        path = gvr.object_path(namespace, name)
+        try:
+            return await self._call("DELETE", path, body=options, audit_id=audit_id)
+        except TooDeep:
+            # It is done, whatever the object was.
+            return {}
 
     async def evict(
         self,
@@ -642,7 +649,7 @@ class ObjectClient:
             "metadata": {"name": name, "namespace": namespace},
             "deleteOptions": options,
         }
-        path = PODS.path(namespace, name, "eviction")
+        path = PODS.object_path(namespace, name, "eviction")
         await self._call("POST", path, body=eviction, audit_id=audit_id)
 
 

@@ -103,6 +103,17 @@ class ServerError(ApiError):
     default_reason = "InternalError"
 
 
+class TooDeep(ServerError):
+    """Of ours: the answer is an object that is nested too deeply to be read."""
+
+    def __init__(self) -> None:
+        super().__init__(502, Sentence("The answer of the Kubernetes API is nested too deeply"))
+
+    @property
+    def page_code(self) -> int:
+        return 422
+
+
 class Unavailable(ApiError):
     """No answer: connection refused, reset, timed out, or not TLS that we trust."""
 

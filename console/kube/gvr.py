@@ -6,6 +6,7 @@ cluster-scoped) and a name. Paths follow https://kubernetes.io/docs/reference/us
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -41,6 +42,8 @@ BUILT_IN_GROUPS = frozenset(
     }
 )
 
+#: Characters of a name where a column holds it.
+LONGEST_NAME = 253
 #: Segments that change the path they are in (RFC 3986, section 3.3).
 STEPS = frozenset({".", ".."})
 
@@ -66,16 +69,23 @@ class GVR:
         """The URL path of the collection or the object, each segment percent-encoded.
 
         Raises `NotFound` for a segment that every HTTP client takes for a step in the path, encoded or
-        not: no object has such a name, and the request would be about another one.
+        not, and for one that kube-apiserver would take for several, since it reads paths decoded: no
+        object has such a name, and the request would be about another one.
         https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#path-segment-names
         """
         parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
         if namespace:
             parts += ["namespaces", namespace]
         parts += [part for part in (self.resource, name, subresource) if part]
-        if not STEPS.isdisjoint(parts):
-            raise NotFound(404, Sentence("no object is called . or .."))
+        if not STEPS.isdisjoint(parts) or any("/" in part or "%" in part for part in parts):
+            raise NotFound(404, Sentence("no object is called . or .., or has / or %% in its name"))
         return "/" + "/".join(quote(part, safe="") for part in parts)
+
+    def object_path(self, namespace: str, name: str, subresource: str = "") -> str:
+        """That of one object. Raises `NotFound` without a name: such a path is that of all objects."""
+        if not name:
+            raise NotFound(404, Sentence("no object is without a name"))
+        return self.path(namespace, name, subresource)
 
 
 class Key(NamedTuple):
@@ -86,6 +96,15 @@ class Key(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def in_column(name: str) -> str:
+    """A name as a column of a table holds it; one that is longer than any column, or has a character that
+    not every database takes, by its hash. A role may be called nearly anything, at any length.
+    """
+    if len(name) <= LONGEST_NAME and "\0" not in name:
+        return name
+    return f"sha256:{sha256(name.encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +122,8 @@ class ObjectReference:
             "cluster": self.cluster,
             "group": self.gvr.group,
             "resource": self.gvr.resource,
-            "namespace": self.key.namespace,
-            "name": self.key.name,
+            "namespace": in_column(self.key.namespace),
+            "name": in_column(self.key.name),
             "uid": self.uid,
         }
 

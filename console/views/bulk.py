@@ -191,7 +191,10 @@ def _targets(kind: ResourceKind, text: str) -> list[Target]:
     found = []
     for line in text.splitlines():
         uid, _space, key = line.partition(" ")
-        if not uid or not key or not line.isprintable():
+        target = Target(_key(kind, unquote(key)), uid)
+        # Without a name it would be done to all of a project, without a project to none.
+        named = bool(target.key.name) and kind.view.namespaced is bool(target.key.namespace)
+        if not uid or not named or not line.isprintable():
             return []
-        found.append(Target(_key(kind, unquote(key)), uid))
+        found.append(target)
     return list({target.key: target for target in found}.values())

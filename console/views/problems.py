@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, Unavailable
+from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooDeep, Unavailable
 from console.ui.forms import ConsoleForm
 from console.ui.text import visible
 from console.ui.words import spoken
@@ -22,10 +22,17 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
     where there is more to say than the usual."""
     if isinstance(error, AuditUnavailable):
         return _("Nothing was done, because the audit trail cannot be written.")
+    if isinstance(error, TooDeep):
+        return too_deep()
     budget = budget_words(error)
     if budget:
         return f"{_('A disruption budget does not allow it now.')} {budget}"
     return f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
+
+
+def too_deep() -> str:
+    """Of an object that YAML cannot be made of, or that cannot even be read."""
+    return _("This object is nested too deeply to be shown here.")
 
 
 def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:

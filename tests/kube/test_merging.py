@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.kube.apply import owners
 from console.kube.managedfields import (
     NOTHING,
     Manager,
@@ -17,6 +18,7 @@ from console.kube.managedfields import (
     tree_of,
 )
 from console.kube.merging import ABSENT, Conflict, changes, merge, merge_patch, same
+from tests.cputime import at_most
 
 SHAPE: Any = {
     "f:spec": {
@@ -224,3 +226,13 @@ def test_who_owns_a_field() -> None:
     assert owner.owns(("f:spec",))
     assert not owner.owns(("f:spec", "f:other"))
     assert not Manager("x", "Update", "", NOTHING).owns(("f:spec",))
+
+
+def test_who_owns_many_fields_is_known_soon() -> None:
+    keys = [f"k{number}" for number in range(20_000)]
+    fields: Any = {"f:data": {".": {}, **{f"f:{key}": {} for key in keys}}}
+    entries = [{"manager": "them", "operation": "Update", "fieldsV1": fields}]
+    live = {"metadata": {"managedFields": entries}, "data": dict.fromkeys(keys, "1")}
+    with at_most(3):
+        found = list(owners(live, {"metadata": {}, "data": dict.fromkeys(keys, "2")}))
+    assert len(found) == len(keys) and {one.owners[0].name for one in found} == {"them"}

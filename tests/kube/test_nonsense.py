@@ -11,7 +11,7 @@ from multidict import CIMultiDict
 from console.kube import client
 from console.kube.client import Answer, ConsoleClient, Transport, UserClient
 from console.kube.clock import SystemClock
-from console.kube.errors import ServerError
+from console.kube.errors import ServerError, TooDeep
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.identity import Identity
 from console.kube.leader import Leader
@@ -63,6 +63,24 @@ async def test_every_call_says_that_it_is_no_object(body: bytes) -> None:
             with pytest.raises(ServerError) as caught:
                 await call
             assert caught.value.page_code == 502
+
+
+async def test_what_is_nested_too_deeply_is_no_fault_of_the_cluster_and_can_be_deleted() -> None:
+    deep = b'{"metadata": {}, "spec": %s1%s}' % (b"[" * 5_000, b"]" * 5_000)
+    found = ConsoleClient(answering(deep))
+    with pytest.raises(TooDeep) as caught:
+        await found.get(CONFIG_MAPS, namespace="shop", name="a")
+    assert caught.value.page_code == 422
+    await found.delete(CONFIG_MAPS, namespace="shop", name="a")
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b'{"message": "\xff"}'])
+async def test_a_refusal_that_cannot_be_read_is_one(body: bytes) -> None:
+    class Content:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            yield body
+
+    assert (await client._error(refusing(Content()))).code == 422
 
 
 @pytest.mark.parametrize("body", [*NONSENSE, *NO_LEASES])

@@ -196,6 +196,7 @@ async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: Fa
     [
         {}, {"keys": ""}, {"keys": "nonsense"}, {"key": "\x00"}, {"targets": ""}, {"targets": "nouid"},
         {"targets": "u \x00"}, {"targets": " shop/web-1"}, {"keys": TWO, "list": "/dashboard"},
+        {"targets": "u shop/"}, {"targets": "u shop/web-1\nu %2F"}, {"targets": "u web-1"},
         {"all": "1", "list": f"{LIST}?label=(("}, {"all": "1", "list": "/clusters/host/nodes"},
         {"targets": "\n".join(f"u shop/p{number}" for number in range(MOST + 1))},
     ],

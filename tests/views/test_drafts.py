@@ -71,3 +71,19 @@ def test_after_a_month_nobody_comes_back() -> None:
     assert find(OURS) is None
     keep(Place("eve", "host", "pods", "shop", "p"), TEXT, 0)
     assert [draft.account for draft in Draft.objects.all()] == ["eve"]
+
+
+def test_whatever_an_object_is_called_it_has_a_draft_of_its_own() -> None:
+    """In columns of any database: kube-apiserver takes nearly any name of a role, of any length."""
+    names = ("a" * 5_000, "a" * 4_999, "a\0", "a")
+    places = [Place("olga", "host", "clusterroles", "", name) for name in names]
+    for number, place in enumerate(places):
+        keep(place, Content(str(number), "b", "u"), 0)
+    assert [found.content.text for place in places if (found := find(place))] == [
+        "0",
+        "1",
+        "2",
+        "3",
+    ]
+    for row in Draft.objects.all():
+        assert len(row.name) <= 253 and "\0" not in row.name

@@ -1,0 +1,101 @@
+"""What leaves for kube-apiserver, and what of its answers is followed: on the wire."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from console.kube.client import Credentials, Transport, UserClient
+from console.kube.errors import ServerError
+from console.kube.gvr import PODS
+from console.kube.identity import Identity
+
+#: Whatever else there is would be somebody's idea of whom the console is, or of what it may.
+HEADERS = {
+    *("Accept", "Accept-Encoding", "Audit-ID", "Content-Length", "Content-Type", "Host"),
+    *("Impersonate-Group", "Impersonate-User", "User-Agent"),
+}
+WHERE: dict[str, Any] = {"namespace": "shop", "name": "web"}
+
+
+@dataclass
+class Program:
+    """Remembers what it is asked, and answers with `status`."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    seen: list[web.Request] = field(default_factory=list)
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.seen.append(request)
+        return web.json_response({"metadata": {}}, status=self.status, headers=self.headers)
+
+
+@dataclass
+class Wire:
+    """`cluster` answers as kube-apiserver, `other` is where nobody should ask."""
+
+    client: UserClient
+    cluster: Program
+    other: Program
+
+
+@pytest.fixture
+async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
+    async with AsyncExitStack() as stack:
+        urls = []
+        programs = Program(), Program()
+        for program in programs:
+            app = web.Application()
+            app.router.add_route("*", "/{tail:.*}", program.answer)
+            server = await stack.enter_async_context(TestServer(app))
+            urls.append(str(server.make_url("/")).rstrip("/"))
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(
+            yaml.safe_dump(
+                {
+                    "clusters": [{"name": "c", "cluster": {"server": urls[0]}}],
+                    "users": [{"name": "u", "user": {}}],
+                    "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                    "current-context": "x",
+                }
+            )
+        )
+        transport = Transport(Credentials("writer", str(kubeconfig)))
+        stack.push_async_callback(transport.close)
+        programs[0].headers["Location"] = f"{urls[1]}/api/v1/secrets"
+        yield Wire(UserClient(transport, Identity("jane", ("a", "b"))), *programs)
+
+
+async def test_nothing_but_what_is_meant_leaves(wire: Wire) -> None:
+    body = {"metadata": {"name": "web", "resourceVersion": "1"}}
+    await wire.client.get(PODS, **WHERE, audit_id="1")
+    await wire.client.create(PODS, body, namespace="shop", audit_id="2")
+    await wire.client.patch(PODS, body, **WHERE, audit_id="3")
+    await wire.client.delete(PODS, **WHERE, audit_id="4")
+    assert len(wire.cluster.seen) == 4
+    for request in wire.cluster.seen:
+        assert set(request.headers) <= HEADERS
+        assert request.headers.getall("Impersonate-User") == ["jane"]
+        groups = request.headers.getall("Impersonate-Group")
+        assert set(groups) == {"a", "b", "system:authenticated"}
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed(wire: Wire, status: int) -> None:
+    wire.cluster.status = status
+    for call in (
+        wire.client.get(PODS, **WHERE),
+        wire.client.patch(PODS, {}, **WHERE),
+        wire.client.delete(PODS, **WHERE),
+    ):
+        with pytest.raises(ServerError) as caught:
+            await call
+        assert caught.value.page_code == 502
+    assert len(wire.cluster.seen) == 3 and wire.other.seen == []
