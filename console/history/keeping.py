@@ -21,15 +21,28 @@ Manifest = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`number` finds it again; `verb` and `subresource` are those of the audit trail."""
+    """`number` finds it again; `verb` and `subresource` are those of the audit trail. What it is about is
+    kept packed: what is small there may be millions of characters long."""
 
     number: int
     time: datetime
     actor: str
     verb: str
     subresource: str
-    before: Manifest
-    after: Manifest
+    packed: tuple[bytes, bytes]
+
+    @property
+    def size(self) -> int:
+        """Bytes of both states as JSON."""
+        return sum(len(zlib.decompress(one)) for one in self.packed)
+
+    @property
+    def before(self) -> Manifest:
+        return _unpacked(self.packed[0])
+
+    @property
+    def after(self) -> Manifest:
+        return _unpacked(self.packed[1])
 
 
 def keep(
@@ -76,15 +89,8 @@ def _rows(about: ObjectReference) -> Any:
 
 
 def _change(row: ObjectChange) -> Change:
-    return Change(
-        row.pk,
-        row.time,
-        row.actor,
-        row.verb,
-        row.subresource,
-        _unpacked(row.before),
-        _unpacked(row.after),
-    )
+    packed = bytes(row.before), bytes(row.after)
+    return Change(row.pk, row.time, row.actor, row.verb, row.subresource, packed)
 
 
 def _pack(manifest: Manifest) -> bytes:

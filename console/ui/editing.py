@@ -6,6 +6,7 @@ one that is left as it is stands for the value that the object has, and is never
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 import yaml
@@ -22,6 +23,8 @@ from console.ui.yamltext import yaml_text
 
 #: Characters of a text. A form holds three of them (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
 MOST = 256 * 1024
+#: Problems that are told of: there may be thousands, and each is looked for in the text.
+MOST_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +145,8 @@ def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Mani
     def restored(value: Any, own: Any, hidden: Any, steps: Steps) -> Any:
         if value == MASK and hidden == MASK:
             return own
-        if value == MASK:
-            text = _("This is the placeholder of a value that is not here. Type the value.")
-            problems.append(found.problem(text, steps))
+        if value == MASK and len(problems) < MOST_PROBLEMS:
+            problems.append(_placeholder(found, steps))
         if isinstance(value, dict):
             return {
                 name: restored(item, _at(own, name), _at(hidden, name), (*steps, name))
@@ -158,6 +160,24 @@ def unmasked(found: Edited, live: Mapping[str, Any], kind: ResourceKind) -> Mani
     if problems:
         raise Unreadable(problems)
     return manifest
+
+
+def placeholders(found: Edited, kind: ResourceKind) -> Iterator[Problem]:
+    """Masks in a manifest of its own: there is no value that they could stand for."""
+
+    def inside(value: Any, steps: Steps) -> Iterator[Problem]:
+        if value == MASK:
+            yield _placeholder(found, steps)
+        named = value.items() if isinstance(value, dict) else ()
+        for step, item in named or (enumerate(value) if isinstance(value, list) else ()):
+            yield from inside(item, (*steps, step))
+
+    return islice(inside(found.manifest, ()), MOST_PROBLEMS if kind.masked else 0)
+
+
+def _placeholder(found: Edited, steps: Steps) -> Problem:
+    text = _("This is the placeholder of a value that is not here. Type the value.")
+    return found.problem(text, steps)
 
 
 def shown(kind: ResourceKind, live: Mapping[str, Any], result: Mapping[str, Any]) -> Manifest:

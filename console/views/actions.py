@@ -82,7 +82,16 @@ async def action_page(
     """GET asks, POST (`uid`, and the fields of the action's form) does it; `next` is the page to return
     to. With `Accept: application/json` the answer is a `Status`."""
     kind, found = find_action(cluster, namespace, resource, action)
-    access, key = access_of(request), Key(namespace, name)
+    try:
+        return await _answer(request, kind, found, cluster, Key(namespace, name))
+    except RecursionError:
+        return error_page(request, 422, problems.too_deep())
+
+
+async def _answer(
+    request: ConsoleRequest, kind: ResourceKind, found: Action, cluster: Cluster, key: Key
+) -> HttpResponse:
+    access = access_of(request)
     if not found.by_console(access, kind.gvr, key):
         check_may(kind, found, access, key)
     if isinstance(found, Link):

@@ -66,8 +66,9 @@ from console.views.page import page
 #: status.
 TRIES = 4
 STEPS = frozenset({"review", "save", "edit"})
-#: Fields of others that are named, and characters of a value that is shown.
-MOST_OWNERS, LONGEST_VALUE = 20, 500
+#: Fields of others that are named, characters of a value that is shown, and conflicts that anybody can
+#: decide about.
+MOST_OWNERS, LONGEST_VALUE, MOST_CONFLICTS = 20, 500, 100
 MINE, THEIRS = "mine", "theirs"
 
 
@@ -154,7 +155,8 @@ class Row:
 
 
 class Conflicting(Exception):
-    """The text and the object have changed the same values, and the reader has yet to choose."""
+    """The text and the object have changed the same values, and the reader has yet to choose. `rows`: of
+    too many only the first, and one more than `MOST_CONFLICTS`."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__()
@@ -174,7 +176,7 @@ async def edit_page(
     try:
         response = await (_post(asked) if request.method == "POST" else _open(asked))
     except RecursionError:
-        return error_page(request, 422, _("This object is nested too deeply to be shown here."))
+        return error_page(request, 422, problems.too_deep())
     response["Cache-Control"] = "no-store"
     return response
 
@@ -226,7 +228,7 @@ async def _open(asked: Asked) -> HttpResponse:
         return _editor(asked, typed, kept=kept)
     base = await asyncio.to_thread(editable_text, asked.kind, live)
     if len(base) > MOST:
-        return error_page(asked.request, 422, _("This object is too large to be edited here."))
+        return _too_large(asked)
     uid = live["metadata"]["uid"]
     text = base
     if "undo" in asked.request.GET:
@@ -234,15 +236,21 @@ async def _open(asked: Asked) -> HttpResponse:
         change = await find_change(asked.access, asked.kind, asked.key, uid, number)
         if change is None:
             raise Http404
-        text = yaml_text(asked.kind, _undone(asked.kind, live, change))
+        text = await asyncio.to_thread(_undone, asked.kind, live, change)
+        if len(text) > MOST:
+            return _too_large(asked)
     return _editor(replace(asked, other=kept), Sent(text, base, uid))
 
 
-def _undone(kind: ResourceKind, live: Manifest, change: Change) -> Manifest:
-    """The object without the change, and with what has changed since."""
+def _too_large(asked: Asked) -> HttpResponse:
+    return error_page(asked.request, 422, _("This object is too large to be edited here."))
+
+
+def _undone(kind: ResourceKind, live: Manifest, change: Change) -> str:
+    """The object without the change, and with what has changed since, as YAML."""
     states = change.after, change.before, editable(kind, live)
-    found: Manifest = merge(*states, shape_of(live), lambda conflict: conflict.mine)
-    return found
+    found = merge(*states, shape_of(live), lambda conflict: conflict.mine)
+    return yaml_text(kind, found)
 
 
 def _told(asked: Asked, error: ApiError | InDoubt) -> tuple[int, str]:
@@ -301,6 +309,8 @@ async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
     except Unreadable as error:
         return _editor(asked, sent, error.problems, status=400)
     except Conflicting as error:
+        if len(error.rows) > MOST_CONFLICTS:
+            return _editor(asked, sent, [Problem(_far_apart())], status=409)
         context = {**_context(asked), "sent": sent, "rows": error.rows}
         return render(asked.request, "console/edit_conflicts.html", context, status=409)
 
@@ -351,9 +361,12 @@ def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
     found = edited(sent.text, kind, key, sent.uid)
     base = edited(sent.base, kind, key, sent.uid).manifest
     rows: list[Row] = []
+    managers = managers_of(live)
 
     def choose(conflict: Conflict) -> Any:
-        rows.append(_row(asked.request, conflict, live))
+        rows.append(_row(asked.request, conflict, managers))
+        if len(rows) > MOST_CONFLICTS:
+            raise Conflicting(rows)
         return conflict.theirs if rows[-1].chosen == THEIRS else conflict.mine
 
     both = merge(base, found.manifest, editable(kind, live), shape_of(live), choose)
@@ -503,10 +516,10 @@ def _names(managers: Sequence[Manager]) -> str:
     return visible(", ".join(dict.fromkeys(found)))
 
 
-def _row(request: ConsoleRequest, conflict: Conflict, live: Manifest) -> Row:
+def _row(request: ConsoleRequest, conflict: Conflict, managers: Sequence[Manager]) -> Row:
     name = f"conflict-{short_hash((conflict.path, conflict.theirs))}"
     chosen = request.POST.get(name, "")
-    managing = tuple(one for one in managers_of(live) if one.owns(conflict.path))
+    managing = tuple(one for one in managers if one.owns(conflict.path))
     return Row(
         name=name,
         path=_path(conflict.path),
@@ -525,6 +538,13 @@ def _value(value: Any) -> str:
 
 def _another() -> str:
     return _("It is not the one that you opened: another one has taken its name since.")
+
+
+def _far_apart() -> str:
+    text = _(
+        "It was changed since you opened it, and more than %(most)s of the fields by you, too."
+    )
+    return text % {"most": MOST_CONFLICTS}
 
 
 def _gone(asked: Asked) -> str:

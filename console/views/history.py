@@ -3,7 +3,9 @@
 Of types that are never cached nothing is kept: those hold secrets.
 """
 
+import asyncio
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,28 +32,34 @@ from console.ui.text import visible
 
 #: Digits of a number.
 LONGEST = 15
+#: Of all changes of a page together: bytes of what they are about, and lines that are shown.
+MOST_BYTES, MOST_LINES = 1024 * 1024, 4000
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`what`: the action's own word for it. `number` finds it again."""
+    """`what`: the action's own word for it. `number` finds it again. `difference`: None where it would be
+    too much, or nobody can say."""
 
     number: int
     what: str | Promise
     actor: str
     time: datetime
-    difference: Difference
+    difference: Difference | None
 
 
 def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
-    """The object as the cache has it now; None for one that it does not have."""
+    """The object as the cache has it now; None for one that it does not have or that is nested too
+    deeply to be read."""
     informer = access.cluster.runtime.informers().get(kind.gvr)
     entry = informer.store.get(key) if informer is not None else None
     if entry is None or entry.projection.uid != uid:
         return None
-    found: Manifest = entry.original()
-    return found
+    try:
+        return entry.original()
+    except RecursionError:
+        return None
 
 
 async def remember(
@@ -68,10 +76,11 @@ async def remember(
     key = Key(recorded.namespace, recorded.name)
     about = ObjectReference(recorded.cluster, recorded.gvr, key, uid)
     done = (recorded.verb, recorded.subresource)
-    states = editable(kind, before), editable(kind, after)
     try:
+        # Some objects are a million characters long.
+        states = await asyncio.to_thread(lambda: [editable(kind, one) for one in (before, after)])
         await sync_to_async(keep)(about, recorded.actor, audit_id, done, *states)
-    except DatabaseError as error:
+    except (DatabaseError, RecursionError) as error:
         log.error("The change %s is not kept: %s", audit_id, error)
 
 
@@ -105,14 +114,28 @@ async def changes_html(place: DetailPlace, access: Access, entry: Entry[Any]) ->
     edit = kind.shown_actions["edit"]
     undo_url = edit.url(place.cluster.name, kind.segment, key)
     context = {
-        "changes": [_shown(kind, change) for change in found],
+        "changes": await asyncio.to_thread(lambda: list(_shown(kind, found))),
         "undo_url": undo_url if edit.may(access, kind.gvr, key) else "",
     }
     return render_to_string("ui/detail/_changes.html", context)
 
 
-def _shown(kind: ResourceKind, change: Change) -> Shown:
+def _shown(kind: ResourceKind, found: Sequence[Change]) -> Iterator[Shown]:
     words = {action.recorded: action.label for action in kind.shown_actions.values()}
-    found = manifest_difference(kind, change.before, change.after)
-    what = words.get((change.verb, change.subresource)) or _("Changed")
-    return Shown(change.number, what, visible(change.actor), change.time, found)
+    size, lines = 0, 0
+    for change in found:
+        size += change.size if size <= MOST_BYTES else 0
+        differs = _difference(kind, change, MOST_LINES - lines) if size <= MOST_BYTES else None
+        lines += len(differs.lines) if differs is not None else 0
+        what = words.get((change.verb, change.subresource)) or _("Changed")
+        yield Shown(change.number, what, visible(change.actor), change.time, differs)
+
+
+def _difference(kind: ResourceKind, change: Change, most: int) -> Difference | None:
+    """`most`: lines of it that are shown."""
+    try:
+        whole = manifest_difference(kind, change.before, change.after)
+    except RecursionError:
+        return None
+    cut = max(0, len(whole.lines) - most)
+    return Difference(whole.lines[:most], whole.left_out + cut)

@@ -19,7 +19,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.served import Served, creatable
 from console.ui.access import Access
 from console.ui.decisions import Denied
-from console.ui.editing import Problem
+from console.ui.editing import Problem, placeholders
 from console.ui.http import ConsoleRequest
 from console.ui.imports import Item, Ref, defined_by, in_order, needs
 from console.ui.kind import ResourceKind
@@ -179,6 +179,10 @@ class _Run:
         denied = self._denied(found.gvr, namespace)
         if denied:
             return Result(item, "refused", namespace, denied, code=403)
+        kind = self._kind(found.gvr)
+        masks = list(placeholders(item.found, kind)) if kind is not None else []
+        if masks:
+            return Result(item, "refused", namespace, problems=masks, code=422)
         coming = next((ref for ref in needed if ref in self.coming), None)
         if self.dry_run and coming is not None:
             text = _("Not checked yet: it needs %(object)s, which is made before it.")

@@ -8,12 +8,13 @@ It names fields in three ways: as causes of a 422 (`spec.containers[0].image`), 
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from console.kube.errors import ApiError
-from console.ui.editing import Edited, Problem
+from console.ui.editing import MOST_PROBLEMS, Edited, Problem
 from console.ui.text import visible
 from console.ui.yamlreading import Steps
 from console.views.problems import causes_of
@@ -42,7 +43,7 @@ def line_problems(error: ApiError, found: Edited, hide: Callable[[str], str]) ->
     named = dict.fromkeys(causes_of(error)) or dict.fromkeys(_fields(error.message))
     if not named:
         return [Problem(visible(_cut(hide(error.message))))]
-    return [_problem(path, text, found, hide) for path, text in named]
+    return [_problem(path, text, found, hide) for path, text in islice(named, MOST_PROBLEMS)]
 
 
 def _fields(message: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from django.db import DatabaseError
 
+from console.audit import trail
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
@@ -583,3 +585,18 @@ async def test_a_large_object_is_edited_and_a_larger_one_is_not(desk: Desk) -> N
     page = desk.make(config_map(unique("larger"), a=lines * 2), "configmaps")
     refused = await page.open()
     assert refused.status == 422 and "too large to be edited here" in refused.html
+
+
+async def test_without_an_audit_trail_nothing_is_saved(
+    web: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reviewed = await web.send((await web.open()).changing("web:1", "web:2"))
+    before = web.now()["metadata"]["resourceVersion"]
+    monkeypatch.setattr(trail, "_insert", no_database)
+    refused = await web.send(reviewed, "save")
+    assert refused.status == 503 and "the audit trail cannot be written" in refused.html
+    assert "web:2" in refused.text and web.now()["metadata"]["resourceVersion"] == before
+
+
+def no_database(*_given: object) -> None:
+    raise DatabaseError("the server closed the connection")

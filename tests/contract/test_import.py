@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from console.audit import trail
 from console.audit.models import AuditRecord
 from console.kube.gvr import BUILT_IN_GROUPS, CONFIG_MAPS, DEPLOYMENTS, NAMESPACES
 from console.kube.runtime import Runtime
@@ -23,6 +24,7 @@ from tests.contract.crds import definition, widget
 from tests.contract.grants import VERSION, Grants, rule, user
 from tests.contract.objects import CRDS, config_map, deployment, path, secret, unique
 from tests.contract.objects import NAMESPACES as ALL_NAMESPACES
+from tests.contract.test_edit import no_database
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -458,3 +460,17 @@ async def test_what_the_viewer_may_not_delete_stays(
     status, [told] = await undone(boss, made)
     assert (status, told["code"]) == (207, 422)
     assert boss.admin.get(boss.path("configmaps", name)).status == 200
+
+
+async def test_without_an_audit_trail_nothing_is_made_or_undone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, other = config_map(unique("there")), config_map(unique("other"))
+    _code, made = await desk.send("create", there)
+    monkeypatch.setattr(trail, "_insert", no_database)
+    code, [refused] = await desk.send("create", other)
+    assert code == 503 and "the audit trail cannot be written" in refused["message"]
+    assert desk.admin.get(desk.path("configmaps", other["metadata"]["name"])).status == 404
+    code, [refused] = await desk.send("undo", made=json.dumps(made_of(made)))
+    assert code == 503 and "the audit trail cannot be written" in refused["message"]
+    assert desk.admin.get(desk.path("configmaps", there["metadata"]["name"])).status == 200

@@ -14,7 +14,7 @@ from tests.unit.templates.files import ALL, ROOT, TEMPLATES
 _SOURCES = (ROOT / "console/ui/panels/yaml.py",)
 _DJANGO = re.compile(r"{% comment %}.*?{% endcomment %}|{%.*?%}|{{.*?}}|{}", re.DOTALL)
 #: What scripts and htmx set on any element.
-_ADDED = r"aria-[a-z]+|data-(?!hx-|zqx)[a-z-]+|class|hidden|disabled|tabindex|open|checked"
+ADDED = r"aria-[a-z]+|data-(?!hx-|zqx)[a-z-]+|class|hidden|disabled|tabindex|open|checked"
 
 
 class _Markup(HTMLParser):
@@ -30,7 +30,7 @@ class _Markup(HTMLParser):
             "body": {"hx-ext", "hx-headers", "ws-connect"},
             # Fields of forms, which Django draws.
             "input": {"inputmode", "max", "min"},
-            "textarea": {"cols", "rows"},
+            "textarea": {"cols", "maxlength", "rows"},
         }
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -69,7 +69,7 @@ class Scanned(TypedDict):
 
 class Scanner:
     def __init__(self) -> None:
-        self._known = [known(), _ADDED, EVALUATED]
+        self._known = [known(), ADDED, EVALUATED]
 
     async def __call__(self, page: Page, url: str = "", text: str = "") -> Scanned:
         """Of the page as it is now, or of the `text` of another one as the browser reads it."""

@@ -212,6 +212,27 @@ def custom_objects(turn: int) -> Iterator[tuple[GVR, Obj]]:
             )
 
 
+def config_map(name: str, data: Obj, **metadata: Any) -> Obj:
+    """One that a cluster would take, whatever its values are."""
+    about = {"name": name, "namespace": "shop", "uid": f"uid-{name}", **metadata}
+    return {"metadata": about, "data": data}
+
+
+def held(mine: str) -> Obj:
+    """One whose values are traps, and whose fields are somebody's who is called like that, too."""
+    data = {"mine": mine, **{f"k{at}": text for at, text in enumerate(TEXTS)}}
+    notes = {"example.com/note": EVERYTHING}
+    return config_map("held", data, annotations=notes, managedFields=managed(SHORT, *data))
+
+
+def managed(name: str, *keys: str) -> list[Obj]:
+    """Fields of a ConfigMap, and some that nothing has."""
+    fields: Obj = {".": {}, **{f"f:{key}": {} for key in keys}}
+    others: Obj = {f"f:{name}": {}, f'k:{{"{name}": 1}}': {}}
+    about = {"apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:data": fields, **others}}
+    return [{"manager": name, "operation": "Update", "subresource": name, **about}]
+
+
 def write(cluster: Cluster, gvr: GVR, obj: Obj) -> None:
     stored = {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
     stored["metadata"] = dict(stored["metadata"])

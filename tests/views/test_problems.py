@@ -7,8 +7,15 @@ from django.http import QueryDict
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, Invalid, NotFound, Unavailable
+from console.kube.gvr import SECRETS
+from console.ui.editing import MOST_PROBLEMS, Edited, Unreadable, placeholders, unmasked
 from console.ui.forms import ConsoleForm, TextField
+from console.ui.masking import MASK
+from console.ui.registry import kinds
+from console.ui.yamlreading import read_document
 from console.views import problems
+from console.views.lineproblems import line_problems
+from tests.cputime import at_most
 
 CAUSES = {
     "metadata.name": "name",
@@ -85,3 +92,27 @@ def it_tells_of_a_trail_that_cannot_be_written() -> None:
     problems.apply(AuditUnavailable(), found)
     text = "Nothing was done, because the audit trail cannot be written."
     assert found.page_status == 503 and found.errors == {"__all__": [text]}
+
+
+def test_of_thousands_of_wrong_fields_some_are_told_soon() -> None:
+    """Each is looked for in the text, and kube-apiserver names all."""
+    names = [f"wrong{number}" for number in range(10_000)]
+    text = "spec:\n" + "".join(f"  {name}: 1\n" for name in names)
+    told = ", ".join(f'unknown field "spec.{name}"' for name in names)
+    with at_most(1):
+        found = line_problems(ApiError(400, told), Edited(read_document(text), {}), str)
+    assert len(found) == MOST_PROBLEMS
+    assert (found[7].line, found[7].text) == (9, "spec.wrong7: there is no such field")
+
+
+def test_of_thousands_of_placeholders_some_are_told_soon() -> None:
+    kind = kinds.of(SECRETS)
+    assert kind is not None
+    text = "data:\n" + "".join(f"  k{number}: {MASK}\n" for number in range(10_000))
+    document = read_document(text)
+    found = Edited(document, document.value)
+    with at_most(2):
+        assert len(list(placeholders(found, kind))) == MOST_PROBLEMS
+        with pytest.raises(Unreadable) as caught:
+            unmasked(found, {"metadata": {}}, kind)
+    assert len(caught.value.problems) == MOST_PROBLEMS

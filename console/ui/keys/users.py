@@ -14,6 +14,7 @@ from console.ui.relations.seeing import Group, Seeing
 from console.ui.relations.usedby import used_by
 from console.ui.relations.words import how_text
 from console.ui.subject import Subject
+from console.ui.text import visible
 
 #: Pods only where nothing makes them anew.
 WORKLOADS: tuple[GVR, ...] = (
@@ -97,7 +98,11 @@ def _offer(subject: Subject, kind: ResourceKind, found: list[Entry[Any]]) -> Off
     if not keys:
         return None
     one = len(keys) == 1
-    label = restart.title(kind, keys[0].name) if one else restart.titles(kind, f"{len(keys):,}")
+    label = (
+        restart.title(kind, visible(keys[0].name))
+        if one
+        else restart.titles(kind, f"{len(keys):,}")
+    )
     return Offer(
         label,
         [key.name for key in keys],

@@ -1,0 +1,142 @@
+"""No value of a Secret leaves the text that somebody typed it into: not by the editor, not by an import,
+on no page, in no record, draft or log. And nobody's placeholder is taken for a value."""
+
+import base64
+import logging
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+
+from console.audit.models import AuditOutcome, AuditRecord
+from console.drafts.models import Draft
+from console.history.models import ObjectChange
+from console.kube.gvr import NAMESPACES
+from console.kube.runtime import Runtime
+from console.ui.links import detail_url
+from console.ui.masking import MASK
+from tests.contract import test_import as importing
+from tests.contract.client import Client
+from tests.contract.cluster import Cluster
+from tests.contract.grants import Grants, rule, user
+from tests.contract.objects import secret, unique
+from tests.contract.pages import console_on
+from tests.contract.test_edit import Desk
+from tests.contract.tidy import Scrap
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: What the object has, and what somebody types.
+THEIRS, TYPED = "canary-of-theirs", "canary-that-is-typed"
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+HIDDEN = (THEIRS, encoded(THEIRS), TYPED, encoded(TYPED))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [NAMESPACES]) as found:
+        yield found
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch, admin: Client, namespace: str, scrap: Scrap) -> Desk:
+    who, where = unique("olga"), {namespace}
+    grants = Grants(scrap, namespace)
+    grants.here(user(who), rule("get list patch create delete", "secrets"))
+    grants.wait(who, verb="patch", resource="secrets", group="", namespace=namespace)
+    viewer = FakeAccess(who, list_in=where, delete_in=where, get_in=where)
+    monkeypatch.setitem(CAST, who, lambda: viewer)
+    return Desk(admin, namespace, who)
+
+
+def shown(html: str) -> str:
+    """What a page says beside the text that somebody typed."""
+    html = re.sub(r"<textarea.*?</textarea>", "", html, flags=re.DOTALL)
+    return unescape(re.sub(r'<input type="hidden" name="(text|base)"[^>]*>', "", html))
+
+
+async def kept(caplog: pytest.LogCaptureFixture) -> str:
+    """Whatever is there when all is done."""
+    rows = [
+        [one async for one in model.objects.values()]
+        for model in (AuditRecord, AuditOutcome, Draft, ObjectChange)
+    ]
+    return f"{rows} {caplog.text}"
+
+
+async def test_the_editor_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    page = desk.make(secret(unique("login"), a=THEIRS, b=THEIRS, c="x"), "secrets")
+    pages = []
+    opened = await page.open()
+    assert THEIRS not in opened.html and encoded(THEIRS) not in opened.html
+    mine = opened.changing(f"a: {MASK}", f"a: {encoded(TYPED)}")
+    pages.append(await page.send(mine))
+    # Somebody else changes the same one, and another.
+    page.patch({"data": {"a": encoded(THEIRS * 2), "b": encoded(THEIRS * 3)}})
+    asked = await page.send(mine)
+    assert asked.status == 200 or asked.radios
+    pages.append(asked)
+    # The cluster refuses, and may say why in words of the object.
+    for wrong in ("not base64!", "[]", f"{encoded(TYPED)}: 1"):
+        pages.append(await page.send(opened.changing(f"b: {MASK}", f"b: {wrong}")))
+    immutable = opened.with_text(opened.text + "immutable: x\n")
+    pages.append(await page.send(immutable))
+    opened = await page.open()
+    reviewed = await page.send(opened.changing(f"c: {MASK}", f"c: {encoded(TYPED)}"))
+    pages += [reviewed, await page.send(reviewed.with_text("{"))]
+    assert (await page.send(reviewed, "save")).status == 302
+    detail = detail_url("host", "secrets", page.key, "changes")
+    whole = await text_of(await ClientAs()(desk.who).get(detail))
+    for html in (*(one.html for one in pages), whole):
+        assert not [one for one in HIDDEN if one in shown(html)]
+    found = await kept(caplog)
+    assert not [one for one in HIDDEN if one in found]
+    assert page.now()["data"]["c"] == encoded(TYPED)
+
+
+async def test_an_import_keeps_them(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    there = desk.make(secret(unique("there"), a=THEIRS), "secrets").name
+    maker = importing.Desk(desk.admin, desk.namespace, desk.who)
+    names = [unique("made") for _ in range(2)]
+    wrong = [secret(unique("wrong"), a=TYPED) for _ in range(2)]
+    objects = [
+        *(secret(name, a=TYPED) for name in names),
+        secret(there, a=TYPED),
+        {**wrong[0], "data": {"a": "not base64!"}, "type": [TYPED]},
+        {**wrong[1], "data": {"a b": encoded(TYPED)}},
+    ]
+    text = "---\n".join(map(importing.text_for, objects))
+    for step in ("review", "create"):
+        _status, html = await maker.page(step, text)
+        assert not [one for one in HIDDEN if one in shown(html)], step
+    found = await kept(caplog)
+    assert not [one for one in HIDDEN if one in found]
+    made = desk.of(names[0], "secrets").now()
+    assert made["data"] == {"a": encoded(TYPED)}
+
+
+@pytest.mark.parametrize("part", ["data", "stringData"])
+async def test_a_placeholder_is_no_value_of_what_is_new(desk: Desk, part: str) -> None:
+    """Whoever copies what the editor shows to create another one would have lost the values."""
+    maker = importing.Desk(desk.admin, desk.namespace, desk.who)
+    body = {**secret(unique("copy")), part: {"a": MASK}}
+    for step in ("review", "create"):
+        status, html = await maker.page(step, importing.text_for(body))
+        assert status in (207, 422) and "This is the placeholder of a value" in html
+    answer = desk.admin.get(desk.of(body["metadata"]["name"], "secrets").where)
+    assert answer.status == 404
+    assert not await AuditRecord.objects.aexists()
