@@ -1,6 +1,6 @@
 """Somebody who opens every page there is, and looks at what the browser made of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from django.urls import Resolver404, resolve
@@ -94,6 +94,19 @@ class Visitor:
             await self.look()
             if not await self.page.query_selector("input[name=targets]"):
                 self.note("nothing would be deleted")
+
+    async def type_text(self, change: Callable[[str], str]) -> None:
+        """Into the editor, as plain text."""
+        area = self.page.locator("textarea[name=text]")
+        await self.page.click("[data-editor-act=plain]")
+        await area.fill(change(await area.input_value()))
+
+    async def press(self, step: str, there: str) -> None:
+        """Sends the form of the page, and looks at what comes: `there` is on it."""
+        async with self.page.expect_navigation():
+            await self.page.click(f"button[name=step][value={step}]")
+        await self.page.wait_for_selector(there)
+        await self.look()
 
     async def wait_for(self, script: str, *given: object, seconds: float = 60) -> None:
         await self.page.wait_for_function(script, arg=list(given), timeout=seconds * 1000)

@@ -5,16 +5,17 @@ change under the reader's eyes.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from urllib.parse import quote
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from console.kube.gvr import Key
+from console.kube.gvr import CONFIG_MAPS, Key
 from console.saved.models import MAX_NAME
 from console.ui.kind import ResourceKind, Scope
-from console.ui.links import action_url, detail_url, list_url
+from console.ui.links import action_url, detail_url, edit_url, import_url, list_url
 from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from rbac.levels import Level
@@ -25,13 +26,14 @@ from tests.depth import DEEP, some
 from tests.hostile.conftest import Site
 from tests.hostile.crawl import Visitor, sort_of
 from tests.hostile.exports import FORMS
-from tests.hostile.texts import NAME, TEXTS
+from tests.hostile.texts import NAME, SHORT, TEXTS
 from tests.hostile.world import (
     BRIEFLY,
     CHANGING,
     COMING,
     CUSTOM,
     custom_objects,
+    held,
     renamed,
     spoiled,
     trap,
@@ -101,6 +103,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
             for url in pages:
                 await (visitor.open if url in opened else visitor.glance)(url)
             await visitor.exports(listed, some(kind.segment, FORMS, 1))
+            await of_actions(visitor)
             for tab_id in some(kind.segment, [tab.id for tab in tabs_of(kind)[1:]], 1):
                 await visitor.glance(detail_url("host", kind.segment, key, tab_id))
             if DEEP:
@@ -145,9 +148,19 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
             for tab in tabs_of(kind)[: 1 if number else None]:
                 yield known, "" if tab is tabs_of(kind)[0] else tab.id
 
+    async def of_actions(visitor: Visitor) -> None:
+        """Each that only this kind has, as it is done to one of them, and one of all to the worst."""
+        names = sorted(kind.shown_actions)
+        own = [action.name for action in kind.actions if action.asks]
+        meta = next(renamed(kind))["metadata"]
+        known = Key(meta.get("namespace", ""), meta["name"])
+        asked = [(known, name) for name in (names if DEEP else own)]
+        asked += [(place_of(kind, CHANGING), name) for name in some(kind.segment, names, 1)]
+        for key, name in asked:
+            await visitor.glance(action_url(name, "host", kind.segment, key))
+
     async def of_others(visitor: Visitor) -> None:
-        key = place_of(kind, CHANGING)
-        await visitor.glance(action_url("delete", "host", kind.segment, key))
+        await of_actions(visitor)
         for known, tab_id in others():
             await visitor.glance(detail_url("host", kind.segment, known, tab_id))
 
@@ -170,6 +183,54 @@ def of_customs(site: Site) -> Job:
                 await look_at(detail_url("host", gvr.qualified, key, tab))
 
     return look
+
+
+def of_editing(site: Site) -> Job:
+    """An object is edited while somebody else changes it, and the change is taken back."""
+
+    def put(mine: str) -> None:
+        site.cluster.run(lambda cluster: write(cluster, CONFIG_MAPS, held(mine)))
+
+    async def look(visitor: Visitor) -> None:
+        page = visitor.page
+        put("before")
+        key = Key("shop", "held")
+        await visitor.open(edit_url("host", "configmaps", key))
+        await visitor.type_text(lambda text: text.replace("mine: before", 'mine: "<zqx-node>"'))
+        await visitor.press("review", ".diff")
+        put(SHORT)
+        await visitor.press("edit", "yaml-editor")
+        await visitor.press("review", ".conflict")
+        for side in await page.query_selector_all(".conflict input[value=mine]"):
+            await side.check()
+        await visitor.press("review", ".diff")
+        await visitor.press("save", "#detail")
+        await visitor.open(detail_url("host", "configmaps", key, "changes"))
+        await page.click("#detail a[href*='undo=']")
+        await page.wait_for_selector("yaml-editor")
+        await visitor.look()
+        await visitor.press("review", ".diff")
+
+    return look
+
+
+async def of_import(visitor: Visitor) -> None:
+    """What somebody was sent, and pastes."""
+    await visitor.open(import_url("host", "", "shop"))
+    wrong = [
+        f"apiVersion: v1\nkind: {json.dumps(text)}\nmetadata:\n  name: {json.dumps(text)}\n"
+        f"  namespace: {json.dumps(text)}\n  {json.dumps(text)}: 1\n"
+        for text in TEXTS
+        if text and text.isprintable()
+    ]
+    await visitor.type_text(lambda _text: "---\n".join(wrong[:20]))
+    await visitor.press("review", ".results")
+    fine = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {a: %s}\n"
+    texts = [fine % (name, json.dumps(SHORT)) for name in ("imported", "imported-too", "held")]
+    await visitor.type_text(lambda _text: "---\n".join(texts))
+    await visitor.press("review", ".results")
+    await visitor.press("create", ".results")
+    await visitor.press("undo", ".results")
 
 
 async def of_pages(visitor: Visitor) -> None:
@@ -259,7 +320,7 @@ def test_it_is_text_everywhere(site: Site) -> None:
 async def crawl(site: Site) -> None:
     jobs: asyncio.Queue[Job] = asyncio.Queue()
     # The longest first.
-    for job in (of_pages, of_customs(site), of_views):
+    for job in (of_pages, of_customs(site), of_editing(site), of_import, of_views):
         jobs.put_nowait(job)
     for kind in sorted(kinds, key=lambda kind: kind.segment not in FOLLOWED):
         jobs.put_nowait(of_kind(site, kind))

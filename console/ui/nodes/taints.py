@@ -117,7 +117,7 @@ class EditTaints(Action):
         )
 
     def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
-        return {"taints": "\n".join(entry.projection.taints)}
+        return {"taints": "\n".join(map(visible, entry.projection.taints))}
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         taints = data["taints"]
