@@ -1,14 +1,17 @@
 """Rights as a tenant of a shared cluster has them, for accounts whose name begins with `tenant-`."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.podspec import NAMESPACES, namespace_name
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.identity import Identity
 from console.ui.access import Access
-from console.ui.clusters import Cluster
 from rbac.authorizer import Authorizer
+
+if TYPE_CHECKING:
+    # The bench itself is no Django.
+    from console.ui.clusters import Cluster
 
 PREFIX = "tenant-"
 #: Three of all, far from each other.
@@ -22,7 +25,7 @@ class TenantAccess:
     """May read pods in `OWN`, and nothing else."""
 
     identity: Identity
-    cluster: Cluster
+    cluster: "Cluster"
 
     def can(
         self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
