@@ -13,15 +13,19 @@ import sys
 import time
 from typing import Any, TextIO
 
+import django
 import msgspec
 from django.core.management import execute_from_command_line
 
-import console.kube.planning
-import rbac.current
-from bench.forgetting import ForgetfulListWatch
-from bench.tenant import TenantAuthorizer
-from bench.timing import HEADER, VARIABLE, Timing
-from console import server
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+django.setup()
+
+import console.kube.planning  # noqa: E402  Django's apps must be ready
+import rbac.current  # noqa: E402
+from bench.forgetting import ForgetfulListWatch  # noqa: E402
+from bench.tenant import TenantAuthorizer  # noqa: E402
+from bench.timing import HEADER, VARIABLE, Timing  # noqa: E402
+from console import server  # noqa: E402
 
 
 class TimedRequest(server.Request):
@@ -44,7 +48,6 @@ class TimedRequest(server.Request):
 
 
 def main(arguments: list[str]) -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
     TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
     server.Channel.requestFactory = TimedRequest
     ForgetfulListWatch.install()
