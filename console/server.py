@@ -36,7 +36,8 @@ from console.sockets import MAX_MESSAGE, Socket, Sockets
 
 reactor: Any = twisted_reactor
 
-MAX_BODY = 1024 * 1024
+#: A form of the editor with the largest object there is, as it was and as it is to be.
+MAX_BODY = 5 * 2**20
 MAX_HEADERS = 100
 #: Seconds that a refused client may go on sending before the connection is cut, and bytes.
 LINGER_SECONDS, LINGER_BYTES = 2.0, MAX_BODY

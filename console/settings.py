@@ -157,7 +157,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 globals().update(cookie_settings(BASE_URL))
 CSRF_FAILURE_VIEW = "console.views.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# As `console.server.MAX_BODY`; nothing that is sent is ever in a file.
+DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]

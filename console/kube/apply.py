@@ -8,8 +8,8 @@ come to what was wanted, and a merge patch comes to something else, that is the 
 Both are refused for another object of the name (uid) and for one that has changed (resourceVersion).
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,8 @@ class Owned:
 
 
 def content_of(manifest: Mapping[str, Any]) -> Manifest:
-    """A copy without what the server alone sets, status among it."""
-    found = deepcopy({name: value for name, value in manifest.items() if name != "status"})
+    """Without what the server alone sets, status among it. The values are the manifest's own."""
+    found = {name: value for name, value in manifest.items() if name != "status"}
     metadata = found.get("metadata")
     if isinstance(metadata, dict):
         found["metadata"] = {k: v for k, v in metadata.items() if k not in SERVER_SET}
@@ -97,11 +97,13 @@ async def try_out(
     client: ObjectClient, gvr: GVR, key: Key, live: Manifest, wanted: Manifest
 ) -> Trial:
     """Finds the write that makes `wanted` of `live`, by dry runs. Raises `ApiError`."""
-    applied = await _dry_run(client, gvr, key, _application(live, wanted))
-    if same(content_of(applied.result), wanted):
+    # What is compared may be of a megabyte.
+    applied = await _dry_run(client, gvr, key, await asyncio.to_thread(_application, live, wanted))
+    if await asyncio.to_thread(same, content_of(applied.result), wanted):
         return applied
-    patched = await _dry_run(client, gvr, key, _patch(live, wanted))
-    return applied if same(content_of(applied.result), content_of(patched.result)) else patched
+    patched = await _dry_run(client, gvr, key, await asyncio.to_thread(_patch, live, wanted))
+    both = content_of(applied.result), content_of(patched.result)
+    return applied if await asyncio.to_thread(same, *both) else patched
 
 
 async def carry_out(

@@ -5,6 +5,7 @@ one that is left as it is stands for the value that the object has, and is never
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -21,8 +22,9 @@ from console.ui.masking import MASK, masked
 from console.ui.yamlreading import Document, Steps, read_document
 from console.ui.yamltext import yaml_text
 
-#: Characters of a text. A form holds three of them (`DATA_UPLOAD_MAX_MEMORY_SIZE`).
-MOST = 256 * 1024
+#: Characters of a text: etcd takes no object of over 1.5 MiB, and YAML indents it. A form holds two of
+#: them (`console.server.MAX_BODY`).
+MOST = 2 * 2**20
 #: Problems that are told of: there may be thousands, and each is looked for in the text.
 MOST_PROBLEMS = 100
 
@@ -60,7 +62,8 @@ class Edited:
 
 def editable(kind: ResourceKind, live: Mapping[str, Any]) -> Manifest:
     """What somebody edits of an object."""
-    return masked(content_of(live), kind.masked)
+    content = content_of(live)
+    return masked(deepcopy(content), kind.masked) if kind.masked else content
 
 
 def editable_text(kind: ResourceKind, live: Mapping[str, Any]) -> str:

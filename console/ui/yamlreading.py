@@ -1,9 +1,9 @@
 """YAML that somebody typed, read as Kubernetes reads it.
 
-Promises: the cost is bounded by the length of the text and `MAX_REPEATED`; what is read is what was seen,
-since no key is there twice; every value is one of JSON. Whatever is wrong is a `yaml.YAMLError`. Plain
-words, aliases and the merge key mean what they mean to kubectl, which reads YAML 1.1 without its dates
-and its numbers of base 60: https://github.com/kubernetes-sigs/yaml
+Promises: the cost is bounded by the length of the text, `MAX_EVENTS` and `MAX_REPEATED`; what is read is
+what was seen, since no key is there twice; every value is one of JSON. Whatever is wrong is a
+`yaml.YAMLError`. Plain words, aliases and the merge key mean what they mean to kubectl, which reads YAML
+1.1 without its dates and its numbers of base 60: https://github.com/kubernetes-sigs/yaml
 """
 
 import re
@@ -19,6 +19,9 @@ MAX_DEPTH = 100
 #: What all aliases of a text may stand for: its characters, and one for each value. Some hundred
 #: characters can stand for billions of values.
 MAX_REPEATED = 256 * 1024
+#: Each is a value, or one end of a list or of a mapping. A value takes some microseconds and up to a
+#: kilobyte, and may be of two characters.
+MAX_EVENTS = 200_000
 #: The bounds of what Kubernetes keeps as a whole number.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -150,13 +153,16 @@ class _Limits:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._documents = self._repeated = 0
+        self._documents = self._events = self._repeated = 0
         self._open: list[_Size] = []
         #: None while the value itself is still being read.
         self._anchors: dict[str | None, _Size | None] = {}
 
     def problem(self, event: yaml.Event) -> str:
         """Why the text is refused at this event, "" if it is not."""
+        self._events += 1
+        if self._events > MAX_EVENTS:
+            return _("it has too many values")
         if getattr(event, "tag", None) is not None:
             return _("tags are not read")
         if isinstance(event, yaml.DocumentStartEvent):

@@ -239,7 +239,7 @@ async def _open(asked: Asked) -> HttpResponse:
         text = await asyncio.to_thread(_undone, asked.kind, live, change)
         if len(text) > MOST:
             return _too_large(asked)
-    return _editor(replace(asked, other=kept), Sent(text, base, uid))
+    return await _editor(replace(asked, other=kept), Sent(text, base, uid))
 
 
 def _too_large(asked: Asked) -> HttpResponse:
@@ -249,8 +249,7 @@ def _too_large(asked: Asked) -> HttpResponse:
 def _undone(kind: ResourceKind, live: Manifest, change: Change) -> str:
     """The object without the change, and with what has changed since, as YAML."""
     states = change.after, change.before, editable(kind, live)
-    found = merge(*states, shape_of(live), lambda conflict: conflict.mine)
-    return yaml_text(kind, found)
+    return yaml_text(kind, merge(*states, shape_of(live), lambda conflict: conflict.mine))
 
 
 def _told(asked: Asked, error: ApiError | InDoubt) -> tuple[int, str]:

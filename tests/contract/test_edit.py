@@ -18,6 +18,7 @@ from console.kube.gvr import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, Key
 from console.kube.runtime import Runtime
 from console.ui.clusters import HOST, clusters
 from console.ui.clusters import Cluster as ConsoleCluster
+from console.ui.editing import MOST
 from console.ui.masking import MASK
 from rbac.current import no_host, use_host
 from tests.contract.client import MERGE_PATCH, Client, Obj
@@ -477,7 +478,7 @@ HOSTILE = {
     "\x01\x02\x7f": "This cannot be read",
     "\ufffd" * 100: "This is no manifest",
     "a: .inf": "no number of JSON",
-    "x" * (256 * 1024 + 1): "Use at most 262144 characters.",
+    "x" * (MOST + 1): "Use at most 2097152 characters.",
     'a: "\\ud800"': "This cannot be read",
     "\u202e: \u2066": "This is no manifest",
     "a: [\n": "This cannot be read",
@@ -574,15 +575,16 @@ async def test_a_program_is_answered_with_a_status(web: Page) -> None:
 
 
 async def test_a_large_object_is_edited_and_a_larger_one_is_not(desk: Desk) -> None:
-    lines = "".join(f"- line {at} of 'many'\n" for at in range(9_000))
+    lines = "".join(f"- line {at} of 'many'\n" for at in range(40_000))
     page = desk.make(config_map(unique("large"), a=lines, b="1"), "configmaps")
     opened = (await page.open()).changing('b: "1"', 'b: "2"')
-    assert len(opened.text) > 200_000
+    assert len(opened.text) > 1_000_000
     reviewed = await page.send(opened)
     assert reviewed.changed == ['-b: "1"', '+b: "2"']
     assert (await page.send(reviewed, "save")).status == 302
     assert page.now()["data"] == {"a": lines, "b": "2"}
-    page = desk.make(config_map(unique("larger"), a=lines * 2), "configmaps")
+    # Each is an escape of ten characters.
+    page = desk.make(config_map(unique("larger"), a="\U000e0001" * (MOST // 10)), "configmaps")
     refused = await page.open()
     assert refused.status == 422 and "too large to be edited here" in refused.html
 

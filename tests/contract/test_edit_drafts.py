@@ -8,6 +8,7 @@ import yaml
 
 from console.drafts.models import Draft
 from console.kube.runtime import Runtime
+from console.ui.editing import MOST
 from rbac.current import no_host, use_host
 from tests.contract.test_edit import (
     Form,
@@ -129,7 +130,7 @@ async def test_it_is_there_while_the_cluster_is_away(web: Page, tmp_path: Path) 
         ({"version": "9" * 20}, 400),
         ({"uid": ""}, 400),
         ({"base": ""}, 400),
-        ({"text": "x" * (256 * 1024 + 1)}, 400),
+        ({"text": "x" * (MOST + 1)}, 400),
         ({"text": "\0\u202e"}, 204),
     ],
 )

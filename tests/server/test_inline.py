@@ -78,6 +78,9 @@ async def test_a_post_needs_the_token(client: AsyncClient, settings: Settings) -
     token = (await client.get("/?token")).content.decode()
     assert (await client.post("/", {"csrfmiddlewaretoken": "wrong"})).status_code == 403
     assert (await client.post("/", {"csrfmiddlewaretoken": token})).status_code == 200
+    large = {"text": "x" * 100_000}
+    assert (await client.post("/", large)).status_code == 403
+    assert (await client.post("/", {**large, "csrfmiddlewaretoken": token})).status_code == 200
     assert (await client.post("/", {}, headers={"X-CSRFToken": token})).status_code == 200
 
 

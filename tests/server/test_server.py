@@ -41,14 +41,14 @@ def test_a_chunked_body_of_200_mb_is_refused_while_it_arrives(echo: Running) -> 
     before = echo.resident()
     answer, sent = echo.raw(CHUNKED, chunked(200 * MIB))
     assert answer.startswith(b"HTTP/1.1 413 ")
-    # What the server reads is about 2 MiB; the rest waited in the two kernels' buffers.
-    assert sent < 20 * MIB
+    # What the server reads is about 10 MiB; the rest waited in the two kernels' buffers.
+    assert sent < 30 * MIB
     assert list(echo.temp.iterdir()) == []
-    assert echo.resident() - before < 10 * MIB
+    assert echo.resident() - before < 20 * MIB
 
 
 def test_an_announced_body_is_refused_before_it_arrives(echo: Running) -> None:
-    answer, _ = echo.raw(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n")
+    answer, _ = echo.raw(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5242881\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
@@ -62,15 +62,15 @@ def test_a_refused_client_that_stays_is_cut_off(echo: Running) -> None:
 
 
 @pytest.mark.parametrize("over", [0, 1])
-def test_the_limit_is_one_mebibyte_exactly(echo: Running, over: int) -> None:
-    pieces = [b"10000\r\n" + PIECE + b"\r\n"] * 16 + [b"1\r\nx\r\n"] * over + [b"0\r\n\r\n"]
+def test_the_limit_is_five_mebibytes_exactly(echo: Running, over: int) -> None:
+    pieces = [b"10000\r\n" + PIECE + b"\r\n"] * 80 + [b"1\r\nx\r\n"] * over + [b"0\r\n\r\n"]
     # In one write: the end arrives together with what is too much.
     answer, _ = echo.raw(CHUNKED, [b"".join(pieces)])
     if over:
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert answer.count(b"HTTP/1.1") == 1
     else:
-        assert body(answer)["size"] == MIB
+        assert body(answer)["size"] == 5 * MIB
 
 
 def test_requests_after_a_body_on_the_same_connection_work(echo: Running) -> None:

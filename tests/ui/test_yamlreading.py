@@ -90,6 +90,7 @@ def test_plain_values_are_read(text: str, value: Any) -> None:
         ("\0", "control|special|not allowed"),
         ("a: !!timestamp x", "tags"),
         ("a: " + "9" * 5_000, "too large"),
+        (f"[{'a,' * 1_000_000}]", "too many values"),
     ],
 )
 def test_others_are_refused_without_much_work(text: str, problem: str) -> None:
