@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench import (
+    acting,
     browse,
     chart,
     frames,
@@ -41,6 +42,7 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "relist": relist.measure,
     "frames": frames.measure,
     "signins": signins.measure,
+    "acting": acting.measure,
 }
 #: Those that need no cluster.
 ALONE: Mapping[str, Callable[[], list[Result]]] = {"rights": rights.measure}

@@ -19,7 +19,7 @@ from bench.cluster import LoadedControlPlane
 from bench.loading import nodes_for
 from bench.pages import AT_MOST, FEW_PODS, RATE
 from bench.podspec import NAMESPACES, REPLICAS, Pod, namespace_name, node_name
-from bench.reading import ROWS, Page, Reader, percentiles
+from bench.reading import MISTAKE, ROWS, Page, Reader, percentiles
 from bench.recent import make_recent
 from bench.result import Result, percentile
 from bench.webconsole import WebConsole
@@ -38,8 +38,6 @@ _OBJECTS = 20
 _READY_SECONDS, _LOOK = 300.0, 0.5
 
 _PANEL, _OPTION, _OVERVIEW = 'id="panel-', 'role="option"', 'class="overview"'
-#: What a page says of itself when something on it failed.
-_MISTAKE = "The console made a mistake"
 
 _SEARCHES = {
     "name": "checkout-3",
@@ -130,7 +128,7 @@ class _Browsing:
         read = {}
         for name, view in views.items():
             self._report(f"reading {group}_{name}\n")
-            reader = Reader(self._console, session, view.shows, _MISTAKE)
+            reader = Reader(self._console, session, view.shows, MISTAKE)
             pages = await reader.read_each(_turns(view.urls, _WARM + self._enough))
             read[name] = _times(pages[_WARM:])
         slowest = max(read.values(), key=lambda times: percentile(times, 0.95))

@@ -1,9 +1,11 @@
 """A reader of pages who takes their time: some pages a second, one after the other."""
 
 import asyncio
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import count
 
 import aiohttp
@@ -15,8 +17,11 @@ from bench.webconsole import WebConsole
 #: Pages a second. Back to back, a reader would wait for the processor that it takes from the console.
 PACE = 20.0
 
+#: What a page says of itself when something on it failed.
+MISTAKE = "The console made a mistake"
 #: What a list has that shows something. Its total comes first, and not with a zero.
 ROWS, _NO_ROWS = 'data-total="', 'data-total="0"'
+_HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 _numbers = count(1)
 
 
@@ -64,13 +69,22 @@ class Reader:
             await self._read(url, names[-1])
         return self._found(names)
 
-    async def _read(self, url: str, name: str) -> None:
+    async def one(self, url: str, form: Mapping[str, str] | None = None) -> tuple[Page, str]:
+        """A page at once, and its text; of a `form` the page that it leads to."""
+        name = str(next(_numbers))
+        body = await self._read(url, name, form)
+        return self._found([name])[0], body
+
+    async def _read(self, url: str, name: str, form: Mapping[str, str] | None = None) -> str:
+        data = aiohttp.FormData(form, default_to_multipart=True) if form is not None else None
+        method = "GET" if data is None else "POST"
         started = time.perf_counter()
-        async with self.session.get(url, headers={HEADER: name}) as response:
+        async with self.session.request(method, url, data=data, headers={HEADER: name}) as response:
             body = (await response.read()).decode()
         self._client[name] = (time.perf_counter() - started) * 1000
         if response.status != 200 or self.shows not in body or self.never in body:
             raise OSError(f"{url} answered {response.status} and does not show what it should")
+        return body
 
     def _found(self, names: Sequence[str]) -> list[Page]:
         noted = {timing.id: timing for timing in self.console.timings()}
@@ -83,6 +97,11 @@ class Reader:
             )
             for name in names
         ]
+
+
+def hidden(text: str) -> dict[str, str]:
+    """What the fields of a page have that are not seen."""
+    return {name: unescape(value) for name, value in _HIDDEN.findall(text)}
 
 
 def percentiles(name: str, n: int, milliseconds: Sequence[float]) -> list[Result]:

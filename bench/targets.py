@@ -45,6 +45,11 @@ TARGETS = (
     Target(
         "signin_timing_difference", "Wrong passwords of known and unknown names, medians apart", 0.1
     ),
+    Target("edit_open_1mb_p95_ms", "Editor of 1 MB, p95", 1000),
+    Target("edit_review_10kb_ratio_kubectl", "What would change, beside kubectl diff", 1),
+    Target("bulk_restart_ratio_kubectl", "Restart of 200, beside kubectl", 1),
+    Target("page_ratio_during_edit", "Others' page during edits of 1 MB, p95", 1.2),
+    Target("page_ratio_during_bulk", "Others' page during a restart of 200, p95", 1.2),
     Target("rights_repeated_us", "A right that was asked before", 3),
     Target("rights_first_ms", "A user's first right, p95", 5),
     Target("rights_changed_ms", "A right after a changed binding, p95", 5),

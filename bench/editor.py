@@ -1,0 +1,175 @@
+"""A manifest in the editor: opening it beside `kubectl get -o yaml`, with which `kubectl edit` begins,
+and looking at what would change beside `kubectl diff --server-side`, which asks the server as well."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from bench.pages import FEW_PODS
+from bench.reading import MISTAKE, Page, Reader, hidden, percentiles
+from bench.result import Result, percentile
+from bench.stage import NAMESPACE, PLACE, Stage
+from bench.worldspec import Other, around
+from console.kube.gvr import CONFIG_MAPS, STATEFUL_SETS
+
+#: How often each manifest is opened and looked at; fewer with few pods.
+_TIMES, _TIMES_OF_FEW = 40, 15
+_WARM = 3
+#: Pages that somebody else reads while nobody edits, and seconds of reading while somebody does.
+_CALM, _SECONDS = 200, 10.0
+#: Of the large one. kube-apiserver takes 1 MiB of values, and etcd no object of over 1.5 MiB.
+_VALUES, _LINES, _LINE = 20, 1_100, "setting.{:04}: of value {:02}, in some more words\n"
+#: Of the small one, beside those that it has.
+_VARIABLES = 60
+_META = {"name": "edited", "namespace": NAMESPACE}
+#: kubectl's exit code for what differs is 1.
+_DIFF, _DIFFERS = ("diff", "--server-side", "--force-conflicts", "--filename=-"), 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """`size` is part of the results' names. `old`, which it has once, is changed to `new`."""
+
+    size: str
+    object: Other
+    old: str
+    new: str
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """As kubectl names it."""
+        return self.object.gvr.resource, self.object.body["metadata"]["name"]
+
+
+def _small() -> _Manifest:
+    """One of the loaded cluster with more variables."""
+    found = (one for number in range(100) for one in around(number) if one.gvr == STATEFUL_SETS)
+    body = next(found).body
+    spec = body["spec"]
+    pod = spec["template"]["spec"]
+    first, *others = pod["containers"]
+    more = [{"name": f"SETTING_{n}", "value": f"of setting {n}"} for n in range(_VARIABLES)]
+    pod = {**pod, "containers": [{**first, "env": [*first["env"], *more]}, *others]}
+    spec = {**spec, "template": {**spec["template"], "spec": pod}}
+    made = Other(STATEFUL_SETS, {**body, "metadata": _META, "spec": spec})
+    return _Manifest("10kb", made, "replicas: 5", "replicas: 6")
+
+
+def _large() -> _Manifest:
+    data = {
+        f"part-{at:02}.conf": "".join(_LINE.format(line, at) for line in range(_LINES))
+        for at in range(_VALUES)
+    }
+    head = {"apiVersion": CONFIG_MAPS.group_version, "kind": "ConfigMap", "metadata": _META}
+    made = Other(CONFIG_MAPS, {**head, "data": data})
+    return _Manifest("1mb", made, _LINE.format(7, 7), _LINE.format(7, 77))
+
+
+def objects() -> Iterator[Other]:
+    return (manifest.object for manifest in (_small(), _large()))
+
+
+async def results(stage: Stage) -> list[Result]:
+    small, large = _Editor(stage, _small()), _Editor(stage, _large())
+    return [*await small.results(), *await large.results(), *await _noticed(stage, large)]
+
+
+async def _noticed(stage: Stage, editor: "_Editor") -> list[Result]:
+    """What somebody else's pages take while it is edited."""
+    stage.report("pages beside that\n")
+    calm = percentile(await stage.pages(_CALM), 0.95)
+    ends = time.monotonic() + _SECONDS
+
+    async def edit() -> None:
+        while time.monotonic() < ends:
+            await editor.edit()
+
+    _done, pages = await stage.beside(edit())
+    late, pods = percentile(pages, 0.95), stage.cluster.pods
+    return [
+        Result("page_p95_during_edit_ms", pods, late, "ms"),
+        Result("page_ratio_during_edit", pods, late / calm, "x"),
+    ]
+
+
+class _Editor:
+    """The console's and kubectl by turns, so that what the machine does besides meets both alike."""
+
+    def __init__(self, stage: Stage, manifest: _Manifest) -> None:
+        self._stage, self._manifest = stage, manifest
+        self._url = "/".join((PLACE, *manifest.words, "edit"))
+
+    async def results(self) -> list[Result]:
+        size, pods = self._manifest.size, self._stage.cluster.pods
+        self._stage.report(f"opening {size} and looking at a change\n")
+        for _ in range(_WARM):
+            await self.edit()
+        opened, reviewed = _Times(), _Times()
+        length = 0
+        for _ in range(_TIMES if pods > FEW_PODS else _TIMES_OF_FEW):
+            page, text = await self._open()
+            opened.add(page, await self._kubectl_get())
+            length = len(text.encode())
+            page, text = await self._review(text)
+            reviewed.add(page, await self._kubectl_diff(text))
+            await self._discard(text)
+        return [
+            *opened.results(f"edit_open_{size}", pods),
+            Result(f"edit_open_{size}_bytes", pods, length, "B"),
+            *reviewed.results(f"edit_review_{size}", pods),
+        ]
+
+    async def edit(self) -> None:
+        """Opens it, looks at what would change, and lets it be."""
+        _page, text = await self._open()
+        _page, text = await self._review(text)
+        await self._discard(text)
+
+    async def _open(self) -> tuple[Page, str]:
+        return await self._reader('name="base"').one(self._url)
+
+    async def _review(self, text: str) -> tuple[Page, str]:
+        form, manifest = hidden(text), self._manifest
+        if form["base"].count(manifest.old) != 1:
+            raise OSError(f"{self._url} does not have once what is to be changed: {manifest.old}")
+        changed = form["base"].replace(manifest.old, manifest.new)
+        form |= {"text": changed, "step": "review"}
+        return await self._reader("<ins>").one(self._url, form)
+
+    async def _discard(self, text: str) -> None:
+        """So that the next one begins anew, too."""
+        await self._reader('name="base"').one(self._url, {**hidden(text), "step": "discard"})
+
+    async def _kubectl_get(self) -> float:
+        took, _text = await self._stage.kubectl("get", *self._manifest.words, "--output=yaml")
+        return took
+
+    async def _kubectl_diff(self, text: str) -> float:
+        """Of the same change."""
+        changed = hidden(text)["text"]
+        took, _told = await self._stage.kubectl(*_DIFF, input=changed, code=_DIFFERS)
+        return took
+
+    def _reader(self, shows: str) -> Reader:
+        return Reader(self._stage.console, self._stage.acting, shows, MISTAKE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Of pages, and of kubectl in milliseconds."""
+
+    pages: list[Page] = field(default_factory=list)
+    kubectl: list[float] = field(default_factory=list)
+
+    def add(self, page: Page, kubectl: float) -> None:
+        self.pages.append(page)
+        self.kubectl.append(kubectl)
+
+    def results(self, name: str, pods: int) -> list[Result]:
+        """The ratio is that of what both take with the way to them."""
+        ratio = median(page.client for page in self.pages) / median(self.kubectl)
+        return [
+            *percentiles(name + "_{}_ms", pods, [page.server for page in self.pages]),
+            Result(f"{name}_ratio_kubectl", pods, ratio, "x"),
+        ]
