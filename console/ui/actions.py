@@ -64,7 +64,8 @@ class Context:
     """One object that something is done to, as the viewer; as the console where `by_console` says so.
     `uid`: that of the object that was shown. `data`: what was filled in, as the form's `cleaned_data`.
     What `client` sends carries `audit_id`. `also` does another action to another object of the kind,
-    by its uid, with a record of its own: it says why that was refused, "" if it is done."""
+    by its uid, with a record of its own: it says why that was refused, "" if it is done. `answers`: the
+    object after each patch of it."""
 
     request: "ConsoleRequest"
     kind: "ResourceKind"
@@ -75,6 +76,7 @@ class Context:
     audit_id: str
     also: Callable[["Action", Key, str], Awaitable[str]]
     data: Mapping[str, Any] = field(default_factory=dict)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
         """A merge patch, refused if another object has taken the name."""
@@ -97,7 +99,7 @@ class Context:
         return found
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
-        return await self.client.patch(
+        found = await self.client.patch(
             self.kind.gvr,
             body,
             namespace=self.key.namespace,
@@ -106,6 +108,9 @@ class Context:
             subresource=subresource,
             audit_id=self.audit_id,
         )
+        if not subresource:
+            self.answers.append(found)
+        return found
 
     async def delete(self, *, grace: int | None = None, policy: str = "") -> None:
         await self.client.delete(

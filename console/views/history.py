@@ -87,8 +87,9 @@ async def remember(
 async def remember_action(context: Context, recorded: Recorded, before: Manifest) -> None:
     """Keeps what became of `before`."""
     gvr, key = context.kind.gvr, context.key
+    get, answers = context.client.get, context.answers
     try:
-        after = await context.client.get(gvr, namespace=key.namespace, name=key.name)
+        after = answers[-1] if answers else await get(gvr, namespace=key.namespace, name=key.name)
     except ApiError as error:
         # It is deleted, or they may change it but not read it.
         log.info("The change %s is not kept: %s", context.audit_id, error)

@@ -1,11 +1,14 @@
 """What the console changed on an object is kept, and told to whoever may see the object."""
 
+from zlib import decompress
+
 import pytest
 
 from console.history.models import ObjectChange
 from console.kube import gvr as types
 from console.kube.client import MERGE_PATCH
-from tests.contract.objects import deployment, unique
+from tests.contract.grants import VERSION, rule
+from tests.contract.objects import deployment, path, unique
 from tests.contract.test_workload_actions import Project, _runtime, _site, project, runtime
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -56,3 +59,15 @@ async def test_a_change_is_taken_back_and_what_came_after_it_stays(project: Proj
     for number in ("0", str(change.pk + 1), "x", "9" * 30, ""):
         missing = await project.client().get(f"{url}/edit?undo={number}")
         assert missing.status_code == 404
+
+
+async def test_whoever_may_change_it_need_not_read_it(project: Project) -> None:
+    """What kube-apiserver answers is kept; it is not asked again."""
+    role = path(project.namespace, "roles", project.viewer, group=VERSION)
+    rules = [rule("list patch", "deployments", "apps")]
+    project.admin.patch(role, {"rules": rules}, MERGE_PATCH).ok()
+    made = project.make(types.DEPLOYMENTS, deployment(unique("web"), "registry.example/web:1"))
+    await project.do(types.DEPLOYMENTS, made, "restart")
+    change = await ObjectChange.objects.aget()
+    assert b"restartedAt" in decompress(change.after)
+    assert b"restartedAt" not in decompress(change.before)
