@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from secrets import token_hex
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -70,6 +72,8 @@ STEPS = frozenset({"review", "save", "edit"})
 #: decide about.
 MOST_OWNERS, LONGEST_VALUE, MOST_CONFLICTS = 20, 500, 100
 MINE, THEIRS = "mine", "theirs"
+#: Where the texts go in the page around them. Nothing in it can be these.
+_BASE, _TEXT = (f"{name}-{token_hex(16)}" for name in ("base", "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +223,13 @@ async def _open(asked: Asked) -> HttpResponse:
         if typed is not None:
             # It can still be read and copied.
             code, text = _told(asked, error)
-            return _editor(asked, typed, [Problem(text)], status=code, kept=kept)
+            return await _editor(asked, typed, [Problem(text)], status=code, kept=kept)
         if not isinstance(error, NotFound):
             raise
         words = {"kind": asked.kind.singular, "key": visible(str(asked.key))}
         return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
     if typed is not None and asked.request.GET.get("draft") == "continue":
-        return _editor(asked, typed, kept=kept)
+        return await _editor(asked, typed, kept=kept)
     base = await asyncio.to_thread(editable_text, asked.kind, live)
     if len(base) > MOST:
         return _too_large(asked)
@@ -300,18 +304,18 @@ async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
     try:
         check_may(asked.kind, asked.action, asked.access, asked.key)
     except InDoubt as error:
-        return _editor(asked, sent, [Problem(str(error))], status=503)
+        return await _editor(asked, sent, [Problem(str(error))], status=503)
     if step == "edit":
-        return _editor(asked, sent)
+        return await _editor(asked, sent)
     try:
         return await _review(asked, sent, save=step == "save")
     except Unreadable as error:
-        return _editor(asked, sent, error.problems, status=400)
+        return await _editor(asked, sent, error.problems, status=400)
     except Conflicting as error:
         if len(error.rows) > MOST_CONFLICTS:
             return _editor(asked, sent, [Problem(_far_apart())], status=409)
         context = {**_context(asked), "sent": sent, "rows": error.rows}
-        return render(asked.request, "console/edit_conflicts.html", context, status=409)
+        return await _page(asked, "console/edit_conflicts.html", context, 409)
 
 
 def _sent(request: ConsoleRequest) -> Sent | None:
@@ -332,7 +336,7 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
         for _try in range(TRIES):
             live = await asked.live()
             if live["metadata"]["uid"] != sent.uid:
-                return _editor(asked, sent, [Problem(_another())], status=409)
+                return await _editor(asked, sent, [Problem(_another())], status=409)
             hide = _hiding(asked.kind, live)
             wanted = await asyncio.to_thread(_wanted, asked, sent, live)
             try:
@@ -341,17 +345,17 @@ async def _review(asked: Asked, sent: Sent, *, save: bool) -> HttpResponse:
                 )
                 outlook = await asyncio.to_thread(_outlook, asked.kind, live, wanted, trial)
                 if not save or outlook.digest != sent.seen:
-                    return _confirm(asked, wanted, trial, outlook, anew=save)
+                    return await _confirm(asked, wanted, trial, outlook, anew=save)
                 await _save(asked, live, trial)
             except Changed:
                 # It has changed since it was read: something that matters here, or its status.
                 continue
             return _saved(asked)
-        return _editor(asked, sent, [Problem(_busy())], status=409)
+        return await _editor(asked, sent, [Problem(_busy())], status=409)
     except NotFound:
-        return _editor(asked, sent, [Problem(_gone(asked))], status=404)
+        return await _editor(asked, sent, [Problem(_gone(asked))], status=404)
     except (ApiError, AuditUnavailable) as error:
-        return _refused(asked, sent, wanted, error, hide)
+        return await _refused(asked, sent, wanted, error, hide)
 
 
 def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
@@ -419,7 +423,7 @@ def _saved(asked: Asked) -> HttpResponse:
     )
 
 
-def _refused(
+async def _refused(
     asked: Asked,
     sent: Sent,
     wanted: Wanted | None,
@@ -429,9 +433,9 @@ def _refused(
     """The text again, with the reason. What the server calls its own failure may be the writer's."""
     if isinstance(error, ApiError) and wanted is not None and is_the_writers(error):
         found = line_problems(error, wanted.found, hide)
-        return _editor(asked, wanted.sent, found, status=422)
+        return await _editor(asked, wanted.sent, found, status=422)
     text = hide(problems.words(error, changed=_busy()))
-    return _editor(asked, sent, [Problem(text)], status=error.page_code)
+    return await _editor(asked, sent, [Problem(text)], status=error.page_code)
 
 
 def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
@@ -445,7 +449,7 @@ def _hiding(kind: ResourceKind, live: Manifest) -> Callable[[str], str]:
     return hide
 
 
-def _editor(
+async def _editor(
     asked: Asked,
     sent: Sent,
     found: Sequence[Problem] = (),
@@ -467,10 +471,10 @@ def _editor(
         "kept": kept,
         "newer": drafting.newer_words(),
     }
-    return render(asked.request, "console/edit.html", context, status=status)
+    return await _page(asked, "console/edit.html", context, status)
 
 
-def _confirm(
+async def _confirm(
     asked: Asked, wanted: Wanted, trial: Trial, outlook: Outlook, *, anew: bool
 ) -> HttpResponse:
     """`anew`: something else was confirmed before."""
@@ -488,7 +492,19 @@ def _confirm(
         "anew": anew,
         "command": visible(asked.action.command(asked.kind, asked.key, {})),
     }
-    return render(asked.request, "console/edit_review.html", context, status=409 if anew else 200)
+    return await _page(asked, "console/edit_review.html", context, 409 if anew else 200)
+
+
+async def _page(asked: Asked, template: str, context: dict[str, Any], status: int) -> HttpResponse:
+    """With the texts of `sent`, which a template would copy with each block that they are in."""
+    sent = context["sent"]
+    around = {**context, "sent": replace(sent, text=_TEXT, base=_BASE)}
+    html = render_to_string(template, around, asked.request)
+    return HttpResponse(await asyncio.to_thread(_filled, html, sent), status=status)
+
+
+def _filled(html: str, sent: Sent) -> bytes:
+    return html.replace(_BASE, escape(sent.base)).replace(_TEXT, escape(sent.text)).encode()
 
 
 def _context(asked: Asked) -> dict[str, Any]:
