@@ -83,7 +83,7 @@ class Reader:
             body = (await response.read()).decode()
         self._client[name] = (time.perf_counter() - started) * 1000
         if response.status != 200 or self.shows not in body or self.never in body:
-            raise OSError(f"{url} answered {response.status} and does not show what it should")
+            raise OSError(f"{url} answered {response.status}, and not as it should: {_said(body)}")
         return body
 
     def _found(self, names: Sequence[str]) -> list[Page]:
@@ -97,6 +97,12 @@ class Reader:
             )
             for name in names
         ]
+
+
+def _said(body: str) -> str:
+    """The first words of a page's own part."""
+    words = re.sub(r"<[^>]*>", " ", body.partition("<main")[2]).split()
+    return " ".join(words)[:300]
 
 
 def hidden(text: str) -> dict[str, str]:
