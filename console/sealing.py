@@ -10,10 +10,20 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from joserfc import jwe
 from joserfc.errors import JoseError
+from joserfc.jwe import JWERegistry
 from joserfc.jwk import OctKey
 
 _HEADER = {"alg": "dir", "enc": "A256GCM"}
 _ALLOWED = ["dir", "A256GCM"]
+
+
+class _Registry(JWERegistry):
+    """What was sealed is opened, however long it is: the library takes 64 KB, as from anybody."""
+
+    max_ciphertext_length = 2**30
+
+
+_REGISTRY = _Registry(algorithms=_ALLOWED)
 
 
 class NotOurs(ValueError):
@@ -21,14 +31,15 @@ class NotOurs(ValueError):
 
 
 def seal(content: bytes, purpose: str) -> str:
-    return jwe.encrypt_compact(_HEADER, content, _key(purpose, str(settings.SECRET_KEY)), _ALLOWED)
+    key = _key(purpose, str(settings.SECRET_KEY))
+    return jwe.encrypt_compact(_HEADER, content, key, registry=_REGISTRY)
 
 
 def unseal(sealed: str, purpose: str, secret: str = "") -> bytes:
     """`secret`: what it was sealed with, `SECRET_KEY` by default. Raises `NotOurs`."""
     key = _key(purpose, secret or str(settings.SECRET_KEY))
     try:
-        return jwe.decrypt_compact(sealed, key, _ALLOWED).plaintext or b""
+        return jwe.decrypt_compact(sealed, key, registry=_REGISTRY).plaintext or b""
     except (JoseError, ValueError) as error:
         raise NotOurs from error
 
