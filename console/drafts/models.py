@@ -7,8 +7,8 @@ MAX_KIND = 320
 
 
 class Draft(models.Model):
-    """`content`: what was typed and of what, sealed; see `console.drafts.keeping`. `version` counts the
-    texts, so that an older page does not take the place of a newer one."""
+    """`content`: what was typed and of what, packed and sealed; see `console.drafts.keeping`. `version`
+    counts the texts, so that an older page does not take the place of a newer one."""
 
     account = models.CharField(max_length=253)
     cluster = models.CharField(max_length=63)

@@ -40,6 +40,14 @@ def test_the_database_alone_tells_nothing(settings: Settings) -> None:
     assert find(OURS) is None
 
 
+def test_a_long_text_takes_little_room() -> None:
+    text = "".join(f"- line {at}\n" for at in range(100_000))
+    keep(OURS, Content(text + "more", text, "u"), 0)
+    assert len(Draft.objects.get().content) < len(text)
+    found = find(OURS)
+    assert found is not None and found.content == Content(text + "more", text, "u")
+
+
 def test_a_text_never_takes_the_place_of_a_newer_one() -> None:
     first, second = keep(OURS, TEXT, 0), keep(OURS, Content("2", "b", "u"), 1)
     assert (first, second) == (1, 2)
