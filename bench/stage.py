@@ -78,7 +78,8 @@ class Stage:
             found = await work
         finally:
             done.set()
-        return found, [page.server for page in await reading]
+            pages = await reading
+        return found, [page.server for page in pages]
 
     @property
     def _looker(self) -> Reader:

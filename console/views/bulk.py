@@ -27,6 +27,7 @@ from console.ui.reading import TooManyProjects, listed
 from console.ui.selection import ListQuery, prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
+from console.views.actions import InDoubt, is_in_doubt
 from console.views.bulkrun import Target, written
 from console.views.errors import error_page
 from console.views.guard import access_of
@@ -126,6 +127,8 @@ def _ask(
     if len(goes) > MOST:
         text = _("At most %(most)s objects can be chosen at a time.") % {"most": f"{MOST:,}"}
         return error_page(request, 400, text)
+    if not goes and is_in_doubt(access):
+        raise InDoubt
     if not goes:
         return error_page(request, 400, _("Nothing was chosen that you may do this to."))
     targets = [Target(entry.key, entry.projection.uid) for entry in goes]

@@ -22,7 +22,7 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import detail_url
 from console.ui.text import visible
-from console.views.actions import refusal_text, run_as_user
+from console.views.actions import InDoubt, is_in_doubt, refusal_text, run_as_user
 
 #: Objects that it is done to at once.
 AT_ONCE = 8
@@ -100,10 +100,12 @@ async def _result(
     request: ConsoleRequest, kind: ResourceKind, action: Action, access: Access, target: Target
 ) -> Result:
     name = visible(str(target.key))
-    # Decided anew for each: rights may end while it is done to the others.
-    if not action.may(access, kind.gvr, target.key):
-        return Result(name, "refused", _("You may not do it."))
     try:
+        # Decided anew for each: rights may end while it is done to the others.
+        if not action.may(access, kind.gvr, target.key):
+            if is_in_doubt(access):
+                raise InDoubt
+            return Result(name, "refused", _("You may not do it."))
         await action.check(access, kind.gvr, target.key)
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:

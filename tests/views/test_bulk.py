@@ -16,7 +16,8 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.views.bulk import MOST
 from rbac.current import no_host, use_host
-from tests.ui.support import make_runtime, pod
+from tests.ui.support import bob, make_runtime, pod
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
 
@@ -182,6 +183,19 @@ async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: Fake
     assert (await ask(client_as, "", keys=TWO)).status_code == 302
     found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
     assert found == {"shop/web-1": "refused You may not do it."}
+    assert cluster.calls == []
+
+
+async def test_rights_in_doubt_are_not_called_missing(
+    client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = bob()
+    access.doubt = True
+    monkeypatch.setitem(CAST, "bob", lambda: access)
+    asked = await ask(client_as, "bob", keys=TWO)
+    assert asked.status_code == 503 and "The cluster does not answer" in await text_of(asked)
+    found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
+    assert found["shop/web-1"].startswith("refused The cluster does not answer")
     assert cluster.calls == []
 
 
