@@ -313,7 +313,7 @@ async def _stepped(asked: Asked, sent: Sent, step: str) -> HttpResponse:
         return await _editor(asked, sent, error.problems, status=400)
     except Conflicting as error:
         if len(error.rows) > MOST_CONFLICTS:
-            return _editor(asked, sent, [Problem(_far_apart())], status=409)
+            return await _editor(asked, sent, [Problem(_far_apart())], status=409)
         context = {**_context(asked), "sent": sent, "rows": error.rows}
         return await _page(asked, "console/edit_conflicts.html", context, 409)
 
