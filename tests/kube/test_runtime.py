@@ -240,5 +240,5 @@ def _kubeconfig(folder: Path, cluster: ControlPlane, user: dict[str, Any]) -> Pa
 def it_keeps_what_it_knows_by_key() -> None:
     assert str(Key("ns", "name")) == "ns/name"
     assert str(Key("", "name")) == "name"
-    assert PODS.path("ns", "a/b") == "/api/v1/namespaces/ns/pods/a%2Fb"
+    assert PODS.path("ns", "a b?") == "/api/v1/namespaces/ns/pods/a%20b%3F"
     assert USERS.path("", "x") == "/apis/iam.kubesphere.io/v1alpha2/users/x"
