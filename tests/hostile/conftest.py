@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 
 import pytest
@@ -53,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             timeout=120,
         )  # fmt: skip
         # The controllers do not run: they would see to these objects.
-        cluster.run(lambda parts: parts.ensure(CLUSTER_ROLE_BINDINGS, ADMINS))
+        cluster.run(lambda parts: parts.ensure(CLUSTER_ROLE_BINDINGS, deepcopy(ADMINS)))
         cluster.run(world.define)
         cluster.run(world.fill)
         log = folder / "log.txt"
