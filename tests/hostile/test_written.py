@@ -13,12 +13,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, SECRETS, Key
+from console.kube.runtime import Runtime
 from console.ui.actions import Link
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, bulk_url, draft_url, edit_url
 from console.ui.registry import kinds
 from devcluster.server import DevCluster
 from tests.accounts.hostile.forms import Reader
+from tests.controlplane.waiting import eventually
 from tests.depth import choice, some
 from tests.hostile.admin import (
     Admin,
@@ -31,6 +33,7 @@ from tests.hostile.admin import (
 from tests.hostile.reading import fields_in
 from tests.hostile.texts import SHORT, TEXTS
 from tests.hostile.world import config_map, fill, renamed
+from tests.kube.clusters import live
 from tests.views.conftest import _site
 
 __all__ = ["_runtime", "_site", "admin", "cluster", "runtime"]
@@ -160,10 +163,13 @@ async def asking(admin: Admin, kind: ResourceKind, name: str) -> Target | None:
 
 
 async def test_whatever_the_form_of_an_action_sends_is_answered(
-    admin: Admin, cluster: DevCluster
+    admin: Admin, cluster: DevCluster, runtime: Runtime
 ) -> None:
     """Each field of each action's form, for objects that are called anything."""
     cluster.run(fill)
+    known = [kind.gvr for kind in kinds if not kind.private]
+    runtime.require(known)
+    eventually(lambda: all(live(runtime.informer(gvr)) for gvr in known), "all is known")
     seen: dict[str, bool] = {}
     for kind, name in every_action():
         target = await asking(admin, kind, name)
