@@ -175,6 +175,8 @@ class Objects:
         self._validate(declared, version, new, old if write.manager else None)
         if write.manager:
             check_expansion(self.store, declared, new, old)
+        if write.manager and not write.subresource and declared.namespaced:
+            check_quotas(self.store, declared, new, old)
         if write.manager and not write.applied:
             self._track(declared, version, old, new, write)
         return self._store(declared, record, old, new, write)

@@ -136,6 +136,10 @@ def _service(obj: Obj) -> None:
         _set(
             spec, internalTrafficPolicy="Cluster", ipFamilyPolicy="SingleStack", ipFamilies=["IPv4"]
         )
+    if spec["sessionAffinity"] == "ClientIP":
+        _set(spec, sessionAffinityConfig={"clientIP": {"timeoutSeconds": 10800}})
+    elif spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     for port in dicts(spec.get("ports")):
         _set(port, protocol="TCP")
         if "port" in port:

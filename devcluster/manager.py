@@ -22,6 +22,7 @@ from devcluster.controllers.replicasets import ReplicaSetController
 from devcluster.controllers.scheduling import Scheduler
 from devcluster.controllers.serviceaccounts import NamespaceContentController
 from devcluster.controllers.signing import CertificateSigner
+from devcluster.controllers.snapshots import SnapshotController
 from devcluster.controllers.statefulsets import StatefulSetController
 from devcluster.controllers.tokens import ServiceAccountTokenController
 from devcluster.controllers.volumes import VolumeController
@@ -63,6 +64,7 @@ class ControllerManager:
             Scheduler(objects, recorder),
             self.kubelet,
             VolumeController(objects),
+            SnapshotController(objects),
             QuotaController(objects),
             BudgetController(objects),
             EndpointController(objects),

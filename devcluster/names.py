@@ -11,9 +11,9 @@ from devcluster.resources import ResourceType
 from devcluster.statuses import Cause, not_allowed, required, wrong
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_SUBDOMAIN_RULE = (
+SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     r"for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
@@ -87,8 +87,8 @@ def _validate_name(declared: ResourceType, name: str) -> Iterator[Cause]:
     else:
         if len(name) > 253:
             yield wrong("metadata.name", name, "must be no more than 253 characters")
-        if not _SUBDOMAIN.fullmatch(name):
-            yield wrong("metadata.name", name, _SUBDOMAIN_RULE)
+        if not SUBDOMAIN.fullmatch(name):
+            yield wrong("metadata.name", name, SUBDOMAIN_RULE)
 
 
 def _validate_labels(labels: object, path: str) -> Iterator[Cause]:
@@ -104,8 +104,8 @@ def _validate_labels(labels: object, path: str) -> Iterator[Cause]:
 
 def _validate_key(key: str, path: str, shown: str) -> Iterator[Cause]:
     prefix, slash, name = key.rpartition("/")
-    if slash and not _SUBDOMAIN.fullmatch(prefix):
-        yield wrong(path, shown, f"prefix part {_SUBDOMAIN_RULE}")
+    if slash and not SUBDOMAIN.fullmatch(prefix):
+        yield wrong(path, shown, f"prefix part {SUBDOMAIN_RULE}")
     if len(name) > 63:
         yield wrong(path, shown, "name part must be no more than 63 characters")
     elif not _QUALIFIED.fullmatch(name):

@@ -1,4 +1,4 @@
-"""What a project uses of its resource quotas, and that no more is created than they allow.
+"""What a project uses of its resource quotas, and that it takes no more than they allow.
 
 Quotas with scopes are counted like others and refuse nothing.
 https://kubernetes.io/docs/concepts/policy/resource-quotas/
@@ -19,7 +19,7 @@ COUNTED = frozenset(
     {"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas"}
     | {"secrets", "services"}
 )
-_MI = 2**20
+_UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def counted_in(resource: str) -> str:
@@ -56,12 +56,20 @@ def amount_text(resource: str, amount: float) -> str:
     if name == "cpu":
         return f"{round(amount * 1000)}m"
     whole = int(Decimal(amount))
-    in_bytes = name in ("memory", "storage")
-    return f"{whole // _MI}Mi" if in_bytes and whole % _MI == 0 else str(whole)
+    return _bytes_text(whole) if name in ("memory", "storage") else str(whole)
 
 
-def check_quotas(store: Store, declared: ResourceType, obj: Obj) -> None:
-    """Refuses to create what a quota of its namespace has no room for, in kube-apiserver's words."""
+def _bytes_text(amount: int) -> str:
+    """With the largest unit of which it is a whole number."""
+    unit = 0
+    while amount and amount % 1024 == 0 and unit < len(_UNITS) - 1:
+        amount, unit = amount // 1024, unit + 1
+    return f"{amount}{_UNITS[unit]}"
+
+
+def check_quotas(store: Store, declared: ResourceType, obj: Obj, old: Obj | None = None) -> None:
+    """Refuses what a quota of its namespace has no room for, in kube-apiserver's words. `old`: what it
+    takes the place of."""
     about = obj["metadata"]
     for record in store.collection(QUOTAS).records_in(about["namespace"]):
         spec = record.load().get("spec") or {}
@@ -69,9 +77,11 @@ def check_quotas(store: Store, declared: ResourceType, obj: Obj) -> None:
             continue
         over = []
         for resource, most in sorted((spec.get("hard") or {}).items()):
-            more = share(resource, obj) if counted_in(resource) == declared.storage else 0.0
-            before = used(store, about["namespace"], resource) if more else 0.0
-            if more and before + more > parse_quantity(most):
+            is_counted = counted_in(resource) == declared.storage
+            held = share(resource, old) if is_counted and old is not None else 0.0
+            more = share(resource, obj) - held if is_counted else 0.0
+            before = used(store, about["namespace"], resource) if more > 0 else 0.0
+            if more > 0 and before + more > parse_quantity(most):
                 texts = (amount_text(resource, more), amount_text(resource, before), most)
                 over.append([f"{resource}={text}" for text in texts])
         if over:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from devcluster.certificates import REQUESTS, validate_request
 from devcluster.customs import CRDS, validate_crd
+from devcluster.exposing import validate_ingress, validate_service
 from devcluster.names import LABEL, LABEL_RULE, validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.quantities import parse_quantity
@@ -189,21 +190,6 @@ def _is_json(path: str, content: bytes) -> Iterator[Cause]:
         yield wrong(path, "<secret contents redacted>", "unexpected end of JSON input")
 
 
-def _service(new: Obj, old: Obj | None) -> Iterator[Cause]:
-    spec = new.get("spec") or {}
-    headless = spec.get("clusterIP") == "None"
-    if not spec.get("ports") and not headless and spec.get("type") != "ExternalName":
-        yield required("spec.ports")
-    for index, port in enumerate(dicts(spec.get("ports"))):
-        number = port.get("port")
-        if not isinstance(number, int) or not 0 < number < 65536:
-            yield wrong(
-                f"spec.ports[{index}].port", number, "must be between 1 and 65535, inclusive"
-            )
-    if old and dig(old, "spec.clusterIP") and spec.get("clusterIP"):
-        yield from _same(new, old, "spec.clusterIP")
-
-
 def _binding(new: Obj, old: Obj | None) -> Iterator[Cause]:
     ref = new.get("roleRef") or {}
     kinds = ("ClusterRole",) if not meta(new).get("namespace") else ("Role", "ClusterRole")
@@ -257,7 +243,8 @@ _VALIDATORS: Mapping[str, Validator] = {
     "cronjobs.batch": _cron_job,
     "configmaps": _config_map,
     "secrets": _secret,
-    "services": _service,
+    "services": validate_service,
+    "ingresses.networking.k8s.io": validate_ingress,
     "events": _event,
     CRDS: validate_crd,
     CLAIMS: validate_claim,

@@ -14,6 +14,10 @@ from devcluster.statuses import Cause, forbidden, not_allowed, required, wrong
 from devcluster.store import Store
 
 CLAIMS, CLASSES = "persistentvolumeclaims", "storageclasses.storage.k8s.io"
+SNAPSHOT_GROUP = "snapshot.storage.k8s.io"
+SNAPSHOTS = f"volumesnapshots.{SNAPSHOT_GROUP}"
+#: Who makes the volumes of the cluster itself.
+DRIVER = "simulated.csi.local"
 _FIXED = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 
 

@@ -6,23 +6,26 @@ from typing import Any
 from devcluster.controllers.base import Base
 from devcluster.objects import Obj, dig, meta
 from devcluster.quantities import parse_quantity
-from devcluster.store import Change, Record
-from devcluster.volumes import CLASSES
+from devcluster.store import Change, Record, key_of
+from devcluster.volumes import CLAIMS, CLASSES, DRIVER, SNAPSHOTS
 
 _VOLUMES = "persistentvolumes"
-_DRIVER = "simulated.csi.local"
 
 
 class VolumeController(Base):
     """A new volume is made only for claims whose class exists, or is not named while there is a default
-    class."""
+    class; a copy only of what is there."""
 
-    name, collection = "volume", "persistentvolumeclaims"
+    name, collection = "volume", CLAIMS
 
     def keys_of(self, collection: str, change: Change) -> Iterable[str]:
-        if collection == self.collection and change.kind in ("ADDED", "MODIFIED"):
-            return (change.new.key,)
-        return ()
+        if collection not in (self.collection, SNAPSHOTS) or change.kind == "DELETED":
+            return ()
+        near = self.store.collection(self.collection).records_in(change.new.namespace)
+        copies = [
+            one.key for one in near if _source_of(one.load()) == (collection, change.new.name)
+        ]
+        return (*copies, change.new.key) if collection == self.collection else copies
 
     def reconcile(self, key: str) -> float | None:
         record = self.find(key)
@@ -41,7 +44,9 @@ class VolumeController(Base):
         name = dig(claim, "spec.storageClassName") or self._default_class()
         storage_class = self.find(name, CLASSES) if name else None
         # For others somebody else makes them, or nobody.
-        if storage_class is None or storage_class.load().get("provisioner") != _DRIVER:
+        if storage_class is None or storage_class.load().get("provisioner") != DRIVER:
+            return
+        if not self._has_source(record, claim):
             return
         volume = f"pvc-{record.uid}"
         capacity = {"storage": _requested(claim)}
@@ -52,7 +57,7 @@ class VolumeController(Base):
             "claimRef": _reference(record),
             "persistentVolumeReclaimPolicy": storage_class.load().get("reclaimPolicy", "Delete"),
             "storageClassName": name,
-            "csi": {"driver": _DRIVER, "volumeHandle": volume},
+            "csi": {"driver": DRIVER, "volumeHandle": volume},
         }
         if self.find(volume, _VOLUMES) is None:
             self.create(_VOLUMES, "", {"metadata": {"name": volume}, "spec": spec})
@@ -60,6 +65,15 @@ class VolumeController(Base):
         if held:
             self.set_status(_VOLUMES, held, {"phase": "Bound"})
         self._bind(record, {"volumeName": volume, "storageClassName": name}, modes, capacity)
+
+    def _has_source(self, record: Record, claim: Obj) -> bool:
+        """Whether what the volume is to be a copy of is there, if it is to be one."""
+        collection, name = _source_of(claim)
+        found = self.find(key_of(record.namespace, name), collection) if collection else None
+        source = found.load() if found is not None else {}
+        if collection == SNAPSHOTS:
+            return dig(source, "status.readyToUse") is True
+        return not collection or dig(source, "status.phase") == "Bound"
 
     def _bind_named(self, record: Record, claim: Obj) -> None:
         found = self.find(dig(claim, "spec.volumeName"), _VOLUMES)
@@ -86,7 +100,7 @@ class VolumeController(Base):
     def _grow(self, record: Record, claim: Obj) -> None:
         held = self.find(dig(claim, "spec.volumeName") or "", _VOLUMES)
         volume = held.load() if held is not None else {}
-        if held is None or dig(volume, "spec.csi.driver") != _DRIVER:
+        if held is None or dig(volume, "spec.csi.driver") != DRIVER:
             return
         size = _requested(claim)
         if parse_quantity(size) <= parse_quantity(dig(volume, "spec.capacity.storage") or 0):
@@ -106,6 +120,13 @@ class VolumeController(Base):
             if notes.get("storageclass.kubernetes.io/is-default-class") == "true":
                 return record.name
         return ""
+
+
+def _source_of(claim: Obj) -> tuple[str, str]:
+    """Collection and name of what it is to be a copy of; "" for none."""
+    source = dig(claim, "spec.dataSource") or {}
+    collections = {"PersistentVolumeClaim": CLAIMS, "VolumeSnapshot": SNAPSHOTS}
+    return collections.get(source.get("kind", ""), ""), source.get("name", "")
 
 
 def _requested(claim: Obj) -> str:

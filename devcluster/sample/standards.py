@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from devcluster.objects import Obj, timestamp
 from devcluster.sample.extensions import condition, definition
+from devcluster.volumes import DRIVER, SNAPSHOT_GROUP
 
-GATEWAY, SNAPSHOT = "gateway.networking.k8s.io", "snapshot.storage.k8s.io"
-_DRIVER = "simulated.csi.local"
+GATEWAY, SNAPSHOT = "gateway.networking.k8s.io", SNAPSHOT_GROUP
 _CLASS = "nightly"
 _GIB = 1024**3
 
@@ -165,7 +165,7 @@ def _routes() -> Iterator[tuple[str, Obj]]:
 def _snapshots() -> Iterator[tuple[str, Obj]]:
     default = {"snapshot.storage.kubernetes.io/is-default-class": "true"}
     about = {"name": _CLASS, "annotations": default}
-    driven = {"driver": _DRIVER, "deletionPolicy": "Delete"}
+    driven = {"driver": DRIVER, "deletionPolicy": "Delete"}
     yield f"volumesnapshotclasses.{SNAPSHOT}", {"metadata": about, **driven}
     for namespace, claim, size, hours, failure in (
         ("payments", "data-payments-db-0", 100, 3, ""),
@@ -198,7 +198,7 @@ def _snapshot(
             "metadata": {"name": content},
             "spec": {
                 "deletionPolicy": "Delete",
-                "driver": _DRIVER,
+                "driver": DRIVER,
                 "volumeSnapshotClassName": _CLASS,
                 "volumeSnapshotRef": {
                     "kind": "VolumeSnapshot",

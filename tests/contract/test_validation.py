@@ -4,6 +4,10 @@ import pytest
 
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.objects import config_map, create_pod, deployment, path, pod, unique
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 
 
 @pytest.fixture
@@ -190,3 +194,45 @@ def it_keeps_quotas(admin: Client, namespace: str) -> None:
         'secrets "second" is forbidden: exceeded quota: few, requested: count/secrets=1, '
         "used: count/secrets=1, limited: count/secrets=1"
     )
+
+
+def it_keeps_quotas_when_something_grows(admin: Client, scrap: Scrap, namespace: str) -> None:
+    """A claim asks for more; an answer says how much more, and what there is."""
+    expands = {"metadata": {"name": unique("grows")}, "allowVolumeExpansion": True}
+    made = scrap.create(CLASSES, {**expands, "provisioner": "example.com/nobody"})
+    volume = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": made["metadata"]["name"],
+        "hostPath": {"path": "/nowhere"},
+    }
+    about = {"name": unique("volume")}
+    scrap.create("/api/v1/persistentvolumes", {"metadata": about, "spec": volume})
+    claims = path(namespace, "persistentvolumeclaims")
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": made["metadata"]["name"],
+        "volumeName": about["name"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    name = unique("claim")
+    admin.post(claims, {"metadata": {"name": name}, "spec": spec}).ok()
+    where = f"{claims}/{name}"
+    eventually(lambda: admin.get(where).ok()["status"]["phase"] == "Bound", "the claim is bound")
+    hard = {"requests.storage": "3Gi"}
+    quotas = path(namespace, "resourcequotas")
+    admin.post(quotas, {"metadata": {"name": "space"}, "spec": {"hard": hard}}).ok()
+    status = {"status": {"hard": hard, "used": {"requests.storage": "1Gi"}}}
+    admin.patch(f"{quotas}/space/status", status, MERGE_PATCH).ok()
+    answer = admin.patch(where, grown("4Gi"), MERGE_PATCH)
+    assert (answer.status, answer.reason) == (403, "Forbidden")
+    assert answer.json["message"] == (
+        f'persistentvolumeclaims "{name}" is forbidden: exceeded quota: space, requested: '
+        "requests.storage=3Gi, used: requests.storage=1Gi, limited: requests.storage=3Gi"
+    )
+    admin.patch(where, grown("2Gi"), MERGE_PATCH).ok()
+    admin.patch(where, {"metadata": {"labels": {"a": "b"}}}, MERGE_PATCH).ok()
+
+
+def grown(size: str) -> Obj:
+    return {"spec": {"resources": {"requests": {"storage": size}}}}

@@ -1,0 +1,119 @@
+"""Volumes that the embedded cluster makes itself, and copies of them."""
+
+import pytest
+
+from devcluster.sample.standards import definitions
+from devcluster.server import DevCluster
+from devcluster.volumes import DRIVER, SNAPSHOT_GROUP
+from tests.devcluster.conftest import Api, Obj
+
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+GROUP = f"/apis/{SNAPSHOT_GROUP}/v1"
+SNAPSHOTS = f"{GROUP}/namespaces/default/volumesnapshots"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFAULT = "snapshot.storage.kubernetes.io/is-default-class"
+
+
+@pytest.fixture(autouse=True)
+def _types(cluster: DevCluster, api: Api) -> None:
+    simulated = {"metadata": {"name": "simulated"}, "provisioner": DRIVER}
+    api.post("/apis/storage.k8s.io/v1/storageclasses", simulated)
+    for one in definitions():
+        if SNAPSHOT_GROUP in one["metadata"]["name"]:
+            api.post(CRDS, one)
+    for name, policy in (("kept", "Retain"), ("gone", "Delete")):
+        about: Obj = {"name": name, "annotations": {DEFAULT: str(name == "gone").lower()}}
+        body = {
+            "apiVersion": f"{SNAPSHOT_GROUP}/v1",
+            "kind": "VolumeSnapshotClass",
+            "metadata": about,
+            "driver": DRIVER,
+            "deletionPolicy": policy,
+        }
+        api.post(f"{GROUP}/volumesnapshotclasses", body)
+
+
+def make_claim(api: Api, name: str, **spec: object) -> None:
+    body = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "simulated",
+        "resources": {"requests": {"storage": "2Gi"}},
+        **spec,
+    }
+    api.post(CLAIMS, {"metadata": {"name": name}, "spec": body})
+
+
+def take(api: Api, name: str, claim: str, **spec: str) -> None:
+    source = {"persistentVolumeClaimName": claim}
+    body = {"apiVersion": f"{SNAPSHOT_GROUP}/v1", "kind": "VolumeSnapshot"}
+    api.post(SNAPSHOTS, {**body, "metadata": {"name": name}, "spec": {"source": source, **spec}})
+
+
+def phase(api: Api, claim: str) -> str:
+    return str(api.get(f"{CLAIMS}/{claim}")["status"]["phase"])
+
+
+def contents(api: Api) -> list[Obj]:
+    return list(api.get(f"{GROUP}/volumesnapshotcontents")["items"])
+
+
+def it_takes_snapshots(cluster: DevCluster, api: Api) -> None:
+    make_claim(api, "data")
+    take(api, "first", "data")
+    cluster.wait_until_settled()
+    status = api.get(f"{SNAPSHOTS}/first")["status"]
+    assert (status["readyToUse"], status["restoreSize"]) == (True, "2Gi")
+    (content,) = contents(api)
+    assert content["metadata"]["name"] == status["boundVolumeSnapshotContentName"]
+    assert content["spec"]["volumeSnapshotRef"]["name"] == "first"
+    assert content["spec"]["volumeSnapshotClassName"] == "gone"
+    assert (content["status"]["readyToUse"], content["status"]["restoreSize"]) == (True, 2 * 2**30)
+    cluster.wait_until_settled()
+    assert api.get(f"{SNAPSHOTS}/first")["status"] == status
+
+
+def it_keeps_what_the_class_says(cluster: DevCluster, api: Api) -> None:
+    make_claim(api, "data")
+    take(api, "first", "data")
+    take(api, "second", "data", volumeSnapshotClassName="kept")
+    cluster.wait_until_settled()
+    for name in ("first", "second"):
+        assert api.call("DELETE", f"{SNAPSHOTS}/{name}")[0] == 200
+    cluster.wait_until_settled()
+    assert [one["spec"]["volumeSnapshotRef"]["name"] for one in contents(api)] == ["second"]
+
+
+def it_waits_for_the_volume(cluster: DevCluster, api: Api) -> None:
+    take(api, "early", "data")
+    cluster.wait_until_settled()
+    assert "status" not in api.get(f"{SNAPSHOTS}/early")
+    make_claim(api, "data")
+    cluster.wait_until_settled()
+    assert api.get(f"{SNAPSHOTS}/early")["status"]["readyToUse"] is True
+
+
+def it_leaves_other_drivers_alone(cluster: DevCluster, api: Api) -> None:
+    make_claim(api, "data")
+    take(api, "theirs", "data", volumeSnapshotClassName="unheard-of")
+    cluster.wait_until_settled()
+    assert "status" not in api.get(f"{SNAPSHOTS}/theirs")
+
+
+def it_makes_volumes_of_what_is_there(cluster: DevCluster, api: Api) -> None:
+    snapshot = {"apiGroup": SNAPSHOT_GROUP, "kind": "VolumeSnapshot", "name": "first"}
+    make_claim(api, "restored", dataSource=snapshot)
+    make_claim(api, "cloned", dataSource={"kind": "PersistentVolumeClaim", "name": "data"})
+    cluster.wait_until_settled()
+    assert {phase(api, "restored"), phase(api, "cloned")} == {"Pending"}
+    make_claim(api, "data")
+    cluster.wait_until_settled()
+    assert (phase(api, "cloned"), phase(api, "restored")) == ("Bound", "Pending")
+    take(api, "first", "data")
+    cluster.wait_until_settled()
+    assert phase(api, "restored") == "Bound"
+
+
+def it_fails_no_more_than_it_did(world_api: Api) -> None:
+    """Those of the sample world whose driver failed."""
+    found = world_api.get(f"{GROUP}/volumesnapshots")["items"]
+    assert sorted(one["status"]["readyToUse"] for one in found) == [False, True, True]
