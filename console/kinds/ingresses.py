@@ -29,6 +29,7 @@ from console.ui.filters import (
     StatusFilter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.network.rules import EditRules
 from console.ui.registry import register
 from console.ui.text import visible
 
@@ -96,7 +97,7 @@ class IngressKind(ResourceKind):
             param="service", label=gettext_lazy("Service"), get=lambda ingress: ingress.backends
         ),
     )
-    actions = (Delete(),)
+    actions = (EditRules(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         ingress: Ingress = entry.projection

@@ -45,7 +45,7 @@ _TRIES = 3
 Changes = Mapping[str, Mapping[str, str | None]]
 
 
-def _label_problem(key: str, value: str) -> str:
+def label_problem(key: str, value: str) -> str:
     if not is_label_value(value):
         return _(
             "“%(value)s” cannot be a label's value: up to 63 letters, digits, “-”, “_” and “.”."
@@ -74,7 +74,7 @@ class LabelsForm(ConsoleForm):
         help_text=gettext_lazy(
             "One in each line: key=value. A line that is taken away is removed."
         ),
-        check=_label_problem,
+        check=label_problem,
     )
     annotations = PairsField(
         label=gettext_lazy("Annotations"),

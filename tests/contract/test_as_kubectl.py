@@ -90,6 +90,14 @@ REQUEST = {"spec": asking()}
 AUTOSCALED = {"least": "2", "most": "5", "cpu": "70", "memory": "90"}
 SERVICE = {"spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}}
 OUTSIDE = {"spec": {**SERVICE["spec"], "type": "LoadBalancer"}}
+PASSED = {"ports-0-port": "81", "ports-0-protocol": "TCP", "affinity": "ClientIP"}
+PATH = {
+    "path": "/",
+    "pathType": "Prefix",
+    "backend": {"service": {"name": "web", "port": {"number": 80}}},
+}
+LED = {"spec": {"rules": [{"host": "a.example.com", "http": {"paths": [PATH]}}]}}
+LEADS = {"paths-0-type": "Exact", "paths-0-service": "api", "tls-0-secret": "tls"}
 CLASS = {"provisioner": NOBODY}
 TENANTS = {"metadata": {"labels": {"kubesphere.io/workspace": "acme"}}}
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
@@ -114,6 +122,8 @@ CASES = (
     Case(types.STATEFUL_SETS, "autoscale", SET, AUTOSCALED, types.HORIZONTAL_POD_AUTOSCALERS),
     Case(types.SERVICES, "external-access", SERVICE, {"type": "NodePort"}),
     Case(types.SERVICES, "external-access", OUTSIDE, {"type": "ClusterIP"}),
+    Case(types.SERVICES, "service", SERVICE, {**PASSED, "selector": "tier=front"}),
+    Case(types.INGRESSES, "rules", LED, LEADS),
     Case(types.CONFIG_MAPS, "labels", LABELLED, LABELS),
     Case(types.NAMESPACES, "describe", {}, {"alias": "The shop's", "description": "x & y"}),
     Case(types.NAMESPACES, "assign-workspace", TENANTS, {"workspace": ""}),

@@ -78,7 +78,7 @@ class KeysForm(ConsoleForm):
     `offers`: what may be restarted then."""
 
     drawn_by: ClassVar[str] = "ui/_keys.html"
-    script: ClassVar[str] = "js/newkeys.js"
+    script: ClassVar[str] = "js/newrows.js"
     most: ClassVar[int] = MOST_NEW
     was = forms.CharField(widget=forms.HiddenInput)
 
@@ -121,6 +121,11 @@ class KeysForm(ConsoleForm):
     @property
     def new_lines(self) -> Iterator[Line]:
         return map(self._new_line, self._new)
+
+    @property
+    def next(self) -> int:
+        """The number of the next new row."""
+        return int(self._new[-1]) + 1
 
     @property
     def any_line(self) -> Line:

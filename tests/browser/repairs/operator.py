@@ -37,6 +37,11 @@ class Operator:
         self.page.locator("form.confirm button[type=submit]").click()
         expect(self.page.locator(".detail-head")).to_be_visible()
 
+    def refused(self) -> None:
+        """The same, when something is wrong with what was filled in."""
+        self.page.locator("form.confirm button[type=submit]").click()
+        expect(self.page.locator("form.confirm .refusal")).to_be_visible()
+
     @property
     def editor(self) -> Locator:
         return self.page.locator("yaml-editor .cm-content")

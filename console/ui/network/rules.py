@@ -1,0 +1,329 @@
+"""Where an ingress leads requests, by host and path.
+
+https://kubernetes.io/docs/concepts/services-networking/ingress/
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import GVR, SERVICES
+from console.kube.indexes import indexes_of
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed, mapping
+from console.ui.network.ports import PortField
+from console.ui.relations.seeing import Seeing
+from console.ui.rowforms import MOST, Given, Rows
+from console.ui.specforms import EditSpec, SpecForm
+from console.ui.subject import Subject
+
+PATH_TYPES = ("Prefix", "Exact", "ImplementationSpecific")
+_HOST = re.compile(
+    r"(?=.{1,253}\Z)(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+)
+_LONGEST_PATH = 1024
+#: The id of the names that are offered.
+SERVICE_NAMES = "service-names"
+
+
+class HostField(TextField):
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        if found:
+            check_host(found)
+        return found
+
+
+class HostsField(TextField):
+    """Comes to a list."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=64 * 1024, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return " ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        found = str(super().clean(value)).replace(",", " ").split()
+        for host in found:
+            check_host(host)
+        return found
+
+
+def check_host(host: str) -> None:
+    """Raises `ValidationError`."""
+    if not _HOST.fullmatch(host):
+        text = _("“%(host)s” is no host name: use small letters, digits, “-” and “.”.")
+        raise ValidationError(text % {"host": host})
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """One path of a rule, or the rule itself if it has none. `rule`: its number."""
+
+    rule: int
+    host: str
+    manifest: Mapping[str, Any]
+
+    @property
+    def begins(self) -> Mapping[str, Any]:
+        backend = mapping(self.manifest, "backend", "service")
+        port = mapping(backend, "port")
+        return {
+            "host": self.host,
+            "path": self.manifest.get("path", ""),
+            "type": self.manifest.get("pathType", PATH_TYPES[0]),
+            "service": backend.get("name", ""),
+            "port": port.get("number") or port.get("name", ""),
+        }
+
+    @property
+    def title(self) -> str:
+        resource = mapping(self.manifest, "backend", "resource")
+        where = f"{self.host or '*'}{self.manifest.get('path', '')}"
+        leads_to = f" → {resource.get('kind', '')}/{resource.get('name', '')}" if resource else ""
+        return f"{where}{leads_to}"
+
+
+def _paths_of(found: Mapping[str, Any]) -> Iterator[_Path]:
+    for n, rule in enumerate(listed(found, "rules")):
+        for path in listed(rule, "http", "paths") or [{}]:
+            yield _Path(n, rule.get("host", ""), path)
+
+
+class RulesForm(SpecForm):
+    about: ClassVar[Sequence[str]] = ("rules", "tls")
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        manifest: Mapping[str, Any],
+        services: Collection[str] = (),
+    ) -> None:
+        """`services`: names that are offered."""
+        super().__init__(data, manifest)
+        self.suggestions = {SERVICE_NAMES: services}
+        self._known = [*_paths_of(self.found)]
+        self._paths = Rows(
+            self,
+            "paths",
+            _path_fields,
+            found=[path.begins for path in self._known],
+            titles=[path.title for path in self._known],
+            heading=_("Paths"),
+            add=_("Add a path"),
+            hint=_(
+                "Without a host a path is for all hosts that no other rule names. Prefix: also for what "
+                "is below it."
+            ),
+        )
+        tls = listed(self.found, "tls")
+        self._tls = Rows(
+            self,
+            "tls",
+            _tls_fields,
+            found=[
+                {"hosts": one.get("hosts") or [], "secret": one.get("secretName", "")}
+                for one in tls
+            ],
+            titles=[one.get("secretName") or _("Certificate of the controller's") for one in tls],
+            heading=_("Certificates"),
+            add=_("Add a certificate"),
+            hint=_("Hosts are separated by spaces. The secret holds a certificate and its key."),
+        )
+        self.groups = (self._paths, self._tls)
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        rules, tls = found.get("rules", []), found.get("tls", [])
+        return (
+            isinstance(rules, list)
+            and all(_is_rule(rule) for rule in rules)
+            and len([*_paths_of(found)]) <= MOST
+            and isinstance(tls, list)
+            and len(tls) <= MOST
+            and all(_is_tls(one) for one in tls)
+        )
+
+    def wanted(self) -> Mapping[str, Any]:
+        return {"rules": self._rules(), "tls": [*self._certificates()]}
+
+    def _rules(self) -> Sequence[Mapping[str, Any]]:
+        """A path stays in its rule while its host stays; another one goes to the first of its host."""
+        built: list[dict[str, Any]] = []
+        kept: dict[int, dict[str, Any]] = {}
+        before = listed(self.found, "rules")
+        for row in self._paths.given():
+            known = self._known[row.at] if row.at is not None else None
+            host = row.values["host"]
+            if known is not None and known.host == host:
+                if known.rule not in kept:
+                    kept[known.rule] = _without_paths(before[known.rule])
+                    built.append(kept[known.rule])
+                rule = kept[known.rule]
+            else:
+                rule = _of_host(built, host)
+            at = f"spec.rules[{next(n for n, one in enumerate(built) if one is rule)}]"
+            self.causes = {**self.causes, f"{at}.host": f"{row.name}-host"}
+            if (
+                known is not None
+                and not known.manifest
+                and not row.changed("path", "service", "port")
+            ):
+                continue
+            http = rule.setdefault("http", {"paths": []})
+            self._tell_causes(f"{at}.http.paths[{len(http['paths'])}]", row)
+            http["paths"].append(self._path(row, known.manifest if known is not None else {}))
+        return built
+
+    def _tell_causes(self, at: str, row: Given) -> None:
+        fields = {"path": "path", "type": "pathType", "service": "backend"}
+        found = {f"{at}.{path}": f"{row.name}-{part}" for part, path in fields.items()}
+        port = {f"{at}.backend.service.port": f"{row.name}-port"}
+        self.causes = {**self.causes, **found, **port}
+
+    def _path(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+        """With what it has that no field shows; as it is if none of them was changed."""
+        if row.at is not None and not row.changed("path", "type", "service", "port"):
+            return before
+        path, service, port = (row.values[part] for part in ("path", "service", "port"))
+        if path and not path.startswith("/"):
+            self._wrong(row, "path", _("A path begins with “/”."))
+        elif not path and row.values["type"] != "ImplementationSpecific":
+            self._wrong(row, "path", _("Give it a path, “/” for all."))
+        backend = mapping(before, "backend")
+        if row.changed("service", "port") or "resource" not in backend:
+            for part, text in (
+                ("service", _("Give it a service.")),
+                ("port", _("Give it a port.")),
+            ):
+                if not row.values[part]:
+                    self._wrong(row, part, text)
+        if row.changed("service", "port"):
+            named = {"number" if isinstance(port, int) else "name": port}
+            backend = {"service": {**mapping(backend, "service"), "name": service, "port": named}}
+        found = {**before, "path": path, "pathType": row.values["type"], "backend": backend}
+        return found if path else {name: value for name, value in found.items() if name != "path"}
+
+    def _certificates(self) -> Iterator[Mapping[str, Any]]:
+        before = listed(self.found, "tls")
+        for n, row in enumerate(self._tls.given()):
+            self.causes = {
+                **self.causes,
+                f"spec.tls[{n}]": f"{row.name}-hosts",
+                f"spec.tls[{n}].secretName": f"{row.name}-secret",
+            }
+            entry = {**before[row.at]} if row.at is not None else {}
+            for part, name in (("hosts", "hosts"), ("secret", "secretName")):
+                if row.changed(part):
+                    entry[name] = row.values[part]
+            if entry:
+                yield {name: value for name, value in entry.items() if value}
+
+    def _wrong(self, row: Given, part: str, text: str) -> None:
+        field = f"{row.name}-{part}"
+        if field not in self.errors:
+            self.add_error(field, text)
+
+
+def _of_host(rules: list[dict[str, Any]], host: str) -> dict[str, Any]:
+    """The first rule of the host, or a new one at the end."""
+    for rule in rules:
+        if rule.get("host", "") == host:
+            return rule
+    rules.append({"host": host} if host else {})
+    return rules[-1]
+
+
+def _without_paths(rule: Mapping[str, Any]) -> dict[str, Any]:
+    http = {"http": {**mapping(rule, "http"), "paths": []}} if "http" in rule else {}
+    return {**rule, **http}
+
+
+def _path_fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    names, types = forms.TextInput({"list": SERVICE_NAMES}), [(one, one) for one in PATH_TYPES]
+    return {
+        "host": HostField(label=_("Host"), required=False),
+        "path": TextField(label=_("Path"), required=False, max_length=_LONGEST_PATH),
+        "type": ChoiceField(label=_("Path type"), choices=types, initial=PATH_TYPES[0]),
+        "service": TextField(label=_("Service"), required=False, widget=names),
+        "port": PortField(label=_("Port of the service"), required=False),
+    }
+
+
+def _tls_fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    return {
+        "hosts": HostsField(label=_("Hosts"), required=False),
+        "secret": TextField(label=_("Secret"), required=False),
+    }
+
+
+def _is_rule(rule: object) -> bool:
+    if not isinstance(rule, dict) or not isinstance(rule.get("host", ""), str):
+        return False
+    if "http" not in rule:
+        return True
+    paths = mapping(rule, "http").get("paths")
+    return isinstance(paths, list) and bool(paths) and all(_is_path(path) for path in paths)
+
+
+def _is_path(path: object) -> bool:
+    service, port = mapping(path, "backend", "service"), mapping(path, "backend", "service", "port")
+    return (
+        bool(mapping(path))
+        and isinstance(mapping(path).get("path", ""), str)
+        and mapping(path).get("pathType", PATH_TYPES[0]) in PATH_TYPES
+        and isinstance(service.get("name", ""), str)
+        and isinstance(port.get("number", 0), int)
+        and isinstance(port.get("name", ""), str)
+    )
+
+
+def _is_tls(entry: object) -> bool:
+    hosts = mapping(entry).get("hosts", [])
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("secretName", ""), str)
+        and isinstance(hosts, list)
+        and all(isinstance(host, str) for host in hosts)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditRules(EditSpec):
+    name: ClassVar[str] = "rules"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit rules")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "rules")
+    form: ClassVar[type[SpecForm]] = RulesForm
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the rules of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "The controller of its class follows within moments. Its annotations and whatever else it "
+            "has stay."
+        )
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (SERVICES,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return RulesForm(data, subject.live, _services(subject))
+
+
+def _services(subject: Subject) -> list[str]:
+    """Those of its project, as far as the viewer may see them."""
+    seeing = Seeing(subject, SERVICES)
+    if seeing.informer is None:
+        return []
+    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
+    return sorted(one.key.name for one in seeing.among(there))

@@ -1,0 +1,224 @@
+"""What a service passes on, and to which pods.
+
+https://kubernetes.io/docs/concepts/services-networking/service/
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.store import Entry
+from console.ui.forms import ChoiceField, NumberField, TextField
+from console.ui.kind import ResourceKind
+from console.ui.labels import label_problem
+from console.ui.manifests import listed, mapping
+from console.ui.network.ports import HIGHEST, PortField
+from console.ui.pairs import PairsField, lines_of
+from console.ui.rowforms import MOST, Given, Rows
+from console.ui.specforms import EditSpec, SpecForm
+
+PROTOCOLS = ("TCP", "UDP", "SCTP")
+#: Seconds; kube-apiserver's own limit, and what it takes where nobody says.
+LONGEST_AFFINITY, AFFINITY = 86400, 10800
+AFFINITIES: Mapping[str, str | Promise] = {
+    "None": gettext_lazy("None: any pod"),
+    "ClientIP": gettext_lazy("The same pod for the same client's address (ClientIP)"),
+}
+_NAME = re.compile(r"(?=.{1,63}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+#: Types of the fields of a port that are shown.
+_SHOWN: Mapping[str, type | tuple[type, ...]] = {
+    "name": str,
+    "protocol": str,
+    "port": int,
+    "targetPort": (int, str),
+}
+
+
+class PortNameField(TextField):
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        if found and not _NAME.fullmatch(found):
+            raise ValidationError(_("Use up to 63 small letters, digits and “-”."))
+        return found
+
+
+class ServiceForm(SpecForm):
+    about: ClassVar[Sequence[str]] = (
+        "ports",
+        "selector",
+        "sessionAffinity",
+        "sessionAffinityConfig",
+    )
+    selector = PairsField(
+        label=gettext_lazy("Selector"),
+        help_text=gettext_lazy(
+            "One label in each line: key=value. Traffic goes to the pods that have all of them. With "
+            "none, endpoints are set by hand."
+        ),
+        check=label_problem,
+    )
+    timeout = NumberField(
+        label=gettext_lazy("Session timeout, in seconds"),
+        help_text=gettext_lazy("Empty: three hours. Only with the affinity to an address."),
+        least=1,
+        most=LONGEST_AFFINITY,
+        required=False,
+    )
+
+    def __init__(self, data: QueryDict | None, manifest: Mapping[str, Any]) -> None:
+        super().__init__(data, manifest)
+        self.fields["affinity"] = ChoiceField(
+            label=_("Session affinity"), choices=list(AFFINITIES.items())
+        )
+        self.order_fields(["was", "selector", "affinity", "timeout"])
+        self.initial = {
+            **self.initial,
+            "selector": lines_of(mapping(self.found, "selector")),
+            "affinity": self.found.get("sessionAffinity") or "None",
+            "timeout": self._config.get("timeoutSeconds"),
+        }
+        ports = listed(self.found, "ports")
+        self._ports = Rows(
+            self,
+            "ports",
+            _port_fields,
+            found=[_begins(port) for port in ports],
+            titles=[_title(port) for port in ports],
+            heading=_("Ports"),
+            add=_("Add a port"),
+            hint=_("Without a port of the pods it is the same number."),
+        )
+        self.groups = (self._ports,)
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        ports, selector = found.get("ports", []), found.get("selector", {})
+        config = found.get("sessionAffinityConfig", {})
+        return (
+            isinstance(ports, list)
+            and len(ports) <= MOST
+            and all(isinstance(port, dict) and _is_port(port) for port in ports)
+            and isinstance(selector, dict)
+            and all(isinstance(value, str) for value in selector.values())
+            and found.get("sessionAffinity", "None") in (*AFFINITIES,)
+            and isinstance(config, dict)
+        )
+
+    @property
+    def _config(self) -> Mapping[str, Any]:
+        return mapping(self.found, "sessionAffinityConfig", "clientIP")
+
+    def wanted(self) -> Mapping[str, Any]:
+        selector = self.cleaned_data.get("selector")
+        return {"ports": [*self._wanted_ports()], "selector": selector, **self._wanted_affinity()}
+
+    def _wanted_affinity(self) -> Mapping[str, Any]:
+        affinity, timeout = (self.cleaned_data.get(name) for name in ("affinity", "timeout"))
+        names = ("sessionAffinity", "sessionAffinityConfig")
+        if (affinity, timeout) == (self.initial["affinity"], self.initial["timeout"]):
+            return {name: self.found.get(name) for name in names}
+        if affinity == "None" and timeout not in (None, self.initial["timeout"]):
+            self.add_error("timeout", _("Without an affinity there is no timeout."))
+        has_timeout = affinity == "ClientIP" and timeout is not None
+        config = {"clientIP": {**self._config, "timeoutSeconds": timeout}} if has_timeout else None
+        return dict(zip(names, (affinity, config), strict=True))
+
+    def _wanted_ports(self) -> Iterator[Mapping[str, Any]]:
+        rows = [*self._ports.given()]
+        names: set[str] = set()
+        for n, row in enumerate(rows):
+            name = row.values["name"]
+            if not row.values["port"]:
+                self._wrong(row, "port", _("Give it a port."))
+            if not name and len(rows) > 1:
+                self._wrong(row, "name", _("With several ports each needs a name."))
+            elif name in names:
+                self._wrong(row, "name", _("There is a port of this name already."))
+            names.add(name)
+            self.causes = {
+                **self.causes,
+                f"spec.ports[{n}]": f"{row.name}-port",
+                **{
+                    f"spec.ports[{n}].{path}": f"{row.name}-{part}" for part, path in _PATHS.items()
+                },
+            }
+            yield _port(row, listed(self.found, "ports"))
+
+    def _wrong(self, row: Given, part: str, text: str) -> None:
+        field = f"{row.name}-{part}"
+        if field not in self.errors:
+            self.add_error(field, text)
+
+
+#: The fields of a port by the parts of its row.
+_PATHS = {"name": "name", "protocol": "protocol", "port": "port", "target": "targetPort"}
+
+
+def _port_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    protocols = [(name, name) for name in PROTOCOLS]
+    return {
+        "name": PortNameField(label=_("Name"), required=False),
+        "protocol": ChoiceField(label=_("Protocol"), choices=protocols, initial=PROTOCOLS[0]),
+        "port": NumberField(label=_("Port"), least=1, most=HIGHEST, required=False),
+        "target": PortField(label=_("Port of the pods"), required=False),
+    }
+
+
+def _is_port(port: Mapping[str, Any]) -> bool:
+    return port.get("protocol", "TCP") in PROTOCOLS and all(
+        isinstance(port[name], types) for name, types in _SHOWN.items() if name in port
+    )
+
+
+def _begins(port: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {part: port.get(path, "") for part, path in _PATHS.items()}
+
+
+def _title(port: Mapping[str, Any]) -> str:
+    title = f"{port.get('port', '')}/{port.get('protocol', PROTOCOLS[0])}"
+    outside = port.get("nodePort")
+    return (
+        _("%(port)s, port of nodes %(outside)s") % {"port": title, "outside": outside}
+        if outside
+        else title
+    )
+
+
+def _port(row: Given, ports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """With what it has that no field shows."""
+    port = {**ports[row.at]} if row.at is not None else {}
+    for part, path in _PATHS.items():
+        if row.changed(part) or row.at is None:
+            port[path] = row.values[part]
+            if not port[path]:
+                # Without one it is the same number.
+                del port[path]
+    return port
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditService(EditSpec):
+    name: ClassVar[str] = "service"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit service")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "service")
+    form: ClassVar[type[SpecForm]] = ServiceForm
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        """Of a name elsewhere there is nothing to pass on."""
+        return bool(entry.projection.type != "ExternalName")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "New connections follow within moments. Its addresses, ports of nodes and whatever else it "
+            "has stay."
+        )
