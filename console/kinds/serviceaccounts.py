@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import SERVICE_ACCOUNTS
 from console.kube.projections.config import ServiceAccount
 from console.kube.store import Entry
+from console.ui.accountroles import ChangeAccountRole
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,
@@ -56,7 +57,7 @@ class ServiceAccountKind(ResourceKind):
             get=lambda account: (*account.secrets, *account.pull_secrets),
         ),
     )
-    actions = (Delete(),)
+    actions = (ChangeAccountRole(), Delete())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         afterwards = _("its tokens stop working; pods that use it cannot be created again")

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "volume": "test_storage_actions: of a snapshot that is ready",
     "drain": "test_drain: by evictions, for as long as it takes",
     "default-registry": "test_registry_actions: all of a project share one service account",
+    "role": "test_account_actions: with a role of the project, and bindings that it had",
     "edit": "test_edit: kubectl opens an editor",
 }
 

@@ -1,0 +1,221 @@
+"""The role that a service account has in its project.
+
+As KubeSphere has it: a binding that belongs to the account, and an annotation that names the role.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import NotFound
+from console.kube.gvr import GVR, ROLE_BINDINGS, ROLES, Key
+from console.kube.indexes import indexes_of
+from console.kube.projections.config import ROLE_ANNOTATION
+from console.kube.selectors import is_label_value
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.decisions import Refused
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, kubectl_create, quoted
+from console.ui.labels import command_of
+from console.ui.making import LONGEST, new_name
+from console.ui.relations.seeing import Seeing
+from console.ui.subject import Subject
+from console.ui.text import visible
+
+#: KubeSphere: by this it finds the bindings of an account.
+REFERENCE_LABEL = "iam.kubesphere.io/serviceaccount-ref"
+
+
+class AccountRoleForm(ConsoleForm):
+    """`held`: the bindings of the account's own. `name`: of the one that will be made.
+
+    Once it is valid, `made` is that one or None, `gone` are those that go, and `named` is whether the
+    account already names the role.
+    """
+
+    causes: Mapping[str, str] = {"roleRef": "role", "metadata.name": "role"}
+    name = TextField(max_length=LONGEST, widget=forms.HiddenInput)
+    was = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        account: Entry[Any],
+        roles: Collection[str],
+        held: Sequence[Entry[Any]],
+    ) -> None:
+        self._account, self._held = account, held
+        has = [one.projection.role for one in held]
+        begins = {
+            "name": new_name(account.key.name),
+            "was": " ".join(one.projection.uid for one in held),
+            "role": has[0] if has else "",
+        }
+        super().__init__(data, initial=begins)
+        choices = [("", _("None")), *((name, name) for name in sorted({*roles, *has}))]
+        self.fields["role"] = ChoiceField(label=_("Role"), choices=choices)
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return given
+        if given["was"] != self.initial["was"]:
+            raise ValidationError(_("Its role is not what was shown. Look again."))
+        role = given["role"]
+        stays = next((one for one in self._held if one.projection.role == role), None)
+        gone = [one for one in self._held if one is not stays]
+        made = _binding(self._account, given["name"], role) if role and stays is None else None
+        named = self._account.projection.role == role
+        if made is None and not gone and named:
+            raise ValidationError(_("Nothing was changed."))
+        return {**given, "made": made, "gone": gone, "named": named}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeAccountRole(Action):
+    """Done as the viewer throughout, so that kube-apiserver lets nobody give more than they have."""
+
+    name: ClassVar[str] = "role"
+    label: ClassVar[str | Promise] = gettext_lazy("Change role")
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("patch"),
+        Permission("get"),
+        *(Permission(verb, gvr=ROLE_BINDINGS) for verb in ("list", "create", "delete")),
+        Permission("list", gvr=ROLES),
+    )
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "role")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Change the role of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "Whatever runs with its tokens may do in the project what the role allows. Nobody can give "
+            "it more than they have."
+        )
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (ROLES, ROLE_BINDINGS)
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        held, others = _bindings(subject)
+        named = subject.entry.projection.role
+        notes = []
+        if named and named not in [one.projection.role for one in held]:
+            text = _("It names the role %(role)s, but no binding of its own gives it.")
+            notes.append(text % {"role": visible(named)})
+        for one in others:
+            words = {"role": visible(one.projection.role), "binding": visible(one.key.name)}
+            text = _("It has the role %(role)s, too, by the binding %(binding)s, which stays.")
+            notes.append(text % words)
+        return notes
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """Raises `Refused`."""
+        seeing = Seeing(subject, ROLES)
+        if seeing.informer is None or Seeing(subject, ROLE_BINDINGS).informer is None:
+            raise Refused(_("The cluster does not answer, so nothing can be done now."))
+        roles = seeing.among(
+            indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
+        )
+        names = [one.key.name for one in roles if not one.projection.template]
+        return AccountRoleForm(data, subject.entry, names, _bindings(subject)[0])
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        role = data["role"] or "ROLE"
+        if "gone" not in data:
+            account = quoted(f"{key.namespace}:{key.name}")
+            words = f"create rolebinding {quoted(data['name'])} --role={quoted(role)}"
+            return kubectl(f"{words} --serviceaccount={account}", key)
+        lines = []
+        if data["made"] is not None:
+            lines.append(kubectl_create(data["made"], key))
+        if data["gone"]:
+            names = " ".join(quoted(one.key.name) for one in data["gone"])
+            lines.append(kubectl(f"delete {ROLE_BINDINGS.qualified} {names}", key))
+        if not data["named"]:
+            lines.append(command_of("annotate", kind, key, {ROLE_ANNOTATION: data["role"] or None}))
+        return " && ".join(lines)
+
+    async def run(self, context: Context) -> Outcome:
+        data, project = context.data, context.key.namespace
+        await context.fresh()
+        # First what may be refused for what the role allows: then nothing is changed.
+        if data["made"] is not None:
+            await context.client.create(
+                ROLE_BINDINGS, data["made"], namespace=project, audit_id=context.audit_id
+            )
+        for one in data["gone"]:
+            with suppress(NotFound):
+                await context.client.delete(
+                    ROLE_BINDINGS,
+                    namespace=project,
+                    name=one.key.name,
+                    uid=one.projection.uid,
+                    resource_version=one.resource_version,
+                    audit_id=context.audit_id,
+                )
+        if not data["named"]:
+            await context.patch(
+                {"metadata": {"annotations": {ROLE_ANNOTATION: data["role"] or None}}}
+            )
+        words = {"name": visible(context.key.name), "role": visible(data["role"])}
+        if data["role"]:
+            return Done(_("%(name)s has the role %(role)s now.") % words)
+        return Done(_("%(name)s has no role of its own any more.") % words)
+
+
+def _bindings(subject: Subject) -> tuple[list[Entry[Any]], list[Entry[Any]]]:
+    """Those that are for the account alone and end with it, and others that give it a role, as far as the
+    viewer may see them."""
+    seeing, key = Seeing(subject, ROLE_BINDINGS), subject.key
+    if seeing.informer is None:
+        return [], []
+    there = seeing.among(indexes_of(seeing.informer.store).by_namespace.get(key.namespace))
+    found = sorted(
+        (one for one in there if str(key) in one.projection.service_accounts),
+        key=lambda one: one.key,
+    )
+    held = [one for one in found if _is_own(one, subject)]
+    return held, [one for one in found if one not in held]
+
+
+def _is_own(binding: Entry[Any], subject: Subject) -> bool:
+    found = binding.projection
+    return bool(
+        found.owner_uid == subject.entry.projection.uid
+        and found.role_kind == "Role"
+        and found.subjects == (str(subject.key),)
+    )
+
+
+def _binding(account: Entry[Any], name: str, role: str) -> dict[str, Any]:
+    key = account.key
+    owner = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "name": key.name,
+        "uid": account.projection.uid,
+        "controller": True,
+    }
+    labels = {REFERENCE_LABEL: key.name} if is_label_value(key.name) else {}
+    return {
+        "apiVersion": ROLE_BINDINGS.group_version,
+        "kind": "RoleBinding",
+        "metadata": {"name": name, "labels": labels, "ownerReferences": [owner]},
+        "roleRef": {"apiGroup": ROLES.group, "kind": "Role", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": key.name, "namespace": key.namespace}],
+    }
