@@ -17,6 +17,7 @@ from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.storage.defaults import SetDefault, UnsetDefault
 from console.ui.storage.expanding import AllowExpansion, ForbidExpansion
+from console.ui.storage.operations import VolumeOperations
 from console.ui.text import visible
 
 POLICIES: dict[str, str | Promise] = {
@@ -55,6 +56,8 @@ class StorageClassKind(ResourceKind):
             words=BINDING,
         ),
         BoolColumn(id="expandable", label=gettext_lazy("Can grow"), priority=3),
+        BoolColumn(id="clones", label=gettext_lazy("Clones"), priority=4),
+        BoolColumn(id="snapshots", label=gettext_lazy("Snapshots"), priority=4),
         AgeColumn(priority=1),
     )
     filters = (
@@ -72,7 +75,14 @@ class StorageClassKind(ResourceKind):
             get=lambda found: found.reclaim_policy,
         ),
     )
-    actions = (SetDefault(), UnsetDefault(), AllowExpansion(), ForbidExpansion(), Delete())
+    actions = (
+        SetDefault(),
+        UnsetDefault(),
+        AllowExpansion(),
+        ForbidExpansion(),
+        VolumeOperations(),
+        Delete(),
+    )
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: StorageClass = entry.projection

@@ -137,6 +137,7 @@ CASES = (
     Case(types.STORAGE_CLASSES, "unset-default", {**CLASS, "metadata": {"annotations": DEFAULT}}),
     Case(types.STORAGE_CLASSES, "allow-expansion", CLASS),
     Case(types.STORAGE_CLASSES, "forbid-expansion", {**CLASS, "allowVolumeExpansion": True}),
+    Case(types.STORAGE_CLASSES, "operations", CLASS, {"clone": "true", "snapshot": "false"}),
     Case(types.PODS, "delete", pod("web"), {"grace": "seconds", "seconds": "1"}),
 )  # fmt: skip
 

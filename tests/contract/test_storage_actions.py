@@ -17,6 +17,7 @@ from console.kube.gvr import (
     VOLUME_SNAPSHOTS,
     Key,
 )
+from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
 from console.kube.runtime import Runtime, StaticRuntime
 from console.ui.clusters import HOST
 from console.ui.storage.copies import TakeSnapshot
@@ -661,3 +662,39 @@ async def test_a_class_lets_volumes_grow_or_not(
         (olga.name, "patch", "allow-expansion", key.name, 200),
         (olga.name, "patch", "forbid-expansion", key.name, 200),
     ]
+
+
+async def test_a_class_says_what_may_be_done_to_its_volumes(
+    admin: Client, scrap: Scrap, runtime: Runtime, olga: Person, namespace: str
+) -> None:
+    made = make_class(scrap, runtime, annotations={"example.com/kept": "yes"})
+    name = made["metadata"]["name"]
+    claim = make_bound_claim(scrap, runtime, namespace, name)
+    make_snapshot_class(scrap, runtime, NOBODY)
+    page = olga.on("operations", "storageclasses", made)
+    clone, snapshot = (olga.on(a, "persistentvolumeclaims", claim) for a in ("clone", "snapshot"))
+    assert await page.is_offered("storageclasses", Key("", name))
+    await page.asks()
+    assert "Nothing was changed." in await page.refuses(400, clone="", snapshot="")
+    for typed in ("yes", "TRUE", "\x00"):
+        text = await page.refuses(400, clone=typed, snapshot="")
+        assert "This is not one of the choices any more." in text
+    await page.does(clone="false", snapshot="")
+    known(runtime, STORAGE_CLASSES, read_class(admin, made))
+    text = await clone.refuses(409, name=unique("x"), size="1Gi")
+    assert f"The storage class {name} does not allow clones of its volumes." in text
+    assert (await clone.client().get(clone.url)).status_code == 409
+    await snapshot.asks()
+    await page.does(clone="true", snapshot="false")
+    assert notes_of(admin, made) == {
+        "example.com/kept": "yes",
+        ALLOW_CLONE: "true",
+        ALLOW_SNAPSHOT: "false",
+    }
+    known(runtime, STORAGE_CLASSES, read_class(admin, made))
+    await clone.asks()
+    text = await snapshot.refuses(409, name=unique("x"), snapshot_class="")
+    assert f"The storage class {name} does not allow snapshots of its volumes." in text
+    await page.does(clone="", snapshot="")
+    assert notes_of(admin, made) == {"example.com/kept": "yes"}
+    assert await recorded() == [(olga.name, "patch", "operations", name, 200)] * 3

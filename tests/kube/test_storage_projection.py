@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
 from tests.kube.projecting import DELETED, condition, projected, said
 
 PROVISIONED = {
@@ -212,3 +213,11 @@ def it_fills_in_what_the_api_defaults_of_a_class() -> None:
 def it_knows_the_default_class(name: str) -> None:
     assert projected(STORAGE_CLASSES, {"annotations": {name: "true"}}).default
     assert not projected(STORAGE_CLASSES, {"annotations": {name: "false"}}).default
+
+
+@pytest.mark.parametrize(("value", "told"), [("true", True), ("false", False), ("yes", None)])
+def it_knows_what_may_be_done_to_volumes(value: str, told: bool | None) -> None:
+    notes = {ALLOW_CLONE: value, ALLOW_SNAPSHOT: value}
+    found = projected(STORAGE_CLASSES, {"annotations": notes})
+    assert (found.clones, found.snapshots) == (told, told)
+    assert projected(STORAGE_CLASSES).clones is None

@@ -31,6 +31,9 @@ DEFAULT_ANNOTATIONS = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
+#: KubeSphere: what may be done to volumes of a class, "true" or "false".
+ALLOW_CLONE = "storageclass.kubesphere.io/allow-clone"
+ALLOW_SNAPSHOT = "storageclass.kubesphere.io/allow-snapshot"
 _MODES = {
     "ReadWriteOnce": "RWO",
     "ReadOnlyMany": "ROX",
@@ -55,11 +58,15 @@ class PersistentVolume(Projection, frozen=True):
 
 
 class StorageClass(Projection, frozen=True):
+    """`clones` and `snapshots`: whether these may be made of its volumes, None where it does not say."""
+
     default: bool
     provisioner: str
     reclaim_policy: str
     binding_mode: str
     expandable: bool
+    clones: bool | None
+    snapshots: bool | None
 
 
 class _ClaimReference(msgspec.Struct, gc=False):
@@ -175,7 +182,13 @@ def _storage_class(item: _StorageClass) -> StorageClass:
         reclaim_policy=item.reclaimPolicy or "Delete",
         binding_mode=item.volumeBindingMode or "Immediate",
         expandable=bool(item.allowVolumeExpansion),
+        clones=_allowed(item.metadata, ALLOW_CLONE),
+        snapshots=_allowed(item.metadata, ALLOW_SNAPSHOT),
     )
+
+
+def _allowed(meta: ObjectMeta, name: str) -> bool | None:
+    return {"true": True, "false": False}.get(annotation(meta, name))
 
 
 DECODERS: Mapping[GVR, Decode[Any]] = {

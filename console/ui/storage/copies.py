@@ -26,6 +26,7 @@ from console.kube.status import Severity
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Outcome, Permission
+from console.ui.decisions import Refused
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.kubectl import kubectl_create
@@ -169,6 +170,10 @@ class TakeSnapshot(_Copy):
         return [_("No volume snapshot class is for the driver of the volume (%(driver)s).") % words]
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """Raises `Refused` where its class does not allow it."""
+        if _is_forbidden(subject, "snapshots"):
+            text = _("The storage class %(name)s does not allow snapshots of its volumes.")
+            raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
         return SnapshotForm(data, subject.key.name, _snapshot_classes(subject))
 
     def body(
@@ -202,7 +207,14 @@ class Clone(_Copy):
             "driver must be able to clone."
         )
 
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (STORAGE_CLASSES,)
+
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        """Raises `Refused` where its class does not allow it."""
+        if _is_forbidden(subject, "clones"):
+            text = _("The storage class %(name)s does not allow clones of its volumes.")
+            raise Refused(text % {"name": visible(subject.entry.projection.storage_class)})
         return CloneForm(
             data, subject.key.name, subject.manifest, subject.entry.projection.capacity
         )
@@ -302,9 +314,19 @@ def _has_volume(entry: Entry[Any]) -> bool:
     return bool(entry.projection.capacity) and entry.projection.deleted is None
 
 
+def _class(subject: Subject) -> Entry[Any] | None:
+    """That of the claim, as far as the viewer may see it."""
+    return Seeing(subject, STORAGE_CLASSES).get(Key("", subject.entry.projection.storage_class))
+
+
+def _is_forbidden(subject: Subject, what: str) -> bool:
+    found = _class(subject)
+    return found is not None and getattr(found.projection, what) is False
+
+
 def _driver(subject: Subject) -> str:
     """Who makes the volumes of the claim's class, "" if nobody knows."""
-    found = Seeing(subject, STORAGE_CLASSES).get(Key("", subject.entry.projection.storage_class))
+    found = _class(subject)
     if found is not None:
         return str(found.projection.provisioner)
     return text(mapping(subject.manifest, "metadata", "annotations").get(PROVISIONER_ANNOTATION))

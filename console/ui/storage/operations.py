@@ -1,0 +1,92 @@
+"""What a storage class says may be done to its volumes, beside making them larger.
+
+Kubernetes has no field for it. These annotations are KubeSphere's: its controller sets them by what the
+driver is able to do.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import Key
+from console.kube.projections.storage import ALLOW_CLONE, ALLOW_SNAPSHOT
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.forms import ChoiceField, ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.labels import command_of
+from console.ui.manifests import mapping
+from console.ui.subject import Subject
+
+#: The annotations by the fields of the form.
+_ANNOTATIONS = {"clone": ALLOW_CLONE, "snapshot": ALLOW_SNAPSHOT}
+CHOICES: Mapping[str, str | Promise] = {
+    "": gettext_lazy("It says nothing"),
+    "true": gettext_lazy("Allowed"),
+    "false": gettext_lazy("Not allowed"),
+}
+
+
+class OperationsForm(ConsoleForm):
+    """`found`: the annotations of the class."""
+
+    causes: Mapping[str, str] = {"metadata.annotations": "clone"}
+
+    def __init__(self, data: QueryDict | None, found: Mapping[str, Any]) -> None:
+        begins = {field: _choice(found.get(name)) for field, name in _ANNOTATIONS.items()}
+        super().__init__(data, initial=begins)
+        labels = {"clone": _("Clones"), "snapshot": _("Snapshots")}
+        for field, label in labels.items():
+            self.fields[field] = ChoiceField(label=label, choices=list(CHOICES.items()))
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        changed = {
+            name: given[field] or None
+            for field, name in _ANNOTATIONS.items()
+            if field in given and given[field] != self.initial[field]
+        }
+        if not changed and not self.errors:
+            raise ValidationError(_("Nothing was changed."))
+        return {**given, "changed": changed}
+
+
+def _choice(value: object) -> str:
+    return value if isinstance(value, str) and value in CHOICES else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeOperations(Action):
+    name: ClassVar[str] = "operations"
+    label: ClassVar[str | Promise] = gettext_lazy("Volume operations")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "operations")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        words = {"kind": kind.singular, "name": name}
+        return _("Operations on volumes of %(kind)s %(name)s") % words
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Save")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "What a class does not allow is not done here. Kubernetes itself does not look at it, so "
+            "in other ways it can be done."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        changed = data.get("changed") or {ALLOW_CLONE: "true"}
+        return command_of("annotate", kind, key, changed)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return OperationsForm(data, mapping(subject.manifest, "metadata", "annotations"))
+
+    async def run(self, context: Context) -> Outcome:
+        await context.patch({"metadata": {"annotations": context.data["changed"]}})
+        return Done(_("Saved what may be done to volumes of %(name)s.") % context.words)
