@@ -18,6 +18,7 @@ from console.ui.kind import Nav, Scope
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 
@@ -43,4 +44,4 @@ class DaemonSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Restart(), SetImage(), RollBackSet(), DeleteOwner())
+    actions = (Restart(), SetImage(), SetResources(), RollBackSet(), DeleteOwner())

@@ -18,6 +18,7 @@ from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackDeployment
 from console.ui.workloads.rollouts import Pause, Restart, Resume
 from console.ui.workloads.scaling import Scale
@@ -54,6 +55,7 @@ class DeploymentKind(WorkloadKind):
         Autoscale(),
         Restart(),
         SetImage(),
+        SetResources(),
         RollBackDeployment(),
         Pause(),
         Resume(),

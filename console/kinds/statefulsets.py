@@ -24,6 +24,7 @@ from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 from console.ui.workloads.scaling import Scale
@@ -48,7 +49,15 @@ class StatefulSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Scale(), Autoscale(), Restart(), SetImage(), RollBackSet(), DeleteOwner())
+    actions = (
+        Scale(),
+        Autoscale(),
+        Restart(),
+        SetImage(),
+        SetResources(),
+        RollBackSet(),
+        DeleteOwner(),
+    )
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: StatefulSet = entry.projection

@@ -71,6 +71,7 @@ RELOAD_INTERVAL = 5.0
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
 _TOO_LONG = Sentence("it took too long")

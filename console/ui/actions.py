@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.client import JSON_PATCH, MERGE_PATCH, ObjectClient
+from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
 from console.kube.errors import Replaced
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
@@ -82,6 +82,11 @@ class Context:
         """A merge patch, refused if another object has taken the name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self._patch({**body, "metadata": metadata}, MERGE_PATCH, subresource)
+
+    async def strategic_patch(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The same by names: what is in a list stays that `body` does not name."""
+        metadata = {**body.get("metadata", {}), "uid": self.uid}
+        return await self._patch({**body, "metadata": metadata}, STRATEGIC_PATCH)
 
     async def json_patch(self, *operations: Mapping[str, Any]) -> dict[str, Any]:
         """The same with the operations of RFC 6902."""

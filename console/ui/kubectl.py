@@ -16,9 +16,9 @@ def kubectl(words: str, key: Key) -> str:
     return f"kubectl {words}{place}"
 
 
-def kubectl_patch(gvr: GVR, key: Key, body: Mapping[str, Any]) -> str:
-    """The line of a merge patch."""
-    words = f"patch {gvr.qualified} {quoted(key.name)} --type=merge -p {_json(body)}"
+def kubectl_patch(gvr: GVR, key: Key, body: Mapping[str, Any], sort: str = "merge") -> str:
+    """The line of a merge patch, or of one of another `sort` that kubectl knows."""
+    words = f"patch {gvr.qualified} {quoted(key.name)} --type={sort} -p {_json(body)}"
     return kubectl(words, key)
 
 

@@ -82,6 +82,7 @@ def another_taint(shown: str) -> str:
 
 WEB = deployment("web", "example/zero:1")
 SET = stateful_set("web")
+RESOURCES = {"containers-0-memory_limit": "1Gi", "containers-0-cpu_request": "100m"}
 PAUSED = {**WEB, "spec": {**WEB["spec"], "paused": True}}
 SUSPENDED = {"suspend": True}
 LABELS = {"labels": "a=1\nb=two", "annotations": "example.com/note=\"x\\ny 'z'\""}
@@ -108,10 +109,12 @@ CASES = (
     Case(types.DEPLOYMENTS, "pause", WEB),
     Case(types.DEPLOYMENTS, "resume", PAUSED),
     Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2"}),
+    Case(types.DEPLOYMENTS, "set-resources", WEB, RESOURCES),
     Case(types.DEPLOYMENTS, "delete", WEB),
     Case(types.STATEFUL_SETS, "scale", SET, {"replicas": "2"}),
     Case(types.STATEFUL_SETS, "restart", SET),
     Case(types.STATEFUL_SETS, "set-image", SET, {"image.c0": "example/zero:2"}),
+    Case(types.STATEFUL_SETS, "set-resources", SET, RESOURCES),
     Case(types.DAEMON_SETS, "restart", daemon_set("web")),
     Case(types.DAEMON_SETS, "set-image", daemon_set("web"), {"image.c0": "example/zero:2"}),
     Case(types.JOBS, "suspend", job("once")),

@@ -1,0 +1,219 @@
+"""How much CPU and memory the containers of a workload request, and how much they get at most.
+
+https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Conflict, Overtaken
+from console.kube.gvr import Key
+from console.kube.quantity import parse_quantity
+from console.kube.store import Entry
+from console.ui.actions import Context, Follow, Outcome, Permission
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, kubectl_patch, quoted
+from console.ui.manifests import listed, mapping, text
+from console.ui.rowforms import Given, Rows
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
+from console.ui.workloads.rollouts import held_back
+
+#: Times that a write is tried while others change the workload.
+_TRIES = 3
+#: Characters of an amount; Kubernetes' own have a dozen.
+_LONGEST = 32
+_TEMPLATE = ("spec", "template", "spec")
+_GROUPS = ("containers", "initContainers")
+#: The fields of a container's resources by the parts of its row.
+_PARTS = {
+    "cpu_request": ("requests", "cpu"),
+    "cpu_limit": ("limits", "cpu"),
+    "memory_request": ("requests", "memory"),
+    "memory_limit": ("limits", "memory"),
+}
+_LABELS: Mapping[str, str | Promise] = {
+    "cpu_request": gettext_lazy("CPU request"),
+    "cpu_limit": gettext_lazy("CPU limit"),
+    "memory_request": gettext_lazy("Memory request"),
+    "memory_limit": gettext_lazy("Memory limit"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`amounts`: what it has of each part, "" for none. `at`: where it is in its group."""
+
+    group: str
+    name: str
+    at: int
+    amounts: Mapping[str, str]
+
+
+def containers(manifest: Mapping[str, Any]) -> Iterator[Container]:
+    """Of the pod template, those that start first at the end."""
+    for group in _GROUPS:
+        for at, found in enumerate(listed(manifest, *_TEMPLATE, group)):
+            resources = mapping(found, "resources")
+            amounts = {
+                part: text(mapping(resources, sort).get(name))
+                for part, (sort, name) in _PARTS.items()
+            }
+            if isinstance(name := found.get("name"), str):
+                yield Container(group, name, at, amounts)
+
+
+class AmountField(TextField):
+    """A quantity, or nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=_LONGEST, required=False, **options)
+
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        amount = parse_quantity(found) if found else 0
+        if amount is None or amount < 0:
+            raise ValidationError(_("“%(text)s” is no amount.") % {"text": visible(found)})
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What of a container is to be another amount: to each part what it was and what it will be."""
+
+    container: Container
+    amounts: Mapping[str, str]
+
+
+class ResourcesForm(ConsoleForm):
+    """`found`: the containers as the cache has them. Once it is valid, `changed` has the `Change`s."""
+
+    drawn_by: ClassVar[str] = "ui/_spec.html"
+    suggestions: ClassVar[Mapping[str, Collection[str]]] = {}
+    was = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, data: QueryDict | None, found: Sequence[Container]) -> None:
+        was = json.dumps([[one.group, one.name, one.amounts] for one in found])
+        super().__init__(data, initial={"was": was})
+        self._found = found
+        self._rows = Rows(
+            self,
+            "containers",
+            _fields,
+            found=[one.amounts for one in found],
+            titles=[one.name for one in found],
+            heading=_("Containers"),
+            hint=_(
+                "CPU in cores or thousandths of one, as 0.5 or 500m; memory as 256Mi or 2Gi. Empty: none."
+            ),
+        )
+        self.groups = (self._rows,)
+
+    @property
+    def lines(self) -> list[forms.BoundField]:
+        return [self["was"]]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("was") != self.initial["was"]:
+            raise ValidationError(_("Its containers are not what was shown. Look again."))
+        changed = []
+        for row, one in zip(self._rows.given(), self._found, strict=True):
+            place = f"spec.template.spec.{one.group}[{one.at}].resources"
+            paths = {
+                f"{place}.{sort}": f"{row.name}-{part}" for part, (sort, _name) in _PARTS.items()
+            }
+            self.causes = {**self.causes, **paths}
+            amounts = {part: str(row.values[part]) for part in _PARTS if row.changed(part)}
+            for name in ("cpu", "memory"):
+                if _is_above(row, f"{name}_request", f"{name}_limit"):
+                    self.add_error(f"{row.name}-{name}_request", _("It is more than the limit."))
+            if amounts:
+                changed.append(Change(one, amounts))
+        if not changed and not self.errors:
+            raise ValidationError(_("Nothing was changed."))
+        return given if self.errors else {**given, "changed": changed}
+
+
+def _is_above(row: Given, request: str, limit: str) -> bool:
+    asked, most = (parse_quantity(str(row.values[part])) for part in (request, limit))
+    return asked is not None and most is not None and asked > most
+
+
+def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    return {part: AmountField(label=label) for part, label in _LABELS.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetResources(WorkloadAction):
+    name: ClassVar[str] = "set-resources"
+    label: ClassVar[str | Promise] = gettext_lazy("Set resources")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
+    form: ClassVar[type[ConsoleForm] | None] = ResourcesForm
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "set-resources")
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.containers)
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Set resources of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("All its pods are replaced, as its update strategy says.")
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return held_back(subject)
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        if "changed" not in data:
+            target = f"{kind.gvr.qualified} {quoted(key.name)}"
+            return kubectl(f"set resources {target} --limits=cpu=AMOUNT,memory=AMOUNT", key)
+        return kubectl_patch(kind.gvr, key, _patch(data["changed"]), "strategic")
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return ResourcesForm(data, [*containers(subject.entry.original())])
+
+    async def run(self, context: Context) -> Outcome:
+        changed: Sequence[Change] = context.data["changed"]
+        for _try in range(_TRIES):
+            found = await context.fresh()
+            there = {(one.group, one.name): one.amounts for one in containers(found)}
+            for change in changed:
+                one = change.container
+                # No container is made where one was taken away meanwhile.
+                if there.get((one.group, one.name)) != one.amounts:
+                    raise Overtaken(one.name)
+            metadata = {"resourceVersion": found["metadata"]["resourceVersion"]}
+            try:
+                await context.strategic_patch({"metadata": metadata, **_patch(changed)})
+            except Conflict:
+                continue
+            return Follow(_("Set resources of %(kind)s %(name)s.") % context.words)
+        raise Overtaken
+
+
+def _patch(changed: Sequence[Change]) -> dict[str, Any]:
+    """A strategic merge patch."""
+    spec: dict[str, list[Any]] = {}
+    for change in changed:
+        resources: dict[str, dict[str, str | None]] = {}
+        for part, amount in change.amounts.items():
+            sort, name = _PARTS[part]
+            resources.setdefault(sort, {})[name] = amount or None
+        named = {"name": change.container.name, "resources": resources}
+        spec.setdefault(change.container.group, []).append(named)
+    return {"spec": {"template": {"spec": spec}}}
