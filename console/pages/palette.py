@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from console.pages.looking import look
+from console.ui.creating import may_create_any
 from console.ui.http import ConsoleRequest
 from console.ui.kindnames import customs_like
 from console.ui.palette import options_for
@@ -31,6 +32,7 @@ async def palette(request: ConsoleRequest) -> HttpResponse:
         looked.found,
         [one.kind for one in (*searchable(access), *searchable_of(customs, access))],
         visible_namespaces(access),
+        creates=may_create_any(access),
     )
     context = {"groups": groups, "query": query, "loading": looked.loading}
     return render(request, "console/palette.html", context, status=400 if query.error else 200)

@@ -53,8 +53,8 @@ class Access(Protocol):
         ...
 
     def standing(self) -> Hashable:
-        """Equal at two moments only if every question about get, list and watch has the same answers at
-        both. None: nobody can say."""
+        """Equal at two moments only if every question has the same answers at both. None: nobody can
+        say."""
         ...
 
 

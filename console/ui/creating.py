@@ -1,4 +1,8 @@
-"""Creating an object of a kind: whom a list offers it, and what a new manifest begins with."""
+"""Creating objects: whom the console offers it, and what a new manifest begins with."""
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from itertools import islice
 
 from console.ui.access import Access
 from console.ui.kind import ResourceKind
@@ -7,6 +11,31 @@ from console.ui.yamltext import yaml_text
 
 #: A name that every type allows, for the writer to replace.
 NAME = "example"
+#: Custom resources that are looked at to find one that the viewer may create.
+CUSTOMS = 500
+#: Viewers whose answer is kept.
+VIEWERS = 500
+
+
+def may_create_any(access: Access) -> bool:
+    """Whether there is anything that the viewer may create anywhere."""
+    standing, kinds = access.standing(), access.cluster.kinds
+    # An Access with a standing can be compared.
+    declared: Callable[..., bool] = _declared if standing else _declared.__wrapped__
+    return declared(tuple(kinds.declared), access, standing) or any(
+        _may_create(kind, access) for kind in islice(kinds.customs, CUSTOMS)
+    )
+
+
+@lru_cache(VIEWERS)
+def _declared(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> bool:
+    """The same for as long as `standing` is."""
+    return any(_may_create(kind, access) for kind in known)
+
+
+def _may_create(kind: ResourceKind, access: Access) -> bool:
+    allowed = access.namespaces_where("create", kind.gvr)
+    return allowed is None or (kind.view.namespaced and bool(allowed))
 
 
 def create_url(spec: ViewSpec, access: Access) -> str:

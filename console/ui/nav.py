@@ -19,6 +19,7 @@ from console.kube.store import Store
 from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster
 from console.ui.counts import counts_of
+from console.ui.creating import may_create_any
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
 from console.ui.kind import NAV_GROUPS, ResourceKind
@@ -149,7 +150,7 @@ def menu(access: Access, *, namespace: str, current: str) -> tuple[NavGroup, ...
     """
     kinds, cluster = access.cluster.kinds, access.cluster.name
     informers = access.cluster.runtime.informers()
-    groups = [_overview(cluster, namespace, current)]
+    groups = [_overview(cluster, namespace, current, creates=may_create_any(access))]
     standing, known = access.standing(), tuple(kinds.declared)
     everything = may_list_everything(access)
     # An Access with a standing can be compared.
@@ -226,14 +227,16 @@ def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
 
 
 @lru_cache(KEPT)
-def _overview(cluster: str, namespace: str, current: str) -> NavGroup:
-    items = tuple(_overviews(cluster, namespace, current))
+def _overview(cluster: str, namespace: str, current: str, *, creates: bool) -> NavGroup:
+    items = tuple(_overviews(cluster, namespace, current, creates=creates))
     return NavGroup("overview", gettext_lazy("Overview"), items)
 
 
-def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
-    """Everybody has them: they show what their reader may see, or say what they may not create. The
-    project is the chosen one."""
+def _overviews(
+    cluster: str, namespace: str, current: str, *, creates: bool
+) -> Iterator[NavItem]:
+    """Everybody has them, as they show what their reader may see; but whoever may create nothing is not
+    offered that (`creates`). The project is the chosen one."""
     pages = [
         ("dashboard", gettext_lazy("Platform"), ()),
         ("cluster_overview", gettext_lazy("Cluster"), (cluster,)),
@@ -242,8 +245,9 @@ def _overviews(cluster: str, namespace: str, current: str) -> Iterator[NavItem]:
         pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
     for name, label, place in pages:
         yield NavItem(label, _address(name, *place), current == name)
-    url = import_url(cluster, namespace=namespace)
-    yield NavItem(gettext_lazy("Create from YAML"), url, current == "import")
+    if creates:
+        url = import_url(cluster, namespace=namespace)
+        yield NavItem(gettext_lazy("Create from YAML"), url, current == "import")
 
 
 @lru_cache(KEPT)

@@ -58,10 +58,13 @@ def options_for(
     found: Found,
     visible: Sequence[ResourceKind],
     projects: Sequence[str],
+    *,
+    creates: bool,
 ) -> tuple[OptionGroup, ...]:
     """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if their
-    names have what is typed; `projects`: those that the viewer may see. Groups come in the order of what
-    somebody most likely wants, empty ones not at all."""
+    names have what is typed; `projects`: those that the viewer may see; `creates`: whether there is
+    anything that the viewer may create. Groups come in the order of what somebody most likely wants,
+    empty ones not at all."""
     groups = [
         OptionGroup(_("Lists"), tuple(_lists(cluster, query, visible, projects))),
         OptionGroup(_("Projects"), tuple(_projects(cluster, query, projects))),
@@ -74,7 +77,7 @@ def options_for(
             # Projects are offered above, with what is in them.
             if group.kind.plural != NAMESPACES.resource
         ),
-        OptionGroup(_("Commands"), tuple(_commands(cluster, query))),
+        OptionGroup(_("Commands"), tuple(_commands(cluster, query, creates=creates))),
         OptionGroup(_("Search"), tuple(_search(cluster, query))),
     ]
     return tuple(group for group in groups if group.options)
@@ -131,19 +134,20 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
         yield Option(_("All %(total)s") % {"total": f"{total:,}"}, url)
 
 
-def _commands(cluster: Cluster, query: SearchQuery) -> Iterator[Option]:
+def _commands(cluster: Cluster, query: SearchQuery, *, creates: bool) -> Iterator[Option]:
     """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
     if query.labels or query.text.startswith("/"):
         return
-    for label, option in _all_commands(cluster):
+    for label, option in _all_commands(cluster, creates=creates):
         names = [label.casefold(), *_in_all_languages(label)]
         if all(any(word in name for name in names) for word in query.words):
             yield option
 
 
-def _all_commands(cluster: Cluster) -> Iterator[tuple[str, Option]]:
-    label = gettext_noop("Create from YAML")
-    yield label, Option(_(label), import_url(cluster.name), cluster.name)
+def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Option]]:
+    if creates:
+        label = gettext_noop("Create from YAML")
+        yield label, Option(_(label), import_url(cluster.name), cluster.name)
     for theme, label in _THEMES.items():
         yield label, Option(_(label), reverse("set_theme"), field="theme", value=theme)
     for lang, own in (("en", "English"), ("zh-hans", "中文")):

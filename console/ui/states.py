@@ -104,11 +104,17 @@ def empty_block(spec: ViewSpec, unknown: tuple[str, ...], create_url: str) -> St
         title = _("No project is called %(name)s") % {"name": ", ".join(unknown)}
         text = _("Check the name, or look in all projects.")
         return StateBlock("no-match", title, text, spec.with_values("namespace", ()).url, show_all)
-    if spec.values:
+    if any(param != "namespace" for param, _texts in spec.values):
         title = _("No %(nouns)s match") % {"nouns": nouns}
         text = _("Nothing fits these filters.")
         return StateBlock("no-match", title, text, spec.cleared().url, show_all)
-    title = _("No %(nouns)s yet") % {"nouns": nouns}
     text = _("They appear here as soon as there are any.")
-    label = _("Create %(singular)s") % {"singular": spec.kind.singular} if create_url else ""
-    return StateBlock("first-use", title, text, create_url, label)
+    url, label = create_url, _("Create %(singular)s") % {"singular": spec.kind.singular}
+    if not spec.namespaces:
+        title = _("No %(nouns)s yet") % {"nouns": nouns}
+        return StateBlock("first-use", title, text, url, label if url else "")
+    words = {"nouns": nouns, "projects": ", ".join(spec.namespaces)}
+    title = _("No %(nouns)s in %(projects)s yet") % words
+    if not url:
+        url, label = spec.cleared().url, show_all
+    return StateBlock("first-use", title, text, url, label)

@@ -9,6 +9,7 @@ import pytest
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CONFIG_MAPS,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
     GROUP_BINDINGS,
@@ -62,6 +63,11 @@ class AsUser:
     def __getattr__(self, name: str) -> Any:
         self._notes.append((self._who, name))
         return getattr(self._console, name)
+
+
+def settings() -> Manifest:
+    about = {"name": "settings", "namespace": "web", "uid": "u-settings", "resourceVersion": "1"}
+    return {"metadata": about, "data": {"colour": "blue"}}
 
 
 def objects() -> dict[GVR, list[Manifest]]:
@@ -129,6 +135,7 @@ def objects() -> dict[GVR, list[Manifest]]:
         GROUPS: [],
         GROUP_BINDINGS: [],
         LOGIN_RECORDS: [],
+        CONFIG_MAPS: [settings()],
         PODS: [],
         NODES: [],
     }

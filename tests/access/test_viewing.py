@@ -12,6 +12,7 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    CONFIG_MAPS,
     ROLE_BINDINGS,
     USERS,
     WORKSPACE_ROLE_BINDINGS,
@@ -23,10 +24,12 @@ from tests.access.test_roles import signed_in, text_of, writes
 from tests.accounts.conftest import ORIGIN
 from tests.rbac.fakes import MovableClock, merged
 from tests.rbac.objects import native_binding, native_role, rule
+from tests.views.test_keys import fields_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BEGIN, ALLOW, END = "/access/view-as/users/{}", "/access/view-as/changes", "/access/view-as/end"
+KEYS = "/clusters/host/projects/web/configmaps/settings/actions/keys"
 SHOP = "/access/roles/workspace"
 
 
@@ -68,11 +71,39 @@ async def test_nothing_is_changed_until_that_is_allowed(runtime: StaticRuntime) 
     assert (row.actor, row.as_user) == ("admin", "alice")
 
 
+async def test_keys_are_edited_as_the_other_once_changes_are_allowed(
+    runtime: StaticRuntime,
+) -> None:
+    admin = await viewing("bob")
+    answer = await admin.get(KEYS)
+    assert answer.status_code == 403 and "blue" not in text_of(answer), "bob may not change it"
+    await admin.post(END)
+    await admin.post(BEGIN.format("alice"))
+    sent = {**fields_of(text_of(await admin.get(KEYS))), "value-0": "green"}
+    answer = await admin.post(KEYS, sent)
+    assert answer.status_code == 403 and "Nothing was changed" in text_of(answer)
+    assert runtime.console.of(CONFIG_MAPS)["web/settings"]["data"] == {"colour": "blue"}
+    await admin.post(ALLOW)
+    assert (await admin.post(KEYS, sent)).status_code == 302
+    assert runtime.console.of(CONFIG_MAPS)["web/settings"]["data"] == {"colour": "green"}
+    assert ("alice", "patch") in runtime.notes  # type: ignore[attr-defined]
+    row = await AuditRecord.objects.aget(resource="configmaps")
+    assert (row.actor, row.as_user, row.verb, row.subresource) == (
+        "admin",
+        "alice",
+        "patch",
+        "keys",
+    )
+
+
 async def test_every_form_of_the_console_is_read_only(runtime: StaticRuntime) -> None:
     admin = await viewing("alice")
     for path in (
         "/clusters/host/projects/web/pods/x/actions/delete",
         "/bulk/host/pods/delete",
+        KEYS,
+        KEYS.replace("configmaps", "secrets"),
+        "/clusters/host/import",
         "/views",
         "/clusters/host/users.iam.kubesphere.io/bob/actions/disable",
         "/access/roles/new/workspace?workspace=shop",

@@ -30,8 +30,10 @@ class FakeCluster(FakeConsole):
         super().__init__({})
         self.looks = 0
 
-    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
-        found = await super().get(gvr, namespace=namespace, name=name)
+    async def get(
+        self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> Manifest:
+        found = await super().get(gvr, namespace=namespace, name=name, audit_id=audit_id)
         if gvr == CUSTOM_RESOURCE_DEFINITIONS:
             self.looks += 1
             return {**found, **SERVED} if self.looks > 4 else found

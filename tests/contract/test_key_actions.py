@@ -33,6 +33,7 @@ from tests.contract.pages import (
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.views.conftest import ClientAs, _site
+from tests.views.test_keys import fields_of
 from tests.views.test_lists import text_of
 
 __all__ = ["_site"]
@@ -129,16 +130,6 @@ class Shelf:
     async def form(self, made: Obj) -> tuple[Page, dict[str, str]]:
         page = self.page(made)
         return page, fields_of(await page.asks())
-
-
-def fields_of(text: str) -> dict[str, str]:
-    """What a browser without scripts would send."""
-    drawn = re.sub(r"<template.*?</template>", "", text, flags=re.DOTALL)
-    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', drawn, re.DOTALL)
-    found = {name: html.unescape(value) for name, value in areas}
-    was = re.search(r'name="was" value="([^"]*)"', drawn)
-    assert was is not None, text
-    return {**found, "was": html.unescape(was[1])}
 
 
 def upload(content: bytes, name: str = "file.bin") -> SimpleUploadedFile:
@@ -300,7 +291,8 @@ async def test_what_is_wrong_is_said(shelf: Shelf, typed: dict[str, Any], said: 
 async def test_a_form_of_other_values_changes_nothing(shelf: Shelf) -> None:
     made, other = shelf.make({"a": "1"}), shelf.make({"a": "2"})
     _page, sent = await shelf.form(other)
-    refused = await shelf.page(made).refuses(409, **{**sent, "value-0": "3"})
+    page = shelf.page(made)
+    refused = await page.refuses(409, **{**sent, "uid": page.uid, "value-0": "3"})
     assert "The value of a is another one now." in refused
     assert shelf.read(made) == {"a": b"1"}
 

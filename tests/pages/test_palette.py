@@ -92,6 +92,14 @@ async def test_it_offers_what_the_viewer_may_see(client_as: ClientAs) -> None:
     assert set(await options(client_as, "po shop", "alice")) == {"Lists", "Search"}
 
 
+@pytest.mark.parametrize(("who", "offered"), [("alice", True), ("bob", False), ("charlie", False)])
+async def test_who_may_create_nothing_is_not_offered_it(
+    client_as: ClientAs, who: str, offered: bool
+) -> None:
+    found = await options(client_as, "create", who)
+    assert ("Commands" in found) is offered
+
+
 async def test_it_needs_somebody_who_is_signed_in(client_as: ClientAs) -> None:
     assert (await client_as("", **{"HX-Request": "true"}).get("/palette?q=a")).status_code == 401
     assert (await client_as("").get("/palette")).status_code == 302

@@ -48,7 +48,9 @@ class FakeConsole:
             for key, entry in informer.store.snapshot().entries.items():
                 self.objects[gvr, str(key)] = entry.original()
 
-    async def get(self, gvr: GVR, *, namespace: str = "", name: str) -> Manifest:
+    async def get(
+        self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
+    ) -> Manifest:
         return copy.deepcopy(self._found(gvr, str(Key(namespace, name))))
 
     async def get_openapi(self, document: str = "") -> bytes:

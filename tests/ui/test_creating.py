@@ -5,18 +5,19 @@ import yaml
 from django.http import QueryDict
 
 from console.kube.discovery import CustomType
-from console.kube.gvr import GVR, PODS
+from console.kube.gvr import GVR, NODES, PODS
 from console.kube.informer import Informer
-from console.ui.creating import create_url, skeleton
+from console.ui.creating import create_url, may_create_any, skeleton
 from console.ui.generic import generic_kind
 from console.ui.kind import ResourceKind
+from console.ui.nav import menu
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from console.ui.viewspec import ViewSpec
 from tests.ui.lists import spec_of, table
-from tests.ui.support import FakeAccess, admin, alice, bob
+from tests.ui.support import FakeAccess, admin, alice, bob, charlie
 
 IMPORT = "/clusters/host/import?kind=pods"
 TWO = FakeAccess("two", delete_in={"shop", "team-b"})
@@ -49,6 +50,26 @@ def test_an_empty_list_offers_it_too() -> None:
     state = table("", bob(), objects=[]).state
     assert state is not None
     assert (state.action_url, state.action_label) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("access", "offered"), [(admin(), True), (alice(), True), (bob(), False), (charlie(), False)]
+)
+def test_who_may_create_something_is_offered_it_in_the_menu(
+    access: FakeAccess, offered: bool
+) -> None:
+    groups = menu(access, namespace="", current="")
+    urls = [item.url for group in groups for item in group.items]
+    assert may_create_any(access) is offered
+    assert ("/clusters/host/import" in urls) is offered
+
+
+def test_a_right_within_a_project_is_none_to_what_is_in_no_project() -> None:
+    class InAProject(FakeAccess):
+        def namespaces_where(self, verb: str, gvr: GVR, subresource: str = "") -> frozenset[str]:
+            return frozenset({"shop"} if (verb, gvr) == ("create", NODES) else ())
+
+    assert not may_create_any(InAProject())
 
 
 def test_who_may_create_shares_no_list_with_who_may_not() -> None:

@@ -11,10 +11,7 @@ from console.ui.registry import kinds
 from console.ui.selection import ListQuery
 from console.ui.table import rows
 from tests.ui.lists import keys, spec_of, table
-from tests.ui.support import (
-    admin,
-    pod,
-)
+from tests.ui.support import admin, bob, pod
 
 
 def test_the_worst_come_first_then_by_name() -> None:
@@ -163,10 +160,24 @@ def test_an_unknown_project_is_named() -> None:
     assert found.state.action_url == "/clusters/host/pods"
 
 
-def test_an_empty_project_and_an_unknown_one_differ() -> None:
-    found = table("namespace=shop", objects=[])
-    assert found.state is not None
-    assert found.state.title == "No pods match"
+def test_an_empty_project_has_nothing_yet() -> None:
+    """Nothing was filtered, so nothing could match; whoever may create none there sees the others."""
+    for access, offered in (
+        (admin(), ("/clusters/host/import?kind=pods&namespace=shop", "Create pod")),
+        (bob(), ("/clusters/host/pods", "Show all pods")),
+    ):
+        state = table("namespace=shop", access, objects=[]).state
+        assert state is not None
+        assert (state.kind, state.title) == ("first-use", "No pods in shop yet")
+        assert (state.action_url, state.action_label) == offered
+    state = table("namespace=shop&namespace=team-a", objects=[]).state
+    assert state is not None and state.title == "No pods in shop, team-a yet"
+
+
+def test_a_filter_in_an_empty_project_is_one() -> None:
+    state = table("namespace=shop&q=zzz", objects=[]).state
+    assert state is not None
+    assert (state.kind, state.title) == ("no-match", "No pods match")
 
 
 def test_a_filter_without_a_match_offers_to_drop_it() -> None:

@@ -1,0 +1,149 @@
+"""The page of what a ConfigMap holds, key by key: whatever that is, and whoever asks for it."""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from console.kube.gvr import CONFIG_MAPS
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from console.ui.keys.form import MOST, MOST_NEW
+from rbac.current import no_host, use_host
+from tests.rbac.fakes import FakeConsole
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+PATH = "/clusters/host/projects/shop/configmaps/settings/actions/keys"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """What a browser without scripts would send."""
+    drawn = re.sub(r"<template.*?</template>", "", text, flags=re.DOTALL)
+    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', drawn, re.DOTALL)
+    found = {name: html.unescape(value) for name, value in areas}
+    for name in ("uid", "was"):
+        sent = re.search(f'name="{name}" value="([^"]*)"', drawn)
+        assert sent is not None, text
+        found[name] = html.unescape(sent[1])
+    return found
+
+
+@pytest.fixture
+def runtime() -> Iterator[StaticRuntime]:
+    informers: dict[Any, Informer[Any]] = {CONFIG_MAPS: Informer.preloaded(CONFIG_MAPS, [])}
+    found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
+    found.console = FakeConsole(informers)
+    use_host(found)
+    yield found
+    no_host()
+
+
+def holds(runtime: StaticRuntime, **content: Any) -> None:
+    """What the cluster has; the cache knows only that there is one."""
+    about = {"name": "settings", "namespace": "shop", "uid": "u-1", "resourceVersion": "5"}
+    item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": about}
+    runtime.informer(CONFIG_MAPS).apply(item)
+    runtime.console.objects[CONFIG_MAPS, "shop/settings"] = {**item, **content}
+
+
+def held(runtime: StaticRuntime) -> Any:
+    return runtime.console.of(CONFIG_MAPS)["shop/settings"].get("data")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"data": None, "binaryData": None},
+        {"data": ["a"], "binaryData": "b"},
+        {"data": {"a": 1, "b": None, "c": {"d": []}}},
+        {"binaryData": {"a": "no base64!", "b": 7, "c": "\u6c49"}},
+        {"data": {"": "no name", "a/b": "no key", "<script>alert(1)</script>": "x"}},
+        {"data": {"a": "\ud7ff\u202e\u0000"}, "binaryData": {"a": "AA=="}},
+    ],
+)
+async def test_whatever_it_holds_is_a_page_that_adds_a_key(
+    client_as: ClientAs, runtime: StaticRuntime, content: dict[str, Any]
+) -> None:
+    holds(runtime, **content)
+    client = client_as("admin")
+    answer = await client.get(PATH)
+    page = await text_of(answer)
+    assert answer.status_code == 200 and "<script>alert" not in page
+    sent = {**fields_of(page), "new-key-0": "added", "new-value-0": "x"}
+    answer = await client.post(PATH, sent)
+    assert answer.status_code == 302, await text_of(answer)
+    assert held(runtime)["added"] == "x"
+
+
+@pytest.mark.parametrize(
+    "text", ["</textarea><script>alert(1)</script>", "\n\nbegins", " a\n\n", "{{ x }}", '"&amp;"']
+)
+async def test_a_text_comes_back_as_it_was(
+    client_as: ClientAs, runtime: StaticRuntime, text: str
+) -> None:
+    holds(runtime, data={"a": text})
+    client = client_as("admin")
+    page = await text_of(await client.get(PATH))
+    sent = fields_of(page)
+    assert sent["value-0"] == text and "<script>alert" not in page
+    as_sent = {name: value.replace("\n", "\r\n") for name, value in sent.items()}
+    answer = await client.post(PATH, as_sent)
+    assert answer.status_code == 400 and "Nothing was changed." in await text_of(answer)
+
+
+async def test_what_a_browser_would_change_is_not_offered_as_text(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    holds(runtime, data={"a": "one\r\ntwo"})
+    page = await text_of(await client_as("admin").get(PATH))
+    assert "value-0" not in fields_of(page)
+    assert "It has characters that cannot be seen. A file takes its place." in page
+
+
+async def test_a_page_has_so_many_keys_and_no_more(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    client = client_as("admin")
+    holds(runtime, data={f"k{n:03}": str(n) for n in range(MOST)})
+    sent = fields_of(await text_of(await client.get(PATH)))
+    sent |= {f"new-key-{n}": f"new-{n}" for n in range(MOST_NEW)}
+    assert (await client.post(PATH, sent)).status_code == 302
+    assert len(held(runtime)) == MOST + MOST_NEW
+    answer = await client.get(PATH)
+    assert answer.status_code == 409
+    assert f"It has more than {MOST} keys. Edit it as YAML." in await text_of(answer)
+
+
+async def test_whoever_may_not_is_told_the_same_of_what_there_is_and_what_not(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    holds(runtime, data={"a": "canary"})
+    for who in ("alice", "bob", "charlie"):
+        client = client_as(who)
+        for method in (client.get, client.post):
+            answers = [await method(path) for path in (PATH, PATH.replace("settings", "nothing"))]
+            texts = [await text_of(answer) for answer in answers]
+            assert [answer.status_code for answer in answers] == [403, 403]
+            assert not any("canary" in text for text in texts)
+    answer = await client_as("").get(PATH)
+    assert answer.status_code == 302 and "login" in answer["Location"]
+    assert held(runtime) == {"a": "canary"}
+
+
+async def test_a_form_that_is_not_whole_changes_nothing(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    holds(runtime, data={"a": "1"})
+    client = client_as("admin")
+    sent = fields_of(await text_of(await client.get(PATH)))
+    for part in ("uid", "was"):
+        wrong = {name: value for name, value in sent.items() if name != part}
+        answer = await client.post(PATH, {**wrong, "value-0": "2"})
+        assert answer.status_code == 400, part
+        assert "The form is not complete. Load the page again." in await text_of(answer)
+    assert held(runtime) == {"a": "1"}
