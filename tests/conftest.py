@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _TOGETHER = (
     *("tests/browser/looks", "tests/browser/pages", "tests/accounts/oauth", "tests/workspaces"),
     *("tests/contract", "tests/chaos", "tests/accounts/kubesphere", "tests/browser/tasks"),
+    "tests/browser/repairs",
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12

@@ -232,9 +232,7 @@ def _overview(cluster: str, namespace: str, current: str, *, creates: bool) -> N
     return NavGroup("overview", gettext_lazy("Overview"), items)
 
 
-def _overviews(
-    cluster: str, namespace: str, current: str, *, creates: bool
-) -> Iterator[NavItem]:
+def _overviews(cluster: str, namespace: str, current: str, *, creates: bool) -> Iterator[NavItem]:
     """Everybody has them, as they show what their reader may see; but whoever may create nothing is not
     offered that (`creates`). The project is the chosen one."""
     pages = [

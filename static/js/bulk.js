@@ -52,11 +52,17 @@ if (bar && form) {
   document.addEventListener("click", (event) => {
     const { target } = event;
     if (target.id === "tick-all") set(rows().filter(box), target.checked);
-    if (target.id === "bulk-all") tell(all = true);
+    // By keyboard the focus does not go with the button that had it.
+    const byKey = event.detail === 0;
+    if (target.id === "bulk-all") {
+      tell(all = true);
+      if (byKey) bar.querySelector("button:not([hidden])").focus();
+    }
     if (target.id === "bulk-none") {
       all = false;
       chosen.clear();
       tell();
+      if (byKey) (last?.isConnected ? last : rows()[0])?.focus();
     }
     if (target.matches("tbody .tick input")) tick(target.closest("tr"), target.checked, event.shiftKey);
   });

@@ -18,6 +18,15 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+/** Opens the menu of the row, and goes into it; Escape leads back to the row. */
+function menu() {
+  const button = current()?.querySelector("[popovertarget]");
+  button?.click();
+  $(button?.getAttribute("popovertarget"))?.querySelector("a, button")?.focus();
+}
+
+const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();
+
 // `g`, then a letter: a list of the menu by the last part of its address.
 const PLACES = { KeyO: "dashboard", KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes", KeyW: "workspacetemplates.tenant.kubesphere.io" };
 const SOON = 1500;
@@ -37,7 +46,8 @@ const CODES = {
   KeyO: enter,
   KeyU: () => ($("detail") ? up() : $("updates")?.hidden === false && update()),
   KeyY: () => current() && copy(current().querySelector("[data-copy]")),
-  Period: () => current()?.querySelector("[popovertarget]")?.click(),
+  KeyB: bulk,
+  Period: menu,
   "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
 };
 const SIGNS = { "/": search, "?": () => $("help").showModal() };

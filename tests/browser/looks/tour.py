@@ -40,10 +40,14 @@ OTHERS = (
     "/access/accounts/users/alice",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/profile",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/password",
+    f"{HOST}/import",
+    f"{HOST}/import?kind=deployments&namespace=checkout",
     f"{HOST}/projects/checkout",
+    f"{HOST}/projects/checkout/secrets/registry/actions/keys",
     f"{HOST}/projects/checkout/pods/no-such-pod",
     f"{HOST}/pods?q=nothing-is-called-this",
     f"{HOST}/pods?namespace=checkout&status=ok",
+    f"{HOST}/poddisruptionbudgets?namespace=checkout",
     f"{HOST}/no-such-kind",
     f"{HOST}/pods?sort=no-such-column",
 )
@@ -62,6 +66,7 @@ _READ = """async (path) => {
     rows: found("#results tbody .name > a"),
     tabs: found(".tabs > a"),
     acts: found(".detail .acts a"),
+    risky: found(".detail .acts a.risky"),
   };
 }"""
 
@@ -69,7 +74,8 @@ _READ = """async (path) => {
 @dataclass(frozen=True)
 class Tour:
     """Addresses, each once. `lists` have rows in them; `details` are first tabs, one for each kind.
-    `forms` are what a deployment's page leads to, its deletion excepted.
+    `confirmations` and `forms` are what those pages lead to, one for each action: those that end
+    something, and the others.
     """
 
     overviews: Sequence[str]
@@ -105,8 +111,8 @@ def tour(page: Page) -> Tour:
     lists = [path for path in menu if path not in overviews]
     details: list[str] = []
     tabs: list[str] = []
-    confirmations: list[str] = []
-    forms: list[str] = []
+    confirmations: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for path in lists:
         rows = read(path)["rows"]
         if not rows:
@@ -115,7 +121,8 @@ def tour(page: Page) -> Tour:
         first = read(rows[0])
         segment = path.rpartition("/")[2]
         tabs += first["tabs"] if segment in TABBED else []
-        ends = [act for act in first["acts"] if act.endswith("/actions/delete")]
-        confirmations += ends if segment == "pods" else []
-        forms += set(first["acts"]).difference(ends) if segment == "deployments" else []
-    return Tour(overviews, lists, details, tabs, [*confirmations, *QUESTIONS], sorted(forms))
+        for act in first["acts"]:
+            known = confirmations if act in first["risky"] else forms
+            known.setdefault(act.rpartition("/")[2], act)
+    ends = [*confirmations.values(), *QUESTIONS]
+    return Tour(overviews, lists, details, tabs, ends, sorted(forms.values()))

@@ -41,16 +41,16 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
     other = Operator(replace(operator.person, page=page.context.new_page()))
     other.open(WEB, "deployments", "search-api")
     other.act("scale")
-    other.page.locator("input[name=replicas]").fill("4")
+    other.fill(other.page.locator("input[name=replicas]"), "4")
     other.confirm()
     other.page.close()
     operator.kubectl("annotate", *target, "shop.example/owner=search")
     operator.replace("replicas: 3", by="replicas: 2")
-    page.locator("button[name=step][value=review]").click()
+    operator.press(page.locator("button[name=step][value=review]"))
     conflict = page.locator("fieldset.conflict")
     expect(conflict).to_contain_text("replicas")
     operator.picture("two-people")
-    conflict.locator("input[value=mine]").check()
+    operator.tick(conflict.locator("input[value=mine]"))
     operator.review()
     expect(page.locator(".diff ins")).to_have_text([" replicas: 2"])
     operator.save()
@@ -62,7 +62,7 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
 
 def it_scales_and_edits_by_keyboard_alone(operator: Operator) -> None:
     page = operator.page
-    if operator.person.look.phone:
+    if operator.touches:
         pytest.skip("a phone has no keyboard")
     page.goto(operator.person.console.url + "/dashboard")
     jump(
@@ -98,7 +98,7 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator) -> None:
 @pytest.fixture
 def plain(operator: Operator, browser: Chromium) -> Iterator[Operator]:
     """The same console on a phone without scripts."""
-    if operator.person.look.phone:
+    if operator.touches:
         pytest.skip("once is enough")
     look = Look("light", "en", PHONE)
     with somebody(browser, operator.person.console, look, scripts=False) as person:
@@ -112,6 +112,7 @@ def it_scales_edits_and_deletes_on_a_phone_without_scripts(plain: Operator) -> N
     page.goto(url)
     plain.act("scale")
     page.locator("form.confirm input[name=replicas]").fill("3")
+    plain.picture("scale-without-scripts")
     plain.confirm()
     assert plain.kubectl("get", *wanted) == "3"
     plain.act("edit")

@@ -24,7 +24,7 @@ def it_mends_a_pull_failure_by_its_image(operator: Operator) -> None:
     expect(page.locator("#panel-rollout")).to_contain_text("0.9.8-rc")
     operator.act("set-image")
     image = page.locator("form.confirm input[name='image.image-resizer']")
-    image.fill(image.input_value().replace("0.9.8-rc", "0.9.8"))
+    operator.fill(image, image.input_value().replace("0.9.8-rc", "0.9.8"))
     operator.picture("repair-image")
     operator.confirm()
     operator.runs()
@@ -56,7 +56,7 @@ def it_mends_a_full_quota_by_its_number(operator: Operator) -> None:
     page = operator.page
     operator.open("checkout", "deployments", "pricing")
     operator.act("scale")
-    page.locator("form.confirm input[name=replicas]").fill("4")
+    operator.fill(page.locator("form.confirm input[name=replicas]"), "4")
     operator.confirm()
     expect(page.locator("#panel-summary")).to_contain_text("exceeded quota")
     operator.open("checkout", "resourcequotas", "team")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from playwright.sync_api import Locator, expect
 
-from tests.browser.console import live
 from tests.browser.repairs.operator import Operator
 
 NAMESPACE, APP = "shipping", "rates-api"
@@ -23,7 +22,7 @@ def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
     expect(page.locator("#blocking-title + p + ul")).to_contain_text(APP)
     operator.picture("drain-asked")
     for box in page.locator("form.confirm input[type=checkbox]").all():
-        box.check()
+        operator.tick(box)
     other = Operator(replace(operator.person, page=page.context.new_page()))
     _open(other, node)
     operator.confirm()
@@ -48,14 +47,13 @@ def it_drains_a_node_though_a_budget_is_in_the_way(operator: Operator) -> None:
     other.page.close()
     left = ("get", "pods", *asked, "--field-selector", f"spec.nodeName={node}", "-o", "name")
     assert operator.kubectl(*left) == ""
-    page.locator("#drain a[href$='/actions/uncordon']").click()
+    operator.press(page.locator("#drain a[href$='/actions/uncordon']"))
     operator.confirm()
     expect(page.locator("#drain")).to_be_hidden()
 
 
 def _open(operator: Operator, node: str) -> None:
-    operator.page.goto(f"{operator.person.console.url}/clusters/host/nodes/{node}")
-    live(operator.page)
+    operator.go(f"nodes/{node}")
 
 
 def _blocked(operator: Operator) -> Locator:

@@ -23,14 +23,15 @@ def keys(page: Page, console: Console) -> Page:
     return page
 
 
-def tab_to(page: Page, wanted: Locator, most: int = 120) -> None:
-    """Tabs until that has the focus, which must be seen wherever it is."""
+def tab_to(
+    page: Page, wanted: Locator, most: int = 120, *, by: str = "Tab", ring: Locator | None = None
+) -> None:
+    """Tabs until that has the focus, which must be seen wherever it is: around `ring` or around it."""
     target = wanted.element_handle()
     for _press in range(most):
-        page.keyboard.press("Tab")
-        if page.evaluate("element => element === document.activeElement", target):
-            ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert ring == "solid"
+        page.keyboard.press(by)
+        if page.evaluate("element => element === element.getRootNode().activeElement", target):
+            expect(ring or wanted).to_have_css("outline-style", "solid")
             expect(wanted).to_be_in_viewport()
             return
     raise AssertionError(f"{most} tabs did not lead to {wanted}")

@@ -1,0 +1,170 @@
+"""What is done most often, in a browser: keys of a ConfigMap, a row's menu, many rows, new objects."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.repairs.operator import Operator
+from tests.browser.tasks.test_by_keyboard import step_to
+from tests.browser.tasks.test_by_pointer import row
+from tests.controlplane.waiting import eventually
+
+SHIPPING = "shipping"
+TEXT = """\
+apiVersion: v1
+kind: Service
+metadata:
+  name: returns
+spec:
+  selector: {app: returns}
+  ports: [{port: 80}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+"""
+
+
+def at_row(operator: Operator, key: str) -> Locator:
+    """The row; it has the focus where there are keys."""
+    if not operator.touches:
+        step_to(operator.page, key)
+    return row(operator.page, key)
+
+
+def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
+    page, target = operator.page, ("deployment/customs-forms", "-n", SHIPPING)
+    source = [{"configMapRef": {"name": "settings"}}]
+    patch = [{"op": "add", "path": "/spec/template/spec/containers/0/envFrom", "value": source}]
+    operator.kubectl("patch", *target, "--type", "json", "-p", json.dumps(patch))
+    # As it was, if the test is tried again.
+    before = json.dumps({"data": {"tier": "prod", "currency": None}})
+    operator.kubectl("patch", "configmap/settings", "-n", SHIPPING, "--type", "merge", "-p", before)
+    operator.open(SHIPPING, "configmaps", "settings")
+    operator.act("keys")
+    expect(page.locator("#users-title + *")).to_contain_text("customs-forms")
+    operator.fill(page.get_by_label("tier"), "test\nand demo")
+    operator.picture("keys")
+    operator.press(page.locator("#add-key"))
+    added = page.locator("input[name=new-key-2]")
+    expect(added).to_be_focused()
+    page.keyboard.type("currency")
+    operator.fill(page.locator("textarea[name=new-value-2]"), "EUR")
+    operator.press(page.locator("form.confirm .buttons button[type=submit]"))
+    offer = page.locator("form.confirm button[type=submit]")
+    expect(offer).to_contain_text("customs-forms")
+    operator.picture("keys-saved")
+    found = operator.kubectl("get", "configmap/settings", "-n", SHIPPING, "-o", "jsonpath={.data}")
+    kept = {"currency": "EUR", "region": "eu-central", "tier": "test\nand demo"}
+    assert json.loads(found) == kept
+    operator.press(offer)
+    page.wait_for_url(re.compile("/bulk/"))
+    operator.press(page.locator("form.confirm button[type=submit]"))
+    expect(page.locator(".summary")).to_be_visible()
+    annotations = ("-o", "jsonpath={.spec.template.metadata.annotations}")
+    assert "restartedAt" in operator.kubectl("get", *target, *annotations)
+
+
+def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
+    page, key = operator.page, f"{SHIPPING}/left-over"
+    operator.kubectl("create", "configmap", "left-over", "-n", SHIPPING)
+    operator.go(f"configmaps?namespace={SHIPPING}")
+    one = at_row(operator, key)
+    menu = one.locator(".menu")
+    if operator.touches:
+        one.locator(".actions button").click()
+    else:
+        page.keyboard.press(".")
+        expect(menu.locator("a, button").first).to_be_focused()
+        page.keyboard.press("Escape")
+        # Back where it was opened from.
+        expect(menu).to_be_hidden()
+        expect(one).to_be_focused()
+        page.keyboard.press(".")
+    expect(menu).to_be_visible()
+    operator.picture("menu")
+    operator.press(menu.locator("a[href$='/actions/delete']"))
+    page.wait_for_url(re.compile("/actions/delete"))
+    operator.press(page.locator("form.confirm button[type=submit]"))
+    page.wait_for_url(re.compile("/configmaps"))
+    left = ("get", "configmaps", "-n", SHIPPING, "-o", "name")
+    eventually(lambda: "left-over" not in operator.kubectl(*left), "it is gone")
+
+
+def it_restarts_many_at_once(operator: Operator) -> None:
+    page, names = operator.page, ("address-import", "tracking")
+    operator.go(f"deployments?namespace={SHIPPING}&sort=name")
+    for name in names:
+        _choose(operator, name)
+    bar = page.locator("#bulk")
+    expect(bar).to_be_visible()
+    if not operator.touches:
+        page.keyboard.press("b")
+    operator.picture("bulk")
+    operator.press(bar.locator("button[formaction*='/restart']"))
+    expect(page.locator("form.confirm .names li")).to_have_count(2)
+    operator.press(page.locator("form.confirm button[type=submit]"))
+    expect(page.locator(".summary")).to_be_visible()
+    operator.picture("bulk-done")
+    for name in names:
+        about = ("-n", SHIPPING, "-o", "jsonpath={.spec.template.metadata.annotations}")
+        assert "restartedAt" in operator.kubectl("get", f"deployment/{name}", *about)
+
+
+def _choose(operator: Operator, name: str) -> None:
+    key = f"{SHIPPING}/{name}"
+    if operator.touches:
+        row(operator.page, key).locator(".tick input").check()
+        return
+    step_to(operator.page, key)
+    operator.page.keyboard.press("x")
+    expect(row(operator.page, key).locator(".tick input")).to_be_checked()
+
+
+def it_keeps_the_focus_where_a_button_goes(operator: Operator) -> None:
+    """Whoever has no pointer is not sent back to the top of the page."""
+    page, name = operator.page, "tracking"
+    if operator.touches:
+        pytest.skip("a phone has no keyboard")
+    operator.go(f"deployments?namespace={SHIPPING}&sort=name")
+    _choose(operator, name)
+    page.keyboard.press("b")
+    expect(page.locator("#bulk-all")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#bulk button[form]").first).to_be_focused()
+    operator.press(page.locator("#bulk-none"))
+    expect(page.locator("#bulk")).to_be_hidden()
+    expect(row(page, f"{SHIPPING}/{name}")).to_be_focused()
+
+
+def it_creates_what_was_typed_and_takes_it_back(operator: Operator) -> None:
+    page = operator.page
+    operator.go(f"services?namespace={SHIPPING}")
+    operator.press(page.locator("#results a[href*='/import?kind=services']"))
+    page.wait_for_url(re.compile("/import"))
+    _write(operator, TEXT)
+    _step(operator, "review")
+    expect(page.locator(".results > li[data-outcome=refused]")).to_have_count(1)
+    operator.picture("create-review")
+    _step(operator, "create")
+    expect(page.locator(".results > li[data-outcome=done]")).to_have_count(1)
+    operator.picture("create-done")
+    found = ("get", "service/returns", "-n", SHIPPING, "-o", "name")
+    assert operator.kubectl(*found)
+    _step(operator, "undo")
+    expect(page.locator(".results > li[data-outcome=done]")).to_have_count(1)
+    assert "returns" not in operator.kubectl("get", "services", "-n", SHIPPING, "-o", "name")
+
+
+def _write(operator: Operator, text: str) -> None:
+    """In place of all that the editor has."""
+    operator.enter()
+    operator.page.keyboard.press("Control+a")
+    operator.page.keyboard.insert_text(text)
+
+
+def _step(operator: Operator, step: str) -> None:
+    operator.press(operator.page.locator(f"button[name=step][value={step}]"))
