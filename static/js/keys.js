@@ -25,6 +25,7 @@ function menu() {
   $(button?.getAttribute("popovertarget"))?.querySelector("a, button")?.focus();
 }
 
+/** To what can be done with the chosen rows. */
 const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();
 
 // `g`, then a letter: a list of the menu by the last part of its address.

@@ -9,7 +9,7 @@ from tests.browser.console import live
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.test_by_keyboard import tab_to
 
-#: Where the focus is: in the page's content, in its editor, behind the element.
+#: Whether the focus is in the page's content, in its editor, behind an element.
 _INSIDE = "document.activeElement.closest('#main') !== null"
 _EDITING = "document.activeElement.localName === 'yaml-editor'"
 _BEHIND = """element => {
@@ -32,8 +32,8 @@ class Operator:
     def touches(self) -> bool:
         return self.person.look.phone
 
-    def kubectl(self, *arguments: str, input: str | None = None) -> str:
-        return self.person.console.kubectl(*arguments, input=input)
+    def kubectl(self, *arguments: str) -> str:
+        return self.person.console.kubectl(*arguments)
 
     def open(self, namespace: str, kind: str, name: str) -> None:
         """The object's page, and live."""
