@@ -1,7 +1,7 @@
 """One request, understood; and one answer."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +111,15 @@ class Answer:
     code: int = 200
     content_type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An answer that is sent bit by bit. `close` ends it."""
+
+    chunks: AsyncGenerator[bytes, None]
+    content_type: str
+    close: Callable[[], None]
 
 
 def json_answer(obj: Any, code: int = 200, **headers: str) -> Answer:

@@ -6,15 +6,15 @@ there is such a thing at all, so that nobody learns from an answer what they may
 
 import logging
 import uuid
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing, suppress
+from typing import Any, Protocol
 
 from aiohttp import web
 
 from devcluster import metrics
 from devcluster.authn import NOBODY, UserInfo, authenticate
-from devcluster.calls import Answer, Call, error_answer, json_answer
+from devcluster.calls import JSON, Answer, Call, Streamed, error_answer, json_answer
 from devcluster.cluster import Cluster
 from devcluster.general import General
 from devcluster.impersonation import impersonate
@@ -42,15 +42,23 @@ BODY_LIMIT = 3 * 1024 * 1024
 _OPEN_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
+class Open(Protocol):
+    """An answer that goes on."""
+
+    def close(self) -> None:
+        """Ends it."""
+        ...
+
+
 class Gateway:
     """The request handler of the web server."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._general = General(cluster)
-        #: Watches that are open; they are closed when the server stops.
-        self.watches: set[Watch] = set()
         self.connections = Connections(cluster.handlers, cluster.tokens)
+        #: Watches and logs that are open; they are closed when the server stops.
+        self.open: set[Open] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         info = parse_request(request.method, request.path, request.query)
@@ -72,6 +80,10 @@ class Gateway:
                 self._cluster.audit.end(number, response.status)
                 return response
             answer = await self._answer(request, info, actor)
+            if isinstance(answer, Streamed):
+                response = await self._pour(request, answer, audit_id)
+                self._cluster.audit.end(number, response.status)
+                return response
         except StatusError as error:
             answer = error_answer(error)
         except web.HTTPException:
@@ -140,7 +152,9 @@ class Gateway:
             why = refusal(asked, decision.reason)
             raise forbidden(info.group, info.resource, info.name, why)
 
-    async def _answer(self, request: web.Request, info: RequestInfo, user: UserInfo) -> Answer:
+    async def _answer(
+        self, request: web.Request, info: RequestInfo, user: UserInfo
+    ) -> Answer | Streamed:
         if not info.is_resource:
             return self._general.answer(request)
         call = await self._call(request, info, user)
@@ -233,24 +247,50 @@ class Gateway:
 
         watch = Watch(store, collection, namespace, options, renderer, cut)
         first = watch.open()
-        self.watches.add(watch)
+
+        async def send(write: Callable[[bytes], Awaitable[None]]) -> None:
+            await stream(watch, options, first, write)
+
         try:
-            response = web.StreamResponse(
-                headers={
-                    "Content-Type": "application/json",
-                    "Cache-Control": "no-cache, private",
-                    "Audit-ID": audit_id,
-                }
-            )
-            response.enable_chunked_encoding()
-            # Clients hang up in the middle of a watch: that is how most of them end one.
-            with suppress(ConnectionResetError):
-                await response.prepare(request)
-                await stream(watch, options, first, response.write)
-                await response.write_eof()
+            return await self._send(request, watch, JSON, audit_id, send)
         finally:
             watch.close()
-            self.watches.discard(watch)
+
+    async def _pour(
+        self, request: web.Request, answer: Streamed, audit_id: str
+    ) -> web.StreamResponse:
+        async def send(write: Callable[[bytes], Awaitable[None]]) -> None:
+            async with aclosing(answer.chunks) as chunks:
+                async for chunk in chunks:
+                    await write(chunk)
+
+        return await self._send(request, answer, answer.content_type, audit_id, send)
+
+    async def _send(
+        self,
+        request: web.Request,
+        open_answer: Open,
+        content_type: str,
+        audit_id: str,
+        send: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]],
+    ) -> web.StreamResponse:
+        """An answer in chunks, as they come; the client need not wait for the end."""
+        headers = {
+            "Content-Type": content_type,
+            "Cache-Control": "no-cache, private",
+            "Audit-ID": audit_id,
+        }
+        response = web.StreamResponse(headers=headers)
+        response.enable_chunked_encoding()
+        self.open.add(open_answer)
+        try:
+            # Clients hang up in the middle: that is how most of them end a watch.
+            with suppress(ConnectionResetError):
+                await response.prepare(request)
+                await send(response.write)
+                await response.write_eof()
+        finally:
+            self.open.discard(open_answer)
         return response
 
 

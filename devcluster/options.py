@@ -122,8 +122,8 @@ def read_list_options(
         resource_version=int(rv) if rv else None,
         match=query.get("resourceVersionMatch", ""),
         timeout=float(_number(query, "timeoutSeconds")),
-        bookmarks=query.get("allowWatchBookmarks", "") in _TRUE,
-        initial_events=None if initial is None else initial in _TRUE,
+        bookmarks=is_true(query, "allowWatchBookmarks"),
+        initial_events=None if initial is None else is_true(query, "sendInitialEvents"),
     )
     causes = _watch_causes(options) if watch else _list_causes(options)
     if causes:
@@ -133,6 +133,10 @@ def read_list_options(
 
 def _invalid(causes: list[Cause]) -> StatusError:
     return invalid("meta.k8s.io", "ListOptions", "", causes)
+
+
+def is_true(query: Mapping[str, str], name: str) -> bool:
+    return query.get(name, "") in _TRUE
 
 
 def _number(query: Mapping[str, str], name: str) -> int:
@@ -199,7 +203,7 @@ def read_write_options(query: Mapping[str, str], user_agent: str) -> WriteOption
         raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
     manager = query.get("fieldManager", "") or user_agent.partition("/")[0] or "unknown"
     dry = is_dry_run(query.get("dryRun", ""))
-    return WriteOptions(dry, manager, validation, query.get("force", "") in _TRUE)
+    return WriteOptions(dry, manager, validation, is_true(query, "force"))
 
 
 def is_dry_run(value: str) -> bool:

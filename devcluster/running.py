@@ -113,9 +113,9 @@ class Running:
         await self._manager.stop()
         if self._abruptly and runner.server:
             self._cut(runner.server)
-        for watch in tuple(gateway.watches):
-            watch.close()
         gateway.connections.close()
+        for answer in tuple(gateway.open):
+            answer.close()
         sockets = [one.get_extra_info("socket") for one in _transports(runner.server)]
         await runner.cleanup()
         await _hang_up(sockets)

@@ -5,14 +5,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from devcluster.authn import TokenFile, UserInfo, service_account_groups, service_account_name
-from devcluster.calls import Answer, Call, json_answer, success_answer
+from devcluster.calls import Answer, Call, Streamed, json_answer, success_answer
 from devcluster.crud import Objects
 from devcluster.ephemeral import SUBRESOURCE as EPHEMERAL
 from devcluster.evictions import Evictions
 from devcluster.handlers import Handlers
+from devcluster.logs.options import read_log_options
+from devcluster.logs.reading import Reading
+from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, dig, meta, timestamp
 from devcluster.patching import Patches
-from devcluster.podlogs import log_text
 from devcluster.scales import Scales
 from devcluster.statuses import (
     bad_request,
@@ -22,7 +24,7 @@ from devcluster.statuses import (
 )
 from devcluster.writes import Write
 
-Answering = Callable[[Call], Answer]
+Answering = Callable[[Call], Answer | Streamed]
 _TOKEN_SECONDS = 3600
 
 
@@ -44,7 +46,7 @@ class Subresources:
             "log": self._log,
         }
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: Call) -> Answer | Streamed:
         """404 for a subresource that the type does not have, 405 for a verb that it does not."""
         found = call.declared.subresource(call.info.subresource)
         custom = self._objects.customs.find(call.declared, call.version)
@@ -86,10 +88,17 @@ class Subresources:
         bind(self._objects, info.namespace, info.name, mutate)
         return success_answer(201)
 
-    def _log(self, call: Call) -> Answer:
+    def _log(self, call: Call) -> Answer | Streamed:
         info = call.info
+        options = read_log_options(info.name, call.query)
         pod = self._objects.get(call.declared, info.namespace, info.name).load()
-        return Answer(log_text(pod, call.query).encode(), content_type="text/plain")
+        container = container_of(pod, options.container)
+        if not dig(pod, "spec.nodeName"):
+            # It has no log yet, which is no error.
+            return Answer(b"", 204)
+        pods = self._objects.store.collection(call.declared.storage)
+        reading = Reading(pods, pod, container, options)
+        return Streamed(reading.chunks(), "text/plain", reading.close)
 
     # Others -------------------------------------------------------------------------------------
 

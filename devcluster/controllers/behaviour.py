@@ -11,6 +11,8 @@
     devcluster/behaviour: fails 20         ends badly after 20 seconds
 
     devcluster/behaviour-image: …          all that with this image alone: another one mends it
+    devcluster/lines-per-second: 200       how much its containers write
+    devcluster/log: …                      what they write when they start, and nothing else
 
 Without it a pod runs until it is deleted; one that need not run for ever ends well after 15 s, unless
 it has a container with stdin.

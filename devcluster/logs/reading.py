@@ -1,0 +1,110 @@
+"""A log as it is sent: what there is, and while it is followed what comes, until the container ends."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+from devcluster.logs.options import LogOptions
+from devcluster.logs.runs import Run, later, run_of
+from devcluster.logs.writing import KEPT, Writing, stamp
+from devcluster.objects import Obj, meta
+from devcluster.store import Change, Collection
+
+_SECOND = 1_000_000_000
+#: Lines that are sent at once, and seconds between two looks where they come faster than that.
+_BATCH, _LEAST_WAIT = 400, 0.02
+
+
+class Reading:
+    """One client's look at a log. Errors are raised when it is made; `chunks` then has the lines."""
+
+    def __init__(
+        self, collection: Collection, pod: Obj, container: str, options: LogOptions
+    ) -> None:
+        about = meta(pod)
+        self._collection, self._uid = collection, about["uid"]
+        self._key = f"{about['namespace']}/{about['name']}"
+        self._options, self._closed = options, False
+        self._changed = asyncio.Event()
+        self._run = run_of(pod, container, previous=options.previous)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Ends when all is sent or, if it is followed, when the container or the pod is gone."""
+        self._collection.listeners.add(self._on_change)
+        self._collection.closers.add(self.close)
+        try:
+            left = self._options.limit
+            async with aclosing(self._all()) as chunks:
+                async for chunk in chunks:
+                    yield chunk if left is None else chunk[:left]
+                    if left is not None:
+                        left -= len(chunk)
+                        if left <= 0:
+                            return
+        finally:
+            self._collection.listeners.discard(self._on_change)
+            self._collection.closers.discard(self.close)
+
+    def close(self) -> None:
+        """Ends it; may be called more than once."""
+        self._closed = True
+        self._changed.set()
+
+    async def _all(self) -> AsyncGenerator[bytes, None]:
+        run = self._run
+        writing = Writing(run)
+        number = self._first(writing)
+        while not self._closed:
+            self._changed.clear()
+            written = writing.written(_now())
+            while number < written:
+                until = min(written, number + _BATCH)
+                yield b"".join(self._line(writing, n) for n in range(number, until))
+                number = until
+            if not self._options.follow or run.ended is not None:
+                return
+            await self._wait((writing.moment(number) - _now()) / _SECOND)
+            found = self._look(run)
+            if found is None:
+                return
+            if found != run:
+                run, writing = found, Writing(found)
+
+    def _first(self, writing: Writing) -> int:
+        options, now = self._options, _now()
+        written = writing.written(now)
+        first = max(0, written - KEPT)
+        if options.tail is not None:
+            first = max(first, written - options.tail)
+        since = options.since
+        if options.since_seconds is not None:
+            since = now - options.since_seconds * _SECOND
+        return first if since is None else max(first, writing.since(since, written))
+
+    def _line(self, writing: Writing, number: int) -> bytes:
+        text = writing.text(number)
+        if self._options.timestamps:
+            text = f"{stamp(writing.moment(number))} {text}"
+        return text.encode(errors="replace") + b"\n"
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(max(_LEAST_WAIT, seconds)):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    def _look(self, run: Run) -> Run | None:
+        record = self._collection.records.get(self._key)
+        if self._closed or record is None or record.uid != self._uid:
+            return None
+        return later(record.load(), run)
+
+    def _on_change(self, change: Change) -> None:
+        if change.new.key == self._key:
+            self._changed.set()
+
+
+def _now() -> int:
+    return int(datetime.now(UTC).timestamp() * _SECOND)

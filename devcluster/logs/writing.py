@@ -1,0 +1,113 @@
+"""The lines of one run of a container: each with a moment, worked out when it is asked for by number.
+
+First what a program says when it starts, then a line now and then, at the end its last words. Moments are
+nanoseconds since 1970 and grow from line to line. An end is known in whole seconds, as a pod's status has
+it: lines go on until that second is over, and the last words follow.
+"""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from zlib import crc32
+
+from devcluster.logs.runs import Run
+from devcluster.logs.voices import line_of, said, voice_of
+
+_SECOND = 1_000_000_000
+#: Between two lines of the start or the end.
+_STEP = 37_000_000
+_LAST_STEP = 3_000_000
+#: A kubelet has the newest file of a log alone: so many lines.
+KEPT = 50_000
+
+
+class Writing:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._seed = crc32(run.id.encode())
+        self._voice = voice_of(run.image, run.name)
+        self._begin = tuple(run.text.splitlines()) or self._voice.begin
+        self._verbatim = bool(run.text)
+        gap = self._voice.gap * (0.6 + (self._seed % 100) / 125)
+        self._gap = int(_SECOND / run.rate) if run.rate else int(gap * _SECOND)
+        self._base = run.started + (len(self._begin) + 4) * _STEP
+        #: Of a run that goes on, none.
+        self._end = self._last_words() if run.ended is not None else ()
+        self._before_end = (
+            self._count_until(run.ended + _SECOND - 1) if run.ended is not None else None
+        )
+
+    def written(self, now: int) -> int:
+        """How many lines there are at that moment; of a run that is over all."""
+        if self._before_end is None:
+            return self._count_until(now)
+        return self._before_end + len(self._end)
+
+    def since(self, moment: int, written: int) -> int:
+        """The number of the first of so many lines that is at the moment or after it."""
+        low, high = 0, written
+        while low < high:
+            middle = (low + high) // 2
+            if self.moment(middle) < moment:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def moment(self, number: int) -> int:
+        if self._before_end is not None and number >= self._before_end:
+            return self._ending(number - self._before_end)
+        if number < len(self._begin):
+            return self._run.started + (number + 1) * _STEP
+        return self._regular(number - len(self._begin))
+
+    def text(self, number: int) -> str:
+        moment, seed = self.moment(number), self._seed
+        if self._before_end is not None and number >= self._before_end:
+            return said(self._voice, self._end, seed, number - self._before_end, moment)
+        if number < len(self._begin):
+            if self._verbatim:
+                return self._begin[number]
+            return said(self._voice, self._begin, seed, number, moment)
+        return line_of(self._voice, seed, number, moment)
+
+    def _count_until(self, moment: int) -> int:
+        """The lines up to a moment, last words left out."""
+        begun = (moment - self._run.started) // _STEP
+        if begun <= len(self._begin):
+            return max(0, begun)
+        if moment < self._base or (self._verbatim and not self._run.rate):
+            return len(self._begin)
+        gaps = (moment - self._base) // self._gap
+        # The line of this gap comes somewhere in it.
+        return len(self._begin) + gaps + (self._regular(gaps) <= moment)
+
+    def _regular(self, number: int) -> int:
+        """The moment of a line after the start."""
+        jitter = crc32(b"%d:%d" % (self._seed, number)) % 900
+        return self._base + number * self._gap + self._gap * jitter // 1000
+
+    def _ending(self, number: int) -> int:
+        assert self._run.ended is not None  # noqa: S101  for the type checker
+        return self._run.ended + _SECOND + (number + 1) * _LAST_STEP
+
+    def _last_words(self) -> tuple[str, ...]:
+        run, voice = self._run, self._voice
+        if run.reason == "OOMKilled":
+            # It is given no time to say anything.
+            return ()
+        if run.code == 0:
+            return voice.done
+        if run.code in (137, 143):
+            return voice.told
+        return (*((run.message,) if run.message else ()), *voice.failed)
+
+
+def stamp(moment: int) -> str:
+    """RFC 3339 with nanoseconds, always as long."""
+    whole, rest = divmod(moment, _SECOND)
+    return f"{_second(whole)}.{rest:09}Z"
+
+
+@lru_cache(maxsize=256)
+def _second(whole: int) -> str:
+    return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S")
