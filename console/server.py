@@ -31,7 +31,7 @@ from twisted.logger import globalLogBeginner
 from twisted.web.http import HTTPChannel
 
 from console.edge import Application
-from console.live.flow import EXTENSION
+from console.live.flow import EXTENSION, Download, Flow
 from console.sockets import MAX_MESSAGE, Socket, Sockets
 
 reactor: Any = twisted_reactor
@@ -56,9 +56,13 @@ _REFUSAL = (
 
 
 class Request(WebRequest):
-    """One HTTP request, whose body is kept in memory and counted as it comes."""
+    """One HTTP request, whose body is kept in memory and counted as it comes.
+
+    An answer that is sent bit by bit is told by `download.flow` when its client does not keep up.
+    """
 
     error_template = "%(title)s: %(body)s\n"
+    download: Download
 
     def __init__(self, channel: "Channel", queued: bool = False) -> None:
         # Django parses forms itself; Twisted would do it a second time, and in its own way.
@@ -72,6 +76,27 @@ class Request(WebRequest):
             self.channel.refuse()
         else:
             super().handleContentChunk(data)
+
+    def flow_begins(self) -> Flow:
+        """Before the application is told of the request."""
+        self.download = Download(reactor.callLater)
+        self.download.flow.abort = self._abort
+        return self.download.flow
+
+    def _abort(self) -> None:
+        if self.channel is not None:
+            self.channel.transport.abortConnection()
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        more = message["type"] == "http.response.body" and message.get("more_body")
+        if more and self.producer is None and not self.finished and self.channel is not None:
+            self.registerProducer(self.download, True)
+        super().handle_reply(message)
+
+    def finish(self) -> None:
+        if self.producer is not None:
+            self.unregisterProducer()
+        super().finish()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         self.responseHeaders.setRawHeaders(b"X-Content-Type-Options", [b"nosniff"])
@@ -179,6 +204,8 @@ class Server(daphne_server.Server):
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         if isinstance(protocol, Socket):
             scope["extensions"] = {EXTENSION: protocol.outgoing.flow}
+        elif isinstance(protocol, Request):
+            scope["extensions"] = {EXTENSION: protocol.flow_begins()}
         return super().create_application(protocol, scope)
 
     def _stop(self, listener: Any) -> "defer.Deferred[None]":

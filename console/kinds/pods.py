@@ -37,6 +37,7 @@ from console.ui.filters import (
     uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.logs import ShowLog
 from console.ui.registry import register
 from console.ui.text import visible
 
@@ -91,7 +92,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (Evict(), DeletePod())
+    actions = (ShowLog(), Evict(), DeletePod())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

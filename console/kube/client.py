@@ -24,7 +24,7 @@ import ssl
 import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -57,6 +57,8 @@ READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
 #: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
 CALL_TIMEOUT = 4.5
+#: Seconds until a stream has begun: what kube-apiserver has to ask a kubelet first may take longer.
+OPEN_TIMEOUT = 10.0
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
 #: Objects of one page of a list.
@@ -668,6 +670,44 @@ class UserClient(ObjectClient):
         name (see `console.kube.openapi`)."""
         path = f"/openapi/v3/{document}" if document else "/openapi/v3"
         return (await self._transport.request("GET", path, headers=self._headers)).body
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, params: Sequence[tuple[str, str]] = (), *, audit_id: str = ""
+    ) -> AsyncGenerator[Chunks, None]:
+        """The bytes of a long answer, from when the server has begun it. Whoever does not read them holds
+        the server back. Raises `ApiError`, also when the answer breaks off."""
+        headers = [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
+        async with AsyncExitStack() as stack:
+            response = await self._begin(stack, path, params, headers)
+            try:
+                yield response.content
+            finally:
+                if not response.content.at_eof():
+                    _abort(response)
+
+    async def _begin(
+        self,
+        stack: AsyncExitStack,
+        path: str,
+        params: Sequence[tuple[str, str]],
+        headers: Sequence[tuple[str, str]],
+    ) -> aiohttp.ClientResponse:
+        def opened() -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+            return self._transport.open(
+                "GET", path, params=params, headers=headers, total_timeout=None
+            )
+
+        try:
+            async with asyncio.timeout(OPEN_TIMEOUT):
+                try:
+                    return await stack.enter_async_context(opened())
+                except Unauthorized:
+                    if not await self._transport.reload():
+                        raise
+                    return await stack.enter_async_context(opened())
+        except TimeoutError as error:
+            raise _no_answer(_TOO_LONG) from error
 
     async def get_resources(self, group: str, version: str) -> bytes:
         """The types of one group and version that kube-apiserver serves (see `console.kube.served`)."""

@@ -1,4 +1,4 @@
-"""Which sockets of one loop are open, and whether their sessions still are.
+"""Which sockets and streams of one loop are open, and whether their sessions still are.
 
 A session is looked up every `check_seconds`, and when rights or its user changed, since that one may have
 been disabled or deleted, but not oftener than every `check_gap`, and never while frames are made. A few
@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, USERS
 from console.kube.informer import Informer
 from console.kube.runtime import RIGHTS as NATIVE_RIGHTS
-from console.live.counters import counters
 from console.live.hub import get_hub
 from console.live.mailbox import Mailbox
 from console.live.perloop import PerLoop
@@ -36,7 +35,7 @@ class Visitor(Protocol):
         ...
 
     async def check(self) -> None:
-        """Looks up the session, and ends the socket if that is over. Never raises."""
+        """Looks up the session, and ends the visit if that is over. Never raises."""
         ...
 
 
@@ -56,13 +55,11 @@ class Attendance:
 
     def enter(self, visitor: Visitor) -> None:
         """Its session has just been looked up."""
-        counters.sockets += 1
         self._checked[visitor] = asyncio.get_running_loop().time()
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_all())
 
     def leave(self, visitor: Visitor) -> None:
-        counters.sockets -= 1
         del self._checked[visitor]
         if not self._checked and self._checking is not None:
             self._checking.cancel()

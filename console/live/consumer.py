@@ -27,6 +27,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.runtime import UnknownKind
 from console.live import frames
 from console.live.attendance import get_attendance
+from console.live.counters import counters
 from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket, sockets
 from console.live.screen import Screen
@@ -96,6 +97,7 @@ class LiveConsumer(_Socket):
             await self._end(429, _("Too many pages are open."), POLICY)
             return
         self._account = account
+        counters.sockets += 1
         get_attendance().enter(self)
         get_attendance().follow_rights(clusters.host)
 
@@ -192,6 +194,7 @@ class LiveConsumer(_Socket):
         get_screens().leave(self)
         if self._account:
             self.cap.leave(self._account)
+            counters.sockets -= 1
             get_attendance().leave(self)
             self._account = ""
 

@@ -1,11 +1,13 @@
-"""What waits for a websocket client that reads too slowly, or not at all.
+"""What waits for a client that reads too slowly, or not at all.
 
-An ASGI application cannot see that what it sends piles up. Our server puts a `Flow` into a socket's
-scope, under `extensions`, so that whoever can do without sends nothing; and it keeps `Outgoing` for each
-socket, which bounds what waits whatever the application does. On any other server there is no `Flow`,
-and sockets are taken to keep up.
+An ASGI application cannot see that what it sends piles up. Our server puts a `Flow` into the scope of a
+socket or a request, under `extensions`, so that whoever can do without sends nothing, and whoever has a
+long answer waits. It keeps `Outgoing` for each socket, which bounds what waits whatever the application
+does, and `Download` for each answer that is sent bit by bit. On any other server there is no `Flow`, and
+clients are taken to keep up.
 """
 
+import asyncio
 from collections.abc import Callable
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any, Protocol
@@ -19,6 +21,8 @@ EXTENSION = "quarterdeck.flow"
 BUFFER, MAX_BUFFER, KERNEL_BUFFER = 64 * 1024, 4 * 1024 * 1024, 64 * 1024
 #: Seconds in which a client has to read all that waits for it.
 DRAIN_SECONDS = 30.0
+#: The same for an answer to a request: a browser may ask its user first where a file shall go.
+DOWNLOAD_SECONDS = 120.0
 
 
 def _nothing() -> None: ...
@@ -26,15 +30,24 @@ def _nothing() -> None: ...
 
 class Flow:
     """`clogged`: the client does not keep up. `on_clear` is called when it has read all that waited.
+    `abort` breaks the connection, so that nobody takes for whole what is not.
 
     On the server's loop only.
     """
 
-    __slots__ = ("clogged", "on_clear")
+    __slots__ = ("abort", "clogged", "on_clear")
 
     def __init__(self) -> None:
         self.clogged = False
         self.on_clear: Callable[[], None] = _nothing
+        self.abort: Callable[[], None] = _nothing
+
+    async def clear(self) -> None:
+        """Returns when the client keeps up."""
+        while self.clogged:
+            cleared = asyncio.Event()
+            self.on_clear = cleared.set
+            await cleared.wait()
 
 
 def flow_of(scope: dict[str, Any]) -> Flow:
@@ -110,3 +123,35 @@ class Outgoing:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class Download:
+    """The producer of an answer that is sent bit by bit. A client that does not read for long loses the
+    connection."""
+
+    __slots__ = ("_call_later", "_timer", "flow")
+
+    def __init__(self, call_later: Callable[[float, Callable[[], None]], Timer]) -> None:
+        self.flow = Flow()
+        self._call_later = call_later
+        self._timer: Timer | None = None
+
+    def pauseProducing(self) -> None:
+        if not self.flow.clogged:
+            self.flow.clogged = True
+            self._timer = self._call_later(DOWNLOAD_SECONDS, self._cut)
+
+    def resumeProducing(self) -> None:
+        self.stopProducing()
+        self.flow.clogged = False
+        self.flow.on_clear()
+
+    def stopProducing(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _cut(self) -> None:
+        self._timer = None
+        counters.slow_closed += 1
+        self.flow.abort()

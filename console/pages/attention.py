@@ -21,7 +21,10 @@ from console.kube.gvr import (
     Key,
 )
 from console.pages.sight import Seen, Sight
+from console.ui.access import Access
 from console.ui.columns import Target, target_url
+from console.ui.links import log_url
+from console.ui.logs import READ_LOG
 from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import Finding, troubles_of
@@ -76,12 +79,21 @@ _HINTS: Mapping[tuple[GVR, str], str | Promise] = {
 }
 
 
+#: Causes of which a log says more.
+_LOGGED = frozenset(
+    (PODS, word) for word in ("Crash loop", "Failed", "Killed for memory", "Not ready")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
+    """`log_url`: "" where no log says more, or the viewer may not read it."""
+
     name: str
     namespace: str
     url: str
     reason: str
+    log_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +125,7 @@ async def attention(sight: Sight) -> Attention:
         troubles = troubles_of(seen.kind, seen.informer)
         await brought_up(troubles)
         found = troubles.of(seen.readable, seen.wanted)
-        items += (_item(seen, finding, len(sight.namespace) > 0) for finding in found)
+        items += (_item(sight, seen, finding) for finding in found)
     items.sort(key=lambda item: _SEVERITIES.get(item.severity, len(_SEVERITIES)))
     return Attention(tuple(items[:MOST]), max(0, len(items) - MOST), _nouns(sight))
 
@@ -125,12 +137,13 @@ def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
     return tuple(kind.nouns for kind in sight.loading if kind.gvr in WATCHED)
 
 
-def _item(seen: Seen, finding: Finding, in_project: bool) -> Item:
+def _item(sight: Sight, seen: Seen, finding: Finding) -> Item:
     kind, cause = seen.kind, finding.cause
     spec = ViewSpec(kind, seen.cluster.name).with_values("state", (cause.word,))
-    if in_project:
+    if sight.namespace:
         spec = spec.with_values("namespace", seen.wanted)
-    examples = tuple(_examples(seen, finding.keys))
+    logs = sight.access if (kind.gvr, cause.word) in _LOGGED else None
+    examples = tuple(_examples(seen, finding.keys, logs))
     return Item(
         severity=cause.severity.value,
         word=translate(cause.word),
@@ -143,11 +156,15 @@ def _item(seen: Seen, finding: Finding, in_project: bool) -> Item:
     )
 
 
-def _examples(seen: Seen, keys: Iterable[Key]) -> Iterable[Example]:
+def _examples(seen: Seen, keys: Iterable[Key], logs: Access | None) -> Iterable[Example]:
+    """`logs`: with the way to their logs, if these rights let somebody read them."""
     for key in keys:
         entry = seen.informer.store.get(key)
         status = seen.kind.status(entry) if entry is not None else None
         if status is not None:
             url = target_url(seen.cluster.name, Target(seen.kind.segment, key.namespace, key.name))
             namespace = "" if seen.wanted else visible(key.namespace)
-            yield Example(visible(key.name), namespace, url, visible(status.reason))
+            log = ""
+            if logs is not None and READ_LOG.granted(logs, PODS, key):
+                log = log_url(seen.cluster.name, seen.kind.segment, key)
+            yield Example(visible(key.name), namespace, url, visible(status.reason), log)

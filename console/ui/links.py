@@ -30,6 +30,12 @@ def edit_url(cluster: str, segment: str, key: Key) -> str:
     return reverse("edit", args=(*place, segment, key.name))
 
 
+def log_url(cluster: str, segment: str, key: Key) -> str:
+    """The newest lines of the log of a pod."""
+    url = reverse("log", args=(cluster, key.namespace, segment, key.name))
+    return f"{url}?timestamps=1#end"
+
+
 def bulk_url(action: str, cluster: str, segment: str) -> str:
     """Where chosen objects go that it shall be done to."""
     return reverse("bulk", args=(cluster, segment, action))

@@ -13,7 +13,7 @@ from console.ui.export import FORMATS
 from console.ui.forms import ConsoleForm
 
 #: Formats of pages that are data: of lists, and of single objects.
-_DATA = {*FORMATS, "yaml"}
+_DATA = {*FORMATS, "yaml", "text"}
 _REASONS = {
     400: "BadRequest",
     401: "Unauthorized",

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from console.draining.views import drain_progress
+from console.logs.views import log_page
 from console.views.actions import action_page, old_address
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
@@ -41,6 +42,7 @@ urlpatterns = [
     path(f"{_OUTSIDE}/edit", edit_page, {"namespace": ""}, name="edit"),
     path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),
     path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
+    path(f"{_INSIDE}/log", log_page, name="log"),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),

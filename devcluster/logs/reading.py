@@ -54,10 +54,11 @@ class Reading:
     async def _all(self) -> AsyncGenerator[bytes, None]:
         run = self._run
         writing = Writing(run)
-        number = self._first(writing)
+        now = _now()
+        number = self._first(writing, now)
         while not self._closed:
             self._changed.clear()
-            written = writing.written(_now())
+            written = writing.written(now)
             while number < written:
                 until = min(written, number + _BATCH)
                 yield b"".join(self._line(writing, n) for n in range(number, until))
@@ -70,9 +71,10 @@ class Reading:
                 return
             if found != run:
                 run, writing = found, Writing(found)
+            now = _now()
 
-    def _first(self, writing: Writing) -> int:
-        options, now = self._options, _now()
+    def _first(self, writing: Writing, now: int) -> int:
+        options = self._options
         written = writing.written(now)
         first = max(0, written - KEPT)
         if options.tail is not None:

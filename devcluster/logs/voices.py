@@ -27,6 +27,7 @@ class Voice(msgspec.Struct, frozen=True, kw_only=True):
     done: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    killed: tuple[str, ...] = ()
 
 
 class _Book(msgspec.Struct, frozen=True):

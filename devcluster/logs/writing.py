@@ -93,8 +93,8 @@ class Writing:
     def _last_words(self) -> tuple[str, ...]:
         run, voice = self._run, self._voice
         if run.reason == "OOMKilled":
-            # It is given no time to say anything.
-            return ()
+            # It is given no time to say anything but what it was about to.
+            return voice.killed
         if run.code == 0:
             return voice.done
         if run.code in (137, 143):

@@ -1,8 +1,10 @@
 """A tiny application under `console.server.run`, in a process of its own: a reactor runs once.
 
 GET /scope answers what the application was told; POST answers the size of the body; GET /slow takes
-a while to finish; a websocket answers the length of each message, to "big" 200 kB, to "pour" 16 MiB
-in 64 messages, after which there is a file, and to "close N" by closing with N.
+a while to finish, and GET /long sends 64 MiB as fast as its client reads, or /broken half of that and
+breaks off; GET /sent answers how much it has sent; a websocket answers the length of each message, to
+"big" 200 kB, to "pour" 16 MiB in 64 messages, after which there is a file, and to "close N" by closing
+with N.
 """
 
 import asyncio
@@ -16,6 +18,10 @@ from django.conf import settings
 
 from console import server
 from console.edge import harden
+from console.live.flow import Flow, flow_of
+
+#: Bytes of long answers so far.
+sent = 0
 
 
 async def body_of(receive: Any) -> bytes:
@@ -32,6 +38,13 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
     if scope["path"] == "/slow":
         await slow(send)
         return
+    if scope["path"] in ("/long", "/broken"):
+        await long(flow_of(scope), send, whole=scope["path"] == "/long")
+        return
+    if scope["path"] == "/sent":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": str(sent).encode()})
+        return
     names = sorted(name.decode() for name, _ in scope["headers"])
     answer = {
         "size": size,
@@ -41,6 +54,19 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
     }
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+
+async def long(flow: Flow, send: Any, *, whole: bool) -> None:
+    global sent
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(1024 if whole else 512):
+        await send({"type": "http.response.body", "body": b"x" * 64 * 1024, "more_body": True})
+        sent += 64 * 1024
+        await flow.clear()
+    if whole:
+        await send({"type": "http.response.body", "body": b""})
+    else:
+        flow.abort()
 
 
 async def slow(send: Any) -> None:

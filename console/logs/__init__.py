@@ -1,0 +1,1 @@
+"""Logs of containers: read as the viewer, searched, shown and handed on."""

@@ -1,0 +1,52 @@
+"""A log as text that is sent while it is read: exactly the lines that the address asks for."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+from console.kube.errors import ApiError
+from console.live.flow import Flow
+from console.logs.opening import close_all
+from console.logs.picking import Picked, Picker
+from console.logs.query import LogQuery
+from console.logs.sources import Source, merged
+from console.streams.stream import Over
+from console.ui.text import visible
+
+
+class Download:
+    """The body of an answer. Reads no more while its client does not keep up, and breaks the connection
+    where it cannot send the whole."""
+
+    def __init__(self, sources: Sequence[Source], query: LogQuery, flow: Flow) -> None:
+        self._sources, self._query, self._flow = sources, query, flow
+        self._loop = asyncio.get_running_loop()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._pieces()
+
+    def close(self) -> None:
+        """By Django, in a thread of its own; also if nobody has asked for a piece."""
+        for source in self._sources:
+            self._loop.call_soon_threadsafe(source.stream.close_soon)
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        picker = Picker(self._query)
+        try:
+            async for batch in merged(self._sources):
+                found = [self._line(one) for entry in batch for one in picker.next(entry)]
+                if found:
+                    yield b"".join(found)
+                await self._flow.clear()
+        except (Over, ApiError):
+            self._flow.abort()
+        finally:
+            await close_all(self._sources)
+
+    def _line(self, picked: Picked) -> bytes:
+        entry = picked.entry
+        parts = (
+            [f"[{visible(self._sources[entry.source].name)}] "] if len(self._sources) > 1 else []
+        )
+        if self._query.timestamps and entry.line.stamp:
+            parts.append(f"{entry.line.stamp} ")
+        return "".join(parts).encode() + entry.line.raw + b"\n"

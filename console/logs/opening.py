@@ -1,0 +1,103 @@
+"""Opening the logs of containers as whoever sent the request."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+
+from console.audit.trail import request_action
+from console.kube.errors import ApiError, BadRequest, NotFound, Unavailable
+from console.kube.gvr import PODS, Key
+from console.logs.query import LogQuery
+from console.logs.sources import Source
+from console.streams.stream import Order, Stream
+from console.ui.http import ConsoleRequest
+from console.ui.logs import READ_LOG
+from console.ui.text import visible
+from console.views import problems
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A container of a pod. `mark`: how its lines are marked where there are several."""
+
+    key: Key
+    container: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """One whose log cannot be read, and why."""
+
+    wanted: Wanted
+    error: ApiError
+
+    def __str__(self) -> str:
+        return why(self.error)
+
+
+def why(error: ApiError) -> str:
+    """What keeps a log from being read, in words."""
+    if isinstance(error, BadRequest):
+        # Of the kubelet, and the only one who knows.
+        return visible(error.message)
+    if isinstance(error, NotFound):
+        return _("The pod is gone.")
+    if error.code >= 500 and not isinstance(error, Unavailable):
+        # The cluster's own words have the address of the node.
+        return _("The node of the pod does not answer.")
+    return problems.words(error, unsure=_("The cluster did not answer."))
+
+
+def order_of(request: ConsoleRequest, wanted: Wanted, query: LogQuery) -> Order:
+    if request.presence is None or request.account is None:
+        raise PermissionDenied
+    key = wanted.key
+    recorded = request_action(
+        request, "get", PODS, namespace=key.namespace, name=key.name, subresource="log"
+    )
+    return Order(
+        cluster=request.cluster,
+        account=request.account,
+        presence=request.presence,
+        right=READ_LOG,
+        gvr=PODS,
+        key=key,
+        recorded=recorded,
+        path=PODS.path(key.namespace, key.name, "log"),
+        params=query.asked(wanted.container),
+    )
+
+
+async def open_all(
+    request: ConsoleRequest,
+    wanted: Sequence[Wanted],
+    query: LogQuery,
+    on_over: Callable[[], None] | None = None,
+) -> tuple[list[Source], list[Unreadable]]:
+    """The logs that can be read, to be closed by the caller, and the others. Raises `Denied`, `TooMany`
+    and `AuditUnavailable`; then none is open."""
+
+    async def open_one(one: Wanted) -> Source | Unreadable:
+        stream = Stream(order_of(request, one, query), on_over)
+        try:
+            await stream.open()
+        except ApiError as error:
+            return Unreadable(one, error)
+        return Source(one.mark, stream)
+
+    found = await asyncio.gather(*map(open_one, wanted), return_exceptions=True)
+    failed = [one for one in found if isinstance(one, BaseException)]
+    sources = [one for one in found if isinstance(one, Source)]
+    refused = [one for one in found if isinstance(one, Unreadable)]
+    if failed:
+        await close_all(sources)
+        raise failed[0]
+    return sources, refused
+
+
+async def close_all(sources: Sequence[Source]) -> None:
+    await asyncio.gather(*(source.stream.close() for source in sources))

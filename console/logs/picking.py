@@ -1,0 +1,107 @@
+"""Which lines of a log are shown: those that are searched for, of a level, and their neighbours."""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from console.logs.colours import plain
+from console.logs.levels import LEVELS, field_of, json_of, level_of
+from console.logs.lines import Line
+from console.logs.query import LogQuery
+
+#: Lines without a level that belong to the one before, as those of a stack trace do.
+BELONGING = 50
+#: How lines begin, or look, that go on with what the one before is about.
+_GOES_ON = re.compile(
+    r"\s|$|[\])}]|Caused by|Traceback|During handling|goroutine \d|created by |exit status |\.\.\. \d"
+    r"|[\w./*()-]+\(.*\)$|[\w.$]+(Error|Exception)\b"
+)
+_FIELD = re.compile(r"([\w.@-]+)=(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of one of several sources. `level`: its own or that of the line that it goes on with."""
+
+    source: int
+    line: Line
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """`found`: it is what was asked for, not a neighbour. `gap`: lines are left out before it."""
+
+    entry: Entry
+    found: bool
+    gap: bool
+
+
+class Levels:
+    """The levels of one source's lines, in their order."""
+
+    def __init__(self) -> None:
+        self._level, self._left = "", 0
+
+    def next(self, line: Line) -> str:
+        text = plain(line.text)
+        own = level_of(text)
+        if own:
+            self._level, self._left = own, BELONGING
+        elif self._left and _GOES_ON.match(text):
+            self._left -= 1
+        else:
+            self._level, self._left = "", 0
+        return self._level
+
+
+class Picker:
+    """Lines go in one after another, and come out with their neighbours."""
+
+    def __init__(self, query: LogQuery) -> None:
+        self._matches = _matching(query.search)
+        self._levels = frozenset(LEVELS[: LEVELS.index(query.level) + 1] if query.level else ())
+        self._context = query.context
+        self._before: deque[Entry] = deque(maxlen=query.context)
+        self._after = 0
+        self._left_out = False
+
+    def next(self, entry: Entry) -> Iterator[Picked]:
+        if self._wants(entry):
+            for neighbour in self._before:
+                yield self._picked(neighbour, found=False)
+            self._before.clear()
+            self._after = self._context
+            yield self._picked(entry, found=True)
+        elif self._after:
+            self._after -= 1
+            yield self._picked(entry, found=False)
+        else:
+            self._left_out = self._left_out or len(self._before) == self._context
+            self._before.append(entry)
+
+    def _picked(self, entry: Entry, *, found: bool) -> Picked:
+        gap, self._left_out = self._left_out, False
+        return Picked(entry, found, gap)
+
+    def _wants(self, entry: Entry) -> bool:
+        if self._levels and entry.level not in self._levels:
+            return False
+        return self._matches is None or self._matches(plain(entry.line.text))
+
+
+def _matching(search: str) -> Callable[[str], bool] | None:
+    """A text, in whatever letters; `name=value` is a field of JSON as well."""
+    if not search:
+        return None
+    wanted, field = search.casefold(), _FIELD.fullmatch(search)
+
+    def matches(text: str) -> bool:
+        if wanted in text.casefold():
+            return True
+        found = json_of(text) if field else None
+        value = field_of(found, field[1]) if field and found is not None else None
+        return value is not None and field is not None and value.casefold() == field[2].casefold()
+
+    return matches

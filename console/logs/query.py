@@ -1,0 +1,177 @@
+"""What an address asks of a log: which containers, since when, how much of the end, and which lines."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.logs.levels import LEVELS
+
+#: Lines at the end that are looked at, and how many at most. All of them: for downloads alone.
+TAIL, MOST_TAIL, ALL = 500, 10_000, "all"
+TAILS = (100, 500, 2000, 10_000)
+#: Since when: seconds and words.
+SINCES: Mapping[str, str | Promise] = {
+    "": gettext_lazy("The beginning"),
+    "5m": gettext_lazy("5 minutes ago"),
+    "15m": gettext_lazy("15 minutes ago"),
+    "1h": gettext_lazy("1 hour ago"),
+    "6h": gettext_lazy("6 hours ago"),
+    "24h": gettext_lazy("24 hours ago"),
+}
+LEVEL_WORDS: Mapping[str, str | Promise] = {
+    "error": gettext_lazy("Errors"),
+    "warn": gettext_lazy("Warnings and worse"),
+    "info": gettext_lazy("Information and worse"),
+    "debug": gettext_lazy("With any level"),
+}
+CONTEXTS = (0, 2, 5, 10)
+#: Characters of a search, and of a name.
+MOST_SEARCH, MOST_NAME = 200, 253
+#: All containers of a pod.
+EVERY = "*"
+_SPAN = re.compile(r"([1-9]\d{0,5})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True, "on": True}
+
+
+class BadQuery(ValueError):
+    """`str()` says what cannot be meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogQuery:
+    """`container`: a name, `EVERY`, or "" for the one that is looked at first. `tail`: None for all.
+    `since`: a span like `15m`, a moment (RFC 3339), or ""."""
+
+    container: str = ""
+    previous: bool = False
+    tail: int | None = TAIL
+    since: str = ""
+    timestamps: bool = False
+    wrap: bool = False
+    search: str = ""
+    level: str = ""
+    context: int = 0
+
+    @property
+    def filters(self) -> bool:
+        return bool(self.search or self.level)
+
+    def asked(self, container: str) -> list[tuple[str, str]]:
+        """As kube-apiserver is asked for the log of one container."""
+        return [*self._asked(container)]
+
+    def _asked(self, container: str) -> Iterator[tuple[str, str]]:
+        yield "container", container
+        # Also where nobody looks at them: lines of several containers are put in order by them.
+        yield "timestamps", "true"
+        if self.previous:
+            yield "previous", "true"
+        if self.tail is not None:
+            yield "tailLines", str(self.tail)
+        if self.since:
+            span = _SPAN.fullmatch(self.since)
+            if span:
+                yield "sinceSeconds", str(int(span[1]) * _SECONDS[span[2]])
+            else:
+                yield "sinceTime", self.since
+
+    def encoded(self, **others: str) -> str:
+        """As the part of an address after `?`, without what is so by itself."""
+        given = {
+            "container": self.container,
+            "previous": "1" if self.previous else "",
+            "tail": ALL if self.tail is None else "" if self.tail == TAIL else str(self.tail),
+            "since": self.since,
+            "timestamps": "1" if self.timestamps else "",
+            "wrap": "1" if self.wrap else "",
+            "q": self.search,
+            "level": self.level,
+            "context": str(self.context) if self.context else "",
+            **others,
+        }
+        return urlencode({name: value for name, value in given.items() if value})
+
+
+def read_query(params: QueryDict, *, whole: bool = False) -> LogQuery:
+    """Raises `BadQuery`. `whole`: all lines may be asked for."""
+    return LogQuery(
+        container=_text(params, "container", MOST_NAME),
+        previous=_switch(params, "previous"),
+        tail=_tail(params, whole=whole),
+        since=_since(params),
+        timestamps=_switch(params, "timestamps"),
+        wrap=_switch(params, "wrap"),
+        search=_text(params, "q", MOST_SEARCH),
+        level=_choice(params, "level", LEVELS),
+        context=_context(params),
+    )
+
+
+def _one(params: QueryDict, name: str) -> str:
+    given = params.getlist(name)
+    if len(given) > 1:
+        raise BadQuery(_("%(name)s may be given once.") % {"name": name})
+    return given[0] if given else ""
+
+
+def _text(params: QueryDict, name: str, most: int) -> str:
+    value = _one(params, name)
+    if len(value) > most or "\x00" in value:
+        raise BadQuery(_("%(name)s is too long.") % {"name": name})
+    return value
+
+
+def _choice(params: QueryDict, name: str, offered: tuple[str, ...]) -> str:
+    value = _one(params, name)
+    if value and value not in offered:
+        words = {"name": name, "offered": ", ".join(offered)}
+        raise BadQuery(_("%(name)s is one of %(offered)s.") % words)
+    return value
+
+
+def _switch(params: QueryDict, name: str) -> bool:
+    found = _SWITCH.get(_one(params, name))
+    if found is None:
+        raise BadQuery(_("%(name)s is 1 or 0.") % {"name": name})
+    return found
+
+
+def _number(params: QueryDict, name: str, least: int, most: int, default: int) -> int:
+    value = _one(params, name)
+    if not value:
+        return default
+    if not (value.isascii() and value.isdigit() and len(value) < 9 and least <= int(value) <= most):
+        words = {"name": name, "least": least, "most": most}
+        raise BadQuery(_("%(name)s is a number from %(least)s to %(most)s.") % words)
+    return int(value)
+
+
+def _tail(params: QueryDict, *, whole: bool) -> int | None:
+    if whole and params.getlist("tail") == [ALL]:
+        return None
+    return _number(params, "tail", 1, MOST_TAIL, TAIL)
+
+
+def _context(params: QueryDict) -> int:
+    return _number(params, "context", 0, 20, 0)
+
+
+def _since(params: QueryDict) -> str:
+    value = _one(params, "since")
+    if not value or _SPAN.fullmatch(value):
+        return value
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or not value.isascii() or "T" not in value:
+        raise BadQuery(_("since is a span like 15m, or a moment like 2026-11-24T10:00:00Z."))
+    return value

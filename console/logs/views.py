@@ -1,0 +1,239 @@
+"""`…/pods/{name}/log`: a page that works without scripts and, with `format=text`, a text."""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import PODS, Key
+from console.live.flow import flow_of
+from console.logs import query as queries
+from console.logs.colours import Run, runs
+from console.logs.containers import NoContainer, chosen
+from console.logs.downloads import Download
+from console.logs.opening import Unreadable, Wanted, close_all, open_all, why
+from console.logs.picking import Picked, Picker
+from console.logs.query import BadQuery, LogQuery, read_query
+from console.logs.sources import Source, merged
+from console.streams.stream import Over
+from console.ui.access import Access
+from console.ui.clusters import Cluster
+from console.ui.decisions import Denied, lacking
+from console.ui.http import ConsoleRequest
+from console.ui.kind import NAV_GROUPS, ResourceKind
+from console.ui.links import detail_url, list_url
+from console.ui.logs import READ_LOG
+from console.ui.places import find_kind
+from console.ui.podspecs import Container, containers_of
+from console.ui.reading import find_entry
+from console.ui.text import visible
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.page import page
+
+#: Seconds that a pod is waited for whose kind nobody has looked at yet, and that a page reads at most.
+FIND_WAIT, READ_SECONDS = 2.0, 8.0
+#: Lines of a page, and bytes of them; the newest are kept.
+MOST_LINES, MOST_BYTES = 2000, 2 * 2**20
+TEXT = "text"
+
+
+@page("GET", formats=(TEXT,))
+async def log_page(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> HttpResponseBase:
+    kind = find_kind(cluster, resource)
+    if kind is None or kind.gvr != PODS:
+        raise Http404
+    as_text = request.GET.get("format") == TEXT
+    try:
+        query = read_query(request.GET, whole=as_text)
+    except BadQuery as error:
+        return error_page(request, 400, str(error))
+    access, key = access_of(request), Key(namespace, name)
+    if not READ_LOG.granted(access, PODS, key):
+        raise lacking(READ_LOG, PODS, namespace)
+    try:
+        pod = await _pod(kind, access, key)
+        wanted = _wanted(key, pod, query)
+    except NoContainer as error:
+        return error_page(request, 400, str(error))
+    except NotFound:
+        words = {"kind": kind.singular, "key": visible(str(key))}
+        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+    if as_text:
+        return await _text(request, key, wanted, query)
+    return await _page(request, Shown(kind, key, containers_of(pod), query, wanted))
+
+
+async def _pod(kind: ResourceKind, access: Access, key: Key) -> Mapping[str, Any]:
+    """The pod as the viewer may see it; nothing, if they may read its log alone. Raises `NotFound`."""
+    try:
+        entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
+    except Denied:
+        return {}
+    if entry is None:
+        raise NotFound(404, "")
+    return entry.original()
+
+
+def _wanted(key: Key, pod: Mapping[str, Any], query: LogQuery) -> list[Wanted]:
+    if not pod:
+        return [Wanted(key, query.container, query.container)]
+    return [Wanted(key, one.name, one.name) for one in chosen(pod, query)]
+
+
+# As text.
+
+
+async def _text(
+    request: ConsoleRequest, key: Key, wanted: Sequence[Wanted], query: LogQuery
+) -> HttpResponseBase:
+    flow = flow_of(getattr(request, "scope", {}))
+    sources, refused = await open_all(request, wanted, query, flow.abort)
+    if refused and not sources:
+        error = refused[0].error
+        return error_page(request, error.page_code, why(error))
+    body = Download(sources, query, flow)
+    response = StreamingHttpResponse(body, content_type="text/plain; charset=utf-8")
+    name = "-".join((key.name, *([query.container] if query.container not in ("", "*") else ())))
+    response["Content-Disposition"] = (
+        content_disposition_header(True, f"{name}.log") or "attachment"
+    )
+    return response
+
+
+# As a page.
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    kind: ResourceKind
+    key: Key
+    containers: Sequence[Container]
+    query: LogQuery
+    wanted: Sequence[Wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line as it is drawn. `source`: "" where all are of one."""
+
+    stamp: str
+    time: str
+    source: str
+    level: str
+    runs: Sequence[Run]
+    found: bool
+    gap: bool
+    cut: int
+
+
+@dataclass(slots=True)
+class Read:
+    """What a page has read. `left_out`: lines that were found and are not shown, as there are too many.
+    `ended`: why it did not come to its end, "" if it did."""
+
+    rows: list[Row]
+    looked_at: int = 0
+    left_out: int = 0
+    ended: str = ""
+
+
+async def _page(request: ConsoleRequest, shown: Shown) -> HttpResponse:
+    sources, refused = await open_all(request, shown.wanted, shown.query)
+    try:
+        read = await _read(sources, shown.query)
+    finally:
+        await close_all(sources)
+    return render(request, "console/log.html", _context(shown, read, refused, request.cluster.name))
+
+
+async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
+    picker, read = Picker(query), Read([])
+    kept: deque[Picked] = deque()
+    size = 0
+    try:
+        async with asyncio.timeout(READ_SECONDS), aclosing(merged(sources)) as batches:
+            async for batch in batches:
+                read.looked_at += len(batch)
+                for entry in batch:
+                    for picked in picker.next(entry):
+                        kept.append(picked)
+                        size += len(picked.entry.line.raw)
+                while len(kept) > MOST_LINES or size > MOST_BYTES:
+                    size -= len(kept.popleft().entry.line.raw)
+                    read.left_out += 1
+    except TimeoutError:
+        read.ended = _("It took too long to read all of it.")
+    except Over as error:
+        read.ended, kept = str(error), deque()
+    except ApiError as error:
+        read.ended = why(error)
+    names = [source.name for source in sources] if len(sources) > 1 else [""] * len(sources)
+    # Many a line of many colours takes a while.
+    read.rows = await asyncio.to_thread(lambda: [_row(one, names) for one in kept])
+    return read
+
+
+def _row(picked: Picked, names: Sequence[str]) -> Row:
+    entry = picked.entry
+    return Row(
+        stamp=entry.line.stamp,
+        time=entry.line.stamp[11:23],
+        source=visible(names[entry.source]),
+        level=entry.level,
+        runs=runs(entry.line.text),
+        found=picked.found,
+        gap=picked.gap,
+        cut=entry.line.cut,
+    )
+
+
+def _context(
+    shown: Shown, read: Read, refused: Sequence[Unreadable], cluster: str
+) -> dict[str, object]:
+    kind, key, query = shown.kind, shown.key, shown.query
+    names = [one.name for one in shown.containers]
+    here = query.container or (shown.wanted[0].container if len(shown.wanted) == 1 else "")
+    return {
+        "kind": kind.view,
+        "group": NAV_GROUPS[kind.nav.group],
+        "name": key.name,
+        "namespace": key.namespace,
+        "up_url": list_url(cluster, kind.segment, key.namespace),
+        "url": detail_url(cluster, kind.segment, key),
+        "query": query,
+        "containers": shown.containers,
+        "several": len(names) > 1,
+        "container": here,
+        "every": queries.EVERY,
+        "tails": _with(queries.TAILS, query.tail),
+        "sinces": _sinces(query),
+        "levels": queries.LEVEL_WORDS,
+        "contexts": _with(queries.CONTEXTS, query.context),
+        "read": read,
+        "refused": refused,
+        "marked": query.filters and query.context > 0,
+        "text_url": f"?{query.encoded(format=TEXT)}",
+        "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
+    }
+
+
+def _with(offered: Sequence[int], given: int | None) -> list[int]:
+    """What is offered, and what is asked for already."""
+    return sorted({*offered, *(() if given is None else (given,))})
+
+
+def _sinces(query: LogQuery) -> dict[str, object]:
+    found: dict[str, object] = dict(queries.SINCES)
+    found.setdefault(query.since, query.since)
+    return found

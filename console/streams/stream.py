@@ -1,0 +1,226 @@
+"""One long answer of kube-apiserver, opened as a person and read bit by bit.
+
+Promises:
+- It is opened as the viewer, so that kube-apiserver decides, and not before the audit trail has a record
+  of it, which gets the outcome when it ends.
+- Whoever does not read holds back the other side: no more than `HELD` bytes wait here.
+- It ends within two seconds after the session or the right of its viewer; then nothing more is handed on,
+  not even what waits already.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from console.audit.trail import Action as Recorded
+from console.audit.trail import Recording, record
+from console.kube.gvr import GVR, Key
+from console.live.attendance import get_attendance
+from console.streams.places import places
+from console.ui.actions import Permission
+from console.ui.clusters import Cluster, clusters
+from console.ui.decisions import lacking
+from console.ui.presence import Presence
+
+log = logging.getLogger(__name__)
+
+#: Bytes that wait for whoever reads. What is counted for one stream: these, what the connection holds
+#: before them, and what becomes of them.
+HELD, SIZE = 128 * 1024, 512 * 1024
+#: Seconds between two looks at the right.
+EVERY = 1.0
+
+
+class Over(Exception):
+    """It may not go on. `code` as in HTTP: 401 the session has ended, 403 the right is lost."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return (
+            _("Your session is over.") if self.code == 401 else _("You may not see this any more.")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is opened, for whom. `right`: on the object `key` of type `gvr`. `account`: whose session it
+    is. `recorded`: what the audit trail says."""
+
+    cluster: Cluster
+    account: str
+    presence: Presence
+    right: Permission
+    gvr: GVR
+    key: Key
+    recorded: Recorded
+    path: str
+    params: Sequence[tuple[str, str]] = ()
+
+    @property
+    def granted(self) -> bool:
+        return self.right.granted(self.presence.access_in(self.cluster), self.gvr, self.key)
+
+
+class Stream:
+    """`open`, then `read` to the end, then `close`; all on one event loop. `on_over` is called when it
+    may not go on, also while nobody reads."""
+
+    def __init__(self, order: Order, on_over: Callable[[], None] | None = None) -> None:
+        self._order, self._on_over = order, on_over
+        self._kept: deque[bytes] = deque()
+        self._size = 0
+        self._error: Exception | None = None
+        self._over: Over | None = None
+        self._news, self._room = asyncio.Event(), asyncio.Event()
+        self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task: asyncio.Task[None] | None = None
+        self._pouring = self._closing = False
+
+    @property
+    def account(self) -> str:
+        return self._order.account
+
+    async def open(self) -> None:
+        """Returns when kube-apiserver has begun its answer. Raises `Denied`, `TooMany`, `ApiError` and
+        `AuditUnavailable`; then there is nothing to be closed."""
+        order = self._order
+        if not order.granted:
+            raise lacking(order.right, order.gvr, order.key.namespace)
+        self._task = asyncio.create_task(self._run())
+        try:
+            await asyncio.shield(self._began)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def read(self) -> bytes:
+        """What has come since the last time, as soon as there is anything; nothing at the end. Raises
+        `Over`, and `ApiError` where the answer broke off."""
+        while True:
+            if self._over is not None:
+                raise self._over
+            if self._kept:
+                found = b"".join(self._kept)
+                self._kept.clear()
+                self._size = 0
+                self._room.set()
+                return found
+            if self._error is not None:
+                raise self._error
+            if self._task is None or self._task.done():
+                return b""
+            self._news.clear()
+            await self._news.wait()
+
+    async def close(self) -> None:
+        """Returns when the audit trail has the outcome."""
+        self.close_soon()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def close_soon(self) -> None:
+        """The same for whoever cannot wait."""
+        if not self._closing:
+            self._closing = True
+            # Before and after that it writes to the audit trail, in which nothing may interrupt it.
+            if self._pouring and self._task is not None:
+                self._task.cancel()
+
+    async def check(self) -> None:
+        """Looks up the session."""
+        try:
+            lasts = await self._order.presence.lasts()
+        except Exception:
+            log.exception("The session of a stream cannot be looked up")
+            lasts = False
+        if not lasts:
+            self._end(Over(401))
+
+    def _end(self, over: Over) -> None:
+        """The first word counts."""
+        if self._over is None:
+            self._over = over
+            self.close_soon()
+            self._news.set()
+            if self._on_over is not None:
+                self._on_over()
+
+    async def _run(self) -> None:
+        order, attendance = self._order, get_attendance()
+        watching: asyncio.Task[None] | None = None
+        try:
+            with places.take(order.account, SIZE):
+                watching = asyncio.create_task(self._watch())
+                attendance.enter(self)
+                try:
+                    attendance.follow_rights(clusters.host)
+                    async with record(order.recorded) as recording:
+                        await self._pour(recording)
+                finally:
+                    attendance.leave(self)
+                    watching.cancel()
+        except Exception as error:  # noqa: BLE001  whoever reads is told
+            self._error = error
+        finally:
+            if not self._began.done():
+                self._fail()
+            self._news.set()
+
+    def _fail(self) -> None:
+        """It never began."""
+        error = self._over or self._error
+        if error is None:
+            self._began.cancel()
+            return
+        self._began.set_exception(error)
+        # It may be that nobody waits any more.
+        self._began.add_done_callback(lambda began: began.cancelled() or began.exception())
+
+    async def _pour(self, recording: Recording) -> None:
+        order = self._order
+        access = order.presence.access_in(order.cluster)
+        client = order.cluster.runtime.as_user(access.identity)
+        self._pouring = True
+        try:
+            if self._closing:
+                raise asyncio.CancelledError
+            opened = client.stream(order.path, order.params, audit_id=recording.audit_id)
+            async with opened as content:
+                if not self._began.done():
+                    self._began.set_result(None)
+                async for piece in content.iter_any():
+                    await self._keep(piece)
+        except asyncio.CancelledError:
+            if self._over is not None:
+                recording.answered(self._over.code, "Ended", str(self._over))
+            elif not self._began.done():
+                recording.answered(0, "Closed", "Ended before an answer came")
+        finally:
+            self._pouring = False
+
+    async def _keep(self, piece: bytes) -> None:
+        self._kept.append(piece)
+        self._size += len(piece)
+        self._news.set()
+        while self._size >= HELD:
+            self._room.clear()
+            await self._room.wait()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            try:
+                granted = self._order.granted
+            except Exception:
+                log.exception("The right to a stream cannot be looked up")
+                granted = False
+            if not granted:
+                self._end(Over(403))
+                return

@@ -1,0 +1,113 @@
+"""A console with the embedded cluster behind it, where pods write logs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from pytest_django import Settings
+
+from console.kube.gvr import NAMESPACES, PODS, Key
+from console.kube.runtime import Runtime
+from console.ui.links import log_url
+from devcluster.audit import RequestRecord
+from devcluster.server import DevCluster
+from rbac.current import no_host, use_host
+from tests.controlplane.waiting import eventually
+from tests.devcluster.conftest import Api, Obj
+from tests.kube.clusters import live
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+POD_PATH = "/api/v1/namespaces/default/pods"
+NODE: Obj = {
+    "metadata": {"name": "node-1"},
+    "spec": {"podCIDR": "10.244.9.0/24"},
+    "status": {
+        "addresses": [{"type": "InternalIP", "address": "10.1.0.1"}],
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "allocatable": {"cpu": "64", "memory": "64Gi", "pods": "110"},
+    },
+}
+
+
+def binding(name: str, role: str, *users: str) -> Obj:
+    kind = {"apiGroup": "rbac.authorization.k8s.io"}
+    return {
+        "metadata": {"name": name},
+        "roleRef": {**kind, "kind": "ClusterRole", "name": role},
+        "subjects": [{**kind, "kind": "User", "name": user} for user in users],
+    }
+
+
+@dataclass
+class World:
+    """Pods and the console that knows them. `api` is the administrator's."""
+
+    cluster: DevCluster
+    api: Api
+    runtime: Runtime
+
+    def pod(self, name: str, *containers: str, **notes: str) -> Obj:
+        names = containers or ("app",)
+        spec = [{"name": one, "image": f"example/{one}:1"} for one in names]
+        return {"metadata": {"name": name, "annotations": notes}, "spec": {"containers": spec}}
+
+    def start(self, pod: Obj) -> str:
+        """Makes the pod; the path of its log in the console, once that knows that it has started."""
+        name = self.api.post(POD_PATH, pod)["metadata"]["name"]
+        key = Key("default", name)
+
+        def started() -> bool:
+            entry = self.runtime.informer(PODS).store.get(key)
+            status = entry.original().get("status") or {} if entry is not None else {}
+            states = [one.get("state") or {} for one in status.get("containerStatuses") or ()]
+            return bool(states) and all("running" in one or "terminated" in one for one in states)
+
+        eventually(started, f"{name} has started")
+        return log_url("host", "pods", key).partition("?")[0]
+
+    def stop(self, name: str) -> None:
+        self.api.call("DELETE", f"{POD_PATH}/{name}?gracePeriodSeconds=0")
+
+    def asked(self, mark: int = 0) -> list[RequestRecord]:
+        """Requests for logs that the cluster has had since then."""
+        return self.cluster.audit.requests_since(mark, subresource="log")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with DevCluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        api = Api.of(cluster)
+        api.post("/api/v1/nodes", NODE)
+        api.post(f"{RBAC}/clusterrolebindings", binding("admins", "cluster-admin", "admin"))
+        runtime = Runtime(kubeconfig=str(cluster.kubeconfig))
+        runtime.start()
+        try:
+            runtime.require([NAMESPACES, PODS])
+            eventually(lambda: live(runtime.informer(PODS)), "pods are known")
+            yield World(cluster, api, runtime)
+        finally:
+            runtime.stop()
+
+
+@pytest.fixture
+def world(made: World) -> Iterator[World]:
+    use_host(made.runtime)
+    yield made
+    no_host()
+
+
+@pytest.fixture(autouse=True)
+def _site(settings: Settings) -> None:
+    settings.ROOT_URLCONF = "tests.views.urls"
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.MIDDLEWARE = [
+        "console.inline.InlineLocaleMiddleware",
+        "console.inline.InlineCsrfMiddleware",
+        "console.inline.InlineMessageMiddleware",
+        "django_htmx.middleware.HtmxMiddleware",
+        "tests.views.cast.CastMiddleware",
+    ]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }

@@ -1,0 +1,182 @@
+"""The page of a pod's log, and the same as text."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
+from tests.controlplane.waiting import eventually
+from tests.devcluster.conftest import Api
+from tests.hostile.texts import TEXTS
+from tests.logs.conftest import World
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+admin = ClientAs()("admin")
+
+
+async def get(path: str, status: int = 200) -> str:
+    answer = await admin.get(path)
+    text = await text_of(answer)
+    assert answer.status_code == status, text
+    return text
+
+
+def shown(html: str) -> list[str]:
+    """The texts of the lines."""
+    found = re.findall(r'<span class="log-text">(.*?)</span></li>', html, re.DOTALL)
+    return [unescape(re.sub(r"<[^>]*>", "", one)) for one in found]
+
+
+async def test_it_shows_the_last_lines(world: World) -> None:
+    path = world.start(world.pod("many", **{RATE_ANNOTATION: "5000"}))
+    eventually(lambda: written(world.api, "many") > 1500, "many lines")
+    assert len(shown(await get(path))) == 500
+    assert len(shown(await get(f"{path}?tail=100"))) == 100
+    html = await get(f"{path}?tail=100&timestamps=1&wrap=1")
+    times = re.findall(r'<a class="log-time" href="#(\S+?)"', html)
+    assert len(times) == 100 and {len(time) for time in times} == {30}
+    assert "data-wrap" in html and "log-time" not in await get(path)
+
+
+def written(api: Api, name: str) -> int:
+    with api.open("GET", f"/api/v1/namespaces/default/pods/{name}/log") as response:
+        return len(response.read().splitlines())
+
+
+async def test_a_text_is_exactly_what_the_cluster_has(world: World) -> None:
+    path = world.start(world.pod("text", **{TEXT_ANNOTATION: "one\n\x1b[31mtwo\x1b[0m\nthree"}))
+    eventually(lambda: written(world.api, "text") == 3, "all is written")
+    answer = await admin.get(f"{path}?format=text")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="text.log"'
+    assert await text_of(answer) == "one\n\x1b[31mtwo\x1b[0m\nthree\n"
+    assert await get(f"{path}?format=text&q=T&tail=2") == "\x1b[31mtwo\x1b[0m\nthree\n"
+    stamped = (await get(f"{path}?format=text&timestamps=1&q=one")).split(" ", 1)
+    assert (len(stamped[0]), stamped[1]) == (30, "one\n")
+    assert await get(f"{path}?format=text&tail=all&q=e&context=1") == await get(
+        f"{path}?format=text&tail=all"
+    )
+
+
+async def test_a_search_and_a_level_narrow_it(world: World) -> None:
+    text = "level=info a\nlevel=error b\n  at c\nlevel=warn d"
+    path = world.start(world.pod("levels", **{TEXT_ANNOTATION: text}))
+    eventually(lambda: written(world.api, "levels") == 4, "all is written")
+    assert shown(await get(f"{path}?level=error")) == ["level=error b", "  at c"]
+    assert shown(await get(f"{path}?level=warn"))[-1] == "level=warn d"
+    html = await get(f"{path}?q=LEVEL=WARN&context=1")
+    assert shown(html) == ["  at c", "level=warn d"]
+    assert (html.count("data-found"), html.count("log-gap")) == (1, 1)
+    assert "None of the 4 lines" in await get(f"{path}?q=nothing")
+
+
+async def test_several_containers_are_chosen_or_shown_as_one(world: World) -> None:
+    pod = world.pod("pair", "app", "proxy", **{TEXT_ANNOTATION: "hello"})
+    path = world.start(pod)
+    html = await get(path)
+    assert '<option value="app" selected>' in html and '<option value="*">' in html
+    eventually(lambda: written(world.api, "pair/log?container=proxy&x=") == 1, "it is written")
+    every = await get(f"{path}?container=*")
+    assert re.findall(r'"log-source">(\w+)<', every) == ["app", "proxy"]
+    assert sorted((await get(f"{path}?container=*&format=text")).splitlines()) == [
+        "[app] hello",
+        "[proxy] hello",
+    ]
+    assert "no container zz" in await get(f"{path}?container=zz", 400)
+
+
+async def test_a_crash_says_why_in_the_log_before_it(world: World) -> None:
+    pod = world.pod("crash", "side", "app", **{ANNOTATION: "crash error panic: no tariffs"})
+    path = world.start(pod)
+    eventually(lambda: crashed(world.api), "it has crashed")
+
+    async def opened() -> list[str]:
+        return shown(await get(path))
+
+    # The container that crashed is the one that is looked at, whichever the first is.
+    lines = await opened()
+    assert "panic: no tariffs" in lines
+    assert "panic: no tariffs" in shown(await get(f"{path}?previous=1&container=side"))
+    fresh = await get(f"{path}?previous=1&container=app")
+    assert "previous terminated container" in fresh and shown(fresh) == []
+
+
+def crashed(api: Api) -> Any:
+    statuses = api.get("/api/v1/namespaces/default/pods/crash")["status"]["containerStatuses"]
+    return statuses[0].get("lastState")
+
+
+async def test_hostile_lines_are_texts(world: World) -> None:
+    lines = [text.replace("\n", " ").replace("\r", " ") for text in TEXTS if text.strip()]
+    path = world.start(world.pod("evil", **{TEXT_ANNOTATION: "\n".join(lines)}))
+    eventually(lambda: written(world.api, "evil") >= len(lines), "all is written")
+    html = await get(f"{path}?timestamps=1")
+    for forbidden in ("<zqx", "<script>alert", "onerror=alert(1)>", "<iframe", "\u202e", "\x1b"):
+        assert forbidden not in html
+    assert "&lt;zqx-node&gt;" in html
+    assert "⟨U+202E⟩" in html
+    assert 'class="sgr-red"' in html
+
+
+@pytest.mark.parametrize(
+    "query", ["tail=0", "since=then", "level=loud", "format=xml", "q=" + "x" * 999]
+)
+async def test_what_is_not_offered_is_refused(world: World, query: str) -> None:
+    path = world.start(world.pod(f"bad-{abs(hash(query)) % 10**8}"))
+    await get(f"{path}?{query}", 400)
+
+
+async def test_whoever_may_not_is_told_so_and_nothing_is_asked(world: World) -> None:
+    path = world.start(world.pod("secret"))
+    mark = world.cluster.audit.mark()
+    for query in ("", "?format=text"):
+        answer = await ClientAs()("charlie").get(f"{path}{query}")
+        assert answer.status_code == 403
+        gone = await ClientAs()("charlie").get(f"{path.replace('secret', 'nothing')}{query}")
+        assert gone.status_code == 403
+    assert world.asked(mark) == []
+
+
+async def test_the_cluster_decides_as_well(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The console believes that olga may."""
+    monkeypatch.setitem(CAST, "olga", lambda: FakeAccess("olga", get_in=None))
+    path = world.start(world.pod("other"))
+    answer = await ClientAs()("olga").get(f"{path}?format=text")
+    assert (answer.status_code, answer.json()["reason"]) == (403, "Forbidden")
+    page = await ClientAs()("olga").get(path)
+    assert "did not allow it" in await text_of(page)
+
+
+async def test_what_is_not_there_is_404(world: World) -> None:
+    path = world.start(world.pod("here"))
+    await get(path.replace("here", "nowhere"), 404)
+    await get(path.replace("/pods/", "/configmaps/"), 404)
+
+
+async def test_each_reading_is_in_the_trail(world: World) -> None:
+    path = world.start(world.pod("trail"))
+    mark = world.cluster.audit.mark()
+    await get(path)
+    await get(f"{path}?format=text")
+    records = [one async for one in AuditRecord.objects.select_related("outcome").order_by("pk")]
+    found = [(one.actor, one.verb, one.subresource, one.name, one.outcome.code) for one in records]
+    assert found == [("admin", "get", "log", "trail", 200)] * 2
+    assert [one.audit_id for one in world.asked(mark)] == [one.audit_id for one in records]
+    assert {one.user for one in world.asked(mark)} == {"admin"}
+
+
+async def test_the_page_of_a_pod_leads_to_its_log(world: World) -> None:
+    path = world.start(world.pod("linked"))
+    detail = path.removesuffix("/log")
+    assert f'href="{path}?timestamps=1#end"' in await get(detail)
+    answer = await admin.get(f"{detail}/actions/log")
+    assert answer.status_code == 302 and answer["Location"].startswith(path)

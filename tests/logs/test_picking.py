@@ -1,0 +1,89 @@
+"""Which lines are shown."""
+
+from collections.abc import Sequence
+
+import pytest
+from django.http import QueryDict
+
+from console.logs.lines import Line
+from console.logs.picking import BELONGING, Entry, Levels, Picker
+from console.logs.query import BadQuery, LogQuery, read_query
+
+
+def picked(query: LogQuery, lines: Sequence[str]) -> list[str]:
+    """What is shown: found lines with `>`, neighbours with a space, gaps as `…`."""
+    picker, levels, found = Picker(query), Levels(), []
+    for text in lines:
+        line = Line("", text.encode())
+        for one in picker.next(Entry(0, line, levels.next(line))):
+            if one.gap:
+                found.append("…")
+            found.append((">" if one.found else " ") + one.entry.line.text)
+    return found
+
+
+LINES = ["a", "b", "level=error boom", "  at x", "level=info c", "d", "e", "f"]
+
+
+def test_all_lines_are_shown_where_nothing_is_asked() -> None:
+    assert picked(LogQuery(), LINES) == [f">{line}" for line in LINES]
+
+
+def test_a_search_minds_no_letters_and_no_colours() -> None:
+    lines = ["GET /cart", "\x1b[31mget\x1b[0m /cart", "post"]
+    assert picked(LogQuery(search="GET /"), lines) == [">" + lines[0], ">" + lines[1]]
+
+
+def test_neighbours_come_along_and_gaps_are_said() -> None:
+    lines = [str(number) for number in range(10, 30)]
+    found = picked(LogQuery(search="20", context=2), lines)
+    assert found == ["…", " 18", " 19", ">20", " 21", " 22"]
+    found = picked(LogQuery(search="3", context=1), ["3", "x", "y", "z", "3", "3"])
+    assert found == [">3", " x", "…", " z", ">3", ">3"]
+
+
+def test_lines_that_go_on_have_the_level_of_the_one_before() -> None:
+    assert picked(LogQuery(level="error"), LINES) == ["…", ">level=error boom", ">  at x"]
+    trace = ["panic: x", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:41 +0x1d4"]
+    assert picked(LogQuery(level="error"), [*trace, "GET / 200"]) == [f">{one}" for one in trace]
+    many = ["level=error x", *[" y"] * (BELONGING + 10)]
+    assert len(picked(LogQuery(level="error"), many)) == 1 + BELONGING
+    worse = picked(LogQuery(level="info"), ["level=debug x", "level=warn y"])
+    assert worse == ["…", ">level=warn y"]
+
+
+def test_a_field_of_json_can_be_searched() -> None:
+    lines = ['{"status":502,"msg":"x"}', '{"status":"200"}', "status=502", '{"x":"502"}']
+    found = picked(LogQuery(search="status=502"), lines)
+    assert found == [">" + lines[0], "…", ">" + lines[2]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tail=0", "tail=x", "tail=10001", "tail=-1", "tail=all", "tail=5&tail=6", "previous=maybe",
+        "since=yesterday", "since=0m", "since=15", "since=2026-11-24", "since=2026-11-24T10:00:00",
+        "level=loud", "context=21", "context=-1", "q=" + "x" * 201, "container=" + "x" * 254,
+        "timestamps=2", "wrap=yes",
+    ],
+)  # fmt: skip
+def test_what_is_not_offered_is_refused(query: str) -> None:
+    with pytest.raises(BadQuery):
+        read_query(QueryDict(query))
+
+
+def test_an_address_says_what_is_asked() -> None:
+    text = "container=app&previous=1&tail=100&since=15m&timestamps=1&q=x&level=warn&context=5"
+    query = read_query(QueryDict(text))
+    assert read_query(QueryDict(query.encoded())) == query
+    assert query.asked("app") == [
+        ("container", "app"),
+        ("timestamps", "true"),
+        ("previous", "true"),
+        ("tailLines", "100"),
+        ("sinceSeconds", "900"),
+    ]
+    assert read_query(QueryDict("tail=all"), whole=True).tail is None
+    assert read_query(QueryDict()).encoded() == ""
+    moment = read_query(QueryDict("since=2026-11-24T10:00:00.123456789Z"))
+    assert ("sinceTime", "2026-11-24T10:00:00.123456789Z") in moment.asked("app")

@@ -1,0 +1,62 @@
+"""Answers that are sent bit by bit, to clients that do not read."""
+
+import socket
+from contextlib import suppress
+
+import pytest
+
+from tests.server.conftest import Running
+from tests.server.test_slow_sockets import MIB, until
+
+pytestmark = pytest.mark.programs
+
+SIZE = 64 * MIB
+
+
+def asks(path: str) -> bytes:
+    return b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % path.encode()
+
+
+def read_to_end(connection: socket.socket) -> tuple[int, bytes]:
+    """How much came, and the last of it."""
+    size, last = 0, b""
+    while piece := connection.recv(MIB):
+        size, last = size + len(piece), (last + piece)[-10:]
+    return size, last
+
+
+def sent(echo: Running) -> int:
+    answer, _ = echo.raw(asks("/sent"))
+    # In one chunk, with its size before it.
+    return int(answer.split(b"\r\n")[-4])
+
+
+def test_no_more_is_made_than_is_read(echo: Running) -> None:
+    before = echo.resident()
+    with echo.connect() as stuck:
+        stuck.sendall(asks("/long"))
+        until(lambda: 0 < sent(echo) == sent(echo), "it waits")
+        # The kernel takes some megabytes.
+        assert sent(echo) < SIZE / 4
+        assert echo.resident() - before < 4 * MIB
+        size, last = read_to_end(stuck)
+    assert last.endswith(b"\r\n0\r\n\r\n") and size > SIZE
+    assert sent(echo) == SIZE
+
+
+def test_whoever_goes_is_no_longer_waited_for(echo: Running) -> None:
+    with echo.connect() as gone:
+        gone.sendall(asks("/long"))
+        until(lambda: 0 < sent(echo) == sent(echo), "it waits")
+    before = sent(echo)
+    with echo.connect() as reader:
+        reader.sendall(asks("/long"))
+        assert read_to_end(reader)[0] > SIZE
+    assert sent(echo) - before < SIZE + 4 * MIB
+
+
+def test_what_breaks_off_cannot_be_taken_for_whole(echo: Running) -> None:
+    with echo.connect() as client:
+        client.sendall(asks("/broken"))
+        with suppress(ConnectionResetError):
+            assert not read_to_end(client)[1].endswith(b"\r\n0\r\n\r\n")

@@ -1,0 +1,201 @@
+"""A long answer, handed on as it comes: with back-pressure, limits, an end and a record."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.audit.trail import Action as Recorded
+from console.kube.errors import ApiError, BadRequest
+from console.kube.gvr import PODS, Key
+from console.live.attendance import get_attendance
+from console.streams import stream as streams
+from console.streams.places import Places, TooMany
+from console.streams.stream import HELD, SIZE, Order, Over, Stream
+from console.ui.actions import Permission
+from console.ui.clusters import Cluster, clusters
+from console.ui.decisions import Denied
+from console.ui.presence import Presence
+from devcluster.logs.runs import RATE_ANNOTATION
+from tests.logs.conftest import World
+from tests.ui.support import FakeAccess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass
+class Viewer:
+    """Somebody whose session and rights the test ends."""
+
+    access: FakeAccess = field(default_factory=lambda: FakeAccess("admin", get_in=None))
+    alive: bool = True
+
+    def order(self, name: str, **params: str) -> Order:
+        async def lasts() -> bool:
+            return self.alive
+
+        def access_in(_cluster: Cluster) -> FakeAccess:
+            return self.access
+
+        key = Key("default", name)
+        return Order(
+            cluster=clusters.host,
+            account="admin",
+            presence=Presence(lasts, access_in),
+            right=Permission("get", "log"),
+            gvr=PODS,
+            key=key,
+            recorded=Recorded("admin", "admin", "get", PODS, "default", name, "log"),
+            path=PODS.path("default", name, "log"),
+            params=[*params.items()],
+        )
+
+
+@asynccontextmanager
+async def opened(order: Order, on_over: Callable[[], None] | None = None) -> AsyncIterator[Stream]:
+    stream = Stream(order, on_over)
+    await stream.open()
+    try:
+        yield stream
+    finally:
+        await stream.close()
+
+
+async def outcomes() -> list[tuple[str, int, str]]:
+    rows = AuditRecord.objects.select_related("outcome").order_by("pk")
+    return [(one.name, one.outcome.code, one.outcome.reason) async for one in rows]
+
+
+async def test_it_is_read_to_its_end(world: World) -> None:
+    world.start(world.pod("whole", **{RATE_ANNOTATION: "500"}))
+    async with opened(Viewer().order("whole", tailLines="20")) as stream:
+        found = b""
+        while piece := await stream.read():
+            found += piece
+        assert found.count(b"\n") <= 20
+        assert await stream.read() == b""
+    assert await outcomes() == [("whole", 200, "")]
+
+
+async def test_whoever_does_not_read_holds_the_cluster_back(world: World) -> None:
+    """A hundred times as much as is kept: it is all there when it is read."""
+    world.start(world.pod("pour", **{RATE_ANNOTATION: "50000"}))
+    async with opened(Viewer().order("pour", follow="true")) as stream:
+        await full(stream)
+        held = stream._size
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert HELD <= stream._size == held < HELD + 2**18
+        total = 0
+        while total < 20 * HELD:
+            total += len(await stream.read())
+
+
+async def full(stream: Stream) -> None:
+    async with asyncio.timeout(20):
+        while stream._size < HELD:
+            await asyncio.sleep(0.01)
+
+
+async def test_it_ends_with_the_session(world: World) -> None:
+    world.start(world.pod("session"))
+    viewer, ended = Viewer(), asyncio.Event()
+    async with opened(viewer.order("session", follow="true"), ended.set) as stream:
+        await stream.read()
+        viewer.alive = False
+        get_attendance()._on_rights(clusters.host)
+        async with asyncio.timeout(2):
+            await ended.wait()
+        with pytest.raises(Over) as over:
+            await stream.read()
+        assert over.value.code == 401
+    assert await outcomes() == [("session", 401, "Ended")]
+
+
+async def test_it_ends_with_the_right_and_hands_on_nothing_more(world: World) -> None:
+    world.start(world.pod("right", **{RATE_ANNOTATION: "50000"}))
+    viewer = Viewer()
+    async with opened(viewer.order("right", follow="true")) as stream:
+        await full(stream)
+        viewer.access.get_in = ()
+        async with asyncio.timeout(2):
+            while not stream._over:
+                await asyncio.sleep(0.01)
+        with pytest.raises(Over) as over:
+            await stream.read()
+        assert over.value.code == 403
+    assert await outcomes() == [("right", 403, "Ended")]
+
+
+async def test_who_cannot_be_looked_up_is_nobody(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.start(world.pod("doubt"))
+    monkeypatch.setattr(streams, "EVERY", 0.01)
+    viewer = Viewer()
+    async with opened(viewer.order("doubt", follow="true")) as stream:
+        viewer.access.names_where = None  # type: ignore[method-assign,assignment]
+        viewer.access.get_in = ()
+        with pytest.raises(Over):
+            while True:
+                await stream.read()
+
+
+async def test_without_the_right_nothing_is_asked_or_recorded(world: World) -> None:
+    mark = world.cluster.audit.mark()
+    stream = Stream(Viewer(FakeAccess("eve", get_in=())).order("secret"))
+    with pytest.raises(Denied):
+        await stream.open()
+    assert world.asked(mark) == [] and await outcomes() == []
+
+
+async def test_a_refusal_is_the_clusters_own(world: World) -> None:
+    world.start(world.pod("refused"))
+    stream = Stream(Viewer().order("refused", previous="true"))
+    with pytest.raises(BadRequest) as error:
+        await stream.open()
+    assert "previous terminated container" in error.value.message
+    assert await outcomes() == [("refused", 400, "BadRequest")]
+
+
+async def test_what_breaks_off_says_so(world: World) -> None:
+    world.start(world.pod("broken", **{RATE_ANNOTATION: "1000"}))
+    async with opened(Viewer().order("broken", follow="true")) as stream:
+        await stream.read()
+        world.cluster.kill()
+        try:
+            with pytest.raises(ApiError):
+                while await stream.read():
+                    pass
+        finally:
+            world.cluster.start()
+    assert [(name, code) for name, code, _ in await outcomes()] == [("broken", 503)]
+
+
+async def test_a_user_and_the_process_have_room_for_so_many(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.start(world.pod("many"))
+    monkeypatch.setattr(streams, "places", places := Places(user=2 * SIZE, process=3 * SIZE))
+    order = Viewer().order("many", follow="true")
+    async with opened(order), opened(order):
+        with pytest.raises(TooMany):
+            await Stream(order).open()
+        with places.take("somebody else", SIZE), pytest.raises(TooMany), places.take("third", 1):
+            pass
+    assert places.taken("admin") == 0
+    async with opened(order):
+        pass
+
+
+async def test_whoever_goes_while_it_opens_leaves_nothing(world: World) -> None:
+    world.start(world.pod("gone"))
+    opening = asyncio.create_task(Stream(Viewer().order("gone", follow="true")).open())
+    await asyncio.sleep(0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert not get_attendance()._checked
