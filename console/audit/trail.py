@@ -17,7 +17,7 @@ import json
 import logging
 import sys
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -107,6 +107,39 @@ def request_action(
         user_agent=request.headers.get("User-Agent", ""),
         path=request.path,
         **({"cluster": cluster.name} if cluster is not None else {}),
+    )
+
+
+def socket_action(
+    scope: Mapping[str, Any],
+    verb: str,
+    gvr: GVR,
+    *,
+    as_user: str,
+    cluster: str,
+    namespace: str = "",
+    name: str = "",
+    subresource: str = "",
+) -> Action:
+    """An action that the viewer of a socket takes."""
+    headers = {key.lower(): value.decode("latin-1") for key, value in scope.get("headers", ())}
+    client = scope.get("client")
+    return Action(
+        actor=scope.get("account") or "",
+        as_user=as_user,
+        verb=verb,
+        gvr=gvr,
+        namespace=namespace,
+        name=name,
+        subresource=subresource,
+        source=source_address(
+            str(client[0]) if client else "",
+            headers.get(b"x-forwarded-for", ""),
+            settings.TRUSTED_PROXIES,
+        ),
+        user_agent=headers.get(b"user-agent", ""),
+        path=str(scope.get("path", "")),
+        cluster=cluster,
     )
 
 

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 SESSION_OVER, NO_RIGHT, POLICY, TOO_BIG, BROKEN = 4401, 4403, 1008, 1009, 1013
 
 
-class _Socket(AsyncWebsocketConsumer):
+class BareSocket(AsyncWebsocketConsumer):
     """Without Channels' layers, whose loop keeps two more tasks for each socket, and without its look
     after the database's connections around every message: whoever asks for the session does that."""
 
@@ -62,7 +62,7 @@ class _Socket(AsyncWebsocketConsumer):
         raise StopConsumer
 
 
-class LiveConsumer(_Socket):
+class LiveConsumer(BareSocket):
     cap: SocketCap = sockets
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -199,7 +199,7 @@ class LiveConsumer(_Socket):
             self._account = ""
 
 
-class RefuseConsumer(_Socket):
+class RefuseConsumer(BareSocket):
     """Of addresses where there is no socket: closing before accepting answers 403."""
 
     async def connect(self) -> None:

@@ -4,9 +4,14 @@ from channels.routing import URLRouter
 from django.urls import path, re_path
 
 from console.live.consumer import LiveConsumer, RefuseConsumer
+from console.logs.consumer import LogConsumer
 
 websocket_urlpatterns = [
     path("ws/live", LiveConsumer.as_asgi()),
+    path(
+        "ws/clusters/<str:cluster>/projects/<str:namespace>/pods/<str:pod>/log",
+        LogConsumer.as_asgi(),
+    ),
     re_path("", RefuseConsumer.as_asgi()),
 ]
 websocket_application = URLRouter(websocket_urlpatterns)

@@ -1,4 +1,4 @@
-"""Opening the logs of containers as whoever sent the request."""
+"""Opening the logs of containers as whoever looks at them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
+from console.audit.trail import Action as Recorded
 from console.audit.trail import request_action
 from console.kube.errors import ApiError, BadRequest, NotFound, Unavailable
 from console.kube.gvr import PODS, Key
 from console.logs.query import LogQuery
 from console.logs.sources import Source
-from console.streams.stream import Order, Stream
+from console.streams.stream import Order, Over, Stream
+from console.ui.clusters import Cluster
 from console.ui.http import ConsoleRequest
 from console.ui.logs import READ_LOG
+from console.ui.presence import Presence
 from console.ui.text import visible
 from console.views import problems
 
@@ -52,37 +55,53 @@ def why(error: ApiError) -> str:
     return problems.words(error, unsure=_("The cluster did not answer."))
 
 
-def order_of(request: ConsoleRequest, wanted: Wanted, query: LogQuery) -> Order:
-    if request.presence is None or request.account is None:
-        raise PermissionDenied
-    key = wanted.key
-    recorded = request_action(
-        request, "get", PODS, namespace=key.namespace, name=key.name, subresource="log"
-    )
-    return Order(
-        cluster=request.cluster,
-        account=request.account,
-        presence=request.presence,
-        right=READ_LOG,
-        gvr=PODS,
-        key=key,
-        recorded=recorded,
-        path=PODS.path(key.namespace, key.name, "log"),
-        params=query.asked(wanted.container),
-    )
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who reads. `recorded`: what the trail says of the log of a pod."""
+
+    cluster: Cluster
+    account: str
+    presence: Presence
+    recorded: Callable[[Key], Recorded]
+
+    @classmethod
+    def of(cls, request: ConsoleRequest) -> "Viewer":
+        if request.presence is None or request.account is None:
+            raise PermissionDenied
+
+        def recorded(key: Key) -> Recorded:
+            return request_action(
+                request, "get", PODS, namespace=key.namespace, name=key.name, subresource="log"
+            )
+
+        return cls(request.cluster, request.account, request.presence, recorded)
+
+    def order(self, wanted: Wanted, params: Sequence[tuple[str, str]]) -> Order:
+        key = wanted.key
+        return Order(
+            cluster=self.cluster,
+            account=self.account,
+            presence=self.presence,
+            right=READ_LOG,
+            gvr=PODS,
+            key=key,
+            recorded=self.recorded(key),
+            path=PODS.path(key.namespace, key.name, "log"),
+            params=params,
+        )
 
 
 async def open_all(
-    request: ConsoleRequest,
+    viewer: Viewer,
     wanted: Sequence[Wanted],
     query: LogQuery,
-    on_over: Callable[[], None] | None = None,
+    on_over: Callable[[Over], None] | None = None,
 ) -> tuple[list[Source], list[Unreadable]]:
     """The logs that can be read, to be closed by the caller, and the others. Raises `Denied`, `TooMany`
     and `AuditUnavailable`; then none is open."""
 
     async def open_one(one: Wanted) -> Source | Unreadable:
-        stream = Stream(order_of(request, one, query), on_over)
+        stream = Stream(viewer.order(one, query.asked(one.container)), on_over)
         try:
             await stream.open()
         except ApiError as error:

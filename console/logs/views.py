@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from urllib.parse import quote
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
@@ -17,30 +17,26 @@ from console.kube.gvr import PODS, Key
 from console.live.flow import flow_of
 from console.logs import query as queries
 from console.logs.colours import Run, runs
-from console.logs.containers import NoContainer, chosen
+from console.logs.containers import NoContainer
 from console.logs.downloads import Download
-from console.logs.opening import Unreadable, Wanted, close_all, open_all, why
+from console.logs.opening import Unreadable, Viewer, Wanted, close_all, open_all, why
 from console.logs.picking import Picked, Picker
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.sources import Source, merged
+from console.logs.targets import Target, find_target
 from console.streams.stream import Over
-from console.ui.access import Access
 from console.ui.clusters import Cluster
-from console.ui.decisions import Denied, lacking
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import detail_url, list_url
-from console.ui.logs import READ_LOG
 from console.ui.places import find_kind
-from console.ui.podspecs import Container, containers_of
-from console.ui.reading import find_entry
 from console.ui.text import visible
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.page import page
 
-#: Seconds that a pod is waited for whose kind nobody has looked at yet, and that a page reads at most.
-FIND_WAIT, READ_SECONDS = 2.0, 8.0
+#: Seconds that a page reads at most.
+READ_SECONDS = 8.0
 #: Lines of a page, and bytes of them; the newest are kept.
 MOST_LINES, MOST_BYTES = 2000, 2 * 2**20
 TEXT = "text"
@@ -58,37 +54,17 @@ async def log_page(
         query = read_query(request.GET, whole=as_text)
     except BadQuery as error:
         return error_page(request, 400, str(error))
-    access, key = access_of(request), Key(namespace, name)
-    if not READ_LOG.granted(access, PODS, key):
-        raise lacking(READ_LOG, PODS, namespace)
+    key = Key(namespace, name)
     try:
-        pod = await _pod(kind, access, key)
-        wanted = _wanted(key, pod, query)
+        target = await find_target(kind, access_of(request), key, query)
     except NoContainer as error:
         return error_page(request, 400, str(error))
     except NotFound:
         words = {"kind": kind.singular, "key": visible(str(key))}
         return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
     if as_text:
-        return await _text(request, key, wanted, query)
-    return await _page(request, Shown(kind, key, containers_of(pod), query, wanted))
-
-
-async def _pod(kind: ResourceKind, access: Access, key: Key) -> Mapping[str, Any]:
-    """The pod as the viewer may see it; nothing, if they may read its log alone. Raises `NotFound`."""
-    try:
-        entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
-    except Denied:
-        return {}
-    if entry is None:
-        raise NotFound(404, "")
-    return entry.original()
-
-
-def _wanted(key: Key, pod: Mapping[str, Any], query: LogQuery) -> list[Wanted]:
-    if not pod:
-        return [Wanted(key, query.container, query.container)]
-    return [Wanted(key, one.name, one.name) for one in chosen(pod, query)]
+        return await _text(request, key, target.wanted, query)
+    return await _page(request, Shown(kind, key, query, target))
 
 
 # As text.
@@ -98,7 +74,7 @@ async def _text(
     request: ConsoleRequest, key: Key, wanted: Sequence[Wanted], query: LogQuery
 ) -> HttpResponseBase:
     flow = flow_of(getattr(request, "scope", {}))
-    sources, refused = await open_all(request, wanted, query, flow.abort)
+    sources, refused = await open_all(Viewer.of(request), wanted, query, lambda _: flow.abort())
     if refused and not sources:
         error = refused[0].error
         return error_page(request, error.page_code, why(error))
@@ -118,9 +94,8 @@ async def _text(
 class Shown:
     kind: ResourceKind
     key: Key
-    containers: Sequence[Container]
     query: LogQuery
-    wanted: Sequence[Wanted]
+    target: Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +124,7 @@ class Read:
 
 
 async def _page(request: ConsoleRequest, shown: Shown) -> HttpResponse:
-    sources, refused = await open_all(request, shown.wanted, shown.query)
+    sources, refused = await open_all(Viewer.of(request), shown.target.wanted, shown.query)
     try:
         read = await _read(sources, shown.query)
     finally:
@@ -202,8 +177,10 @@ def _context(
     shown: Shown, read: Read, refused: Sequence[Unreadable], cluster: str
 ) -> dict[str, object]:
     kind, key, query = shown.kind, shown.key, shown.query
-    names = [one.name for one in shown.containers]
-    here = query.container or (shown.wanted[0].container if len(shown.wanted) == 1 else "")
+    names = [one.name for one in shown.target.containers]
+    here = query.container or (
+        shown.target.wanted[0].container if len(shown.target.wanted) == 1 else ""
+    )
     return {
         "kind": kind.view,
         "group": NAV_GROUPS[kind.nav.group],
@@ -212,7 +189,7 @@ def _context(
         "up_url": list_url(cluster, kind.segment, key.namespace),
         "url": detail_url(cluster, kind.segment, key),
         "query": query,
-        "containers": shown.containers,
+        "containers": shown.target.containers,
         "several": len(names) > 1,
         "container": here,
         "every": queries.EVERY,
@@ -224,8 +201,17 @@ def _context(
         "refused": refused,
         "marked": query.filters and query.context > 0,
         "text_url": f"?{query.encoded(format=TEXT)}",
+        "link_url": f"?{query.encoded(at='')}",
+        "socket_url": "" if query.previous else socket_url(cluster, key, query),
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
+
+
+def socket_url(cluster: str, key: Key, query: LogQuery) -> str:
+    """Where the same is followed."""
+    names = map(quote, (cluster, key.namespace, key.name))
+    path = "/ws/clusters/{}/projects/{}/pods/{}/log".format(*names)
+    return f"{path}?{query.encoded()}"
 
 
 def _with(offered: Sequence[int], given: int | None) -> list[int]:

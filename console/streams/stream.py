@@ -72,7 +72,7 @@ class Stream:
     """`open`, then `read` to the end, then `close`; all on one event loop. `on_over` is called when it
     may not go on, also while nobody reads."""
 
-    def __init__(self, order: Order, on_over: Callable[[], None] | None = None) -> None:
+    def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         self._order, self._on_over = order, on_over
         self._kept: deque[bytes] = deque()
         self._size = 0
@@ -150,7 +150,7 @@ class Stream:
             self.close_soon()
             self._news.set()
             if self._on_over is not None:
-                self._on_over()
+                self._on_over(over)
 
     async def _run(self) -> None:
         order, attendance = self._order, get_attendance()

@@ -25,7 +25,7 @@ class Writing:
         self._run = run
         self._seed = crc32(run.id.encode())
         self._voice = voice_of(run.image, run.name)
-        self._begin = tuple(run.text.splitlines()) or self._voice.begin
+        self._begin = tuple(run.text.split("\n")) if run.text else self._voice.begin
         self._verbatim = bool(run.text)
         gap = self._voice.gap * (0.6 + (self._seed % 100) / 125)
         self._gap = int(_SECOND / run.rate) if run.rate else int(gap * _SECOND)

@@ -55,7 +55,9 @@ class Viewer:
 
 
 @asynccontextmanager
-async def opened(order: Order, on_over: Callable[[], None] | None = None) -> AsyncIterator[Stream]:
+async def opened(
+    order: Order, on_over: Callable[[Over], None] | None = None
+) -> AsyncIterator[Stream]:
     stream = Stream(order, on_over)
     await stream.open()
     try:
@@ -103,7 +105,7 @@ async def full(stream: Stream) -> None:
 async def test_it_ends_with_the_session(world: World) -> None:
     world.start(world.pod("session"))
     viewer, ended = Viewer(), asyncio.Event()
-    async with opened(viewer.order("session", follow="true"), ended.set) as stream:
+    async with opened(viewer.order("session", follow="true"), lambda _: ended.set()) as stream:
         await stream.read()
         viewer.alive = False
         get_attendance()._on_rights(clusters.host)

@@ -1,0 +1,91 @@
+"""Several logs that are followed, as one: batches of picked lines, in the order of their moments as far
+as they come together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from console.logs.following import Batch, Follower, Note, Position
+from console.logs.picking import Entry, Picked, Picker
+from console.logs.query import LogQuery
+
+#: Seconds in which lines are gathered, and lines that are handed on at once, about.
+GATHER, MOST_LINES = 0.05, 1000
+#: Batches that wait; each is of no more than a stream holds.
+WAITING = 4
+
+
+@dataclass(slots=True)
+class Sent:
+    """`positions`: of the sources whose lines these are, for whoever comes back after a cut."""
+
+    picked: list[Picked] = field(default_factory=list)
+    notes: list[tuple[int, Note]] = field(default_factory=list)
+    positions: dict[int, Position] = field(default_factory=dict)
+
+
+class Feed:
+    """`failed` is set to what ends it, also while nobody asks for more."""
+
+    def __init__(self, query: LogQuery) -> None:
+        self._picker = Picker(query)
+        self._queue: asyncio.Queue[tuple[int, Batch | Note]] = asyncio.Queue(WAITING)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def fail(self, error: Exception) -> None:
+        """The first word counts."""
+        if not self.failed.done():
+            self.failed.set_exception(error)
+
+    def follow(self, number: int, follower: Follower) -> None:
+        """From now on, as the source of this number."""
+        task = asyncio.create_task(self._follow(number, follower))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def next(self) -> Sent:
+        """Whoever does not ask for more holds them all back."""
+        sent, entries = Sent(), list[Entry]()
+        self._take(await self._queue.get(), sent, entries)
+        await asyncio.sleep(GATHER)
+        while not self._queue.empty() and len(entries) < MOST_LINES:
+            self._take(self._queue.get_nowait(), sent, entries)
+        entries.sort(key=lambda entry: entry.line.stamp)
+        sent.picked += [one for entry in entries for one in self._picker.next(entry)]
+        return sent
+
+    async def close(self) -> None:
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self.failed.done():
+            # It may be that nobody asked.
+            self.failed.exception()
+
+    async def _follow(self, number: int, follower: Follower) -> None:
+        try:
+            async for event in follower.events():
+                await self._queue.put((number, event))
+        except Exception as error:  # noqa: BLE001  whoever waits for `failed` is told
+            self.fail(error)
+
+    @staticmethod
+    def _take(item: tuple[int, Batch | Note], sent: Sent, entries: list[Entry]) -> None:
+        number, event = item
+        if isinstance(event, Note):
+            sent.notes.append((number, event))
+        else:
+            entries += [Entry(number, line, level) for line, level in event.lines]
+            sent.positions[number] = event.position
+
+
+@asynccontextmanager
+async def feeding(query: LogQuery) -> AsyncIterator[Feed]:
+    feed = Feed(query)
+    try:
+        yield feed
+    finally:
+        await feed.close()

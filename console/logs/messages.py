@@ -1,0 +1,87 @@
+"""What a socket that follows logs says, and what the browser may answer.
+
+The browser begins with `{"follow": LANG, "at": {SOURCE: [MOMENT, COUNT, RUN]}}`; `at` is where it goes on
+after a cut, as it was told last. Then it answers each number with `{"ack": N}`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from console.logs.feed import Sent
+from console.logs.following import Position
+from console.ui.text import visible
+
+#: Characters of a name, of a moment and of an id.
+_LONGEST = 400
+
+
+class BadMessage(ValueError):
+    """It means nothing."""
+
+
+class _First(msgspec.Struct, forbid_unknown_fields=True):
+    follow: str
+    at: dict[str, tuple[str, int, str]] = {}
+
+
+class _Ack(msgspec.Struct, forbid_unknown_fields=True):
+    ack: int
+
+
+_first, _ack = msgspec.json.Decoder(_First), msgspec.json.Decoder(_Ack)
+_ERRORS = (msgspec.DecodeError, RecursionError, UnicodeError)
+
+
+def read_first(text: str) -> tuple[str, Mapping[str, Position]]:
+    """The language, and where each source goes on. Raises `BadMessage`."""
+    try:
+        found = _first.decode(text)
+    except _ERRORS as error:
+        raise BadMessage from error
+    texts = (one for name, (stamp, _, run) in found.at.items() for one in (name, stamp, run))
+    if any(len(one) > _LONGEST or not one.isprintable() for one in texts):
+        raise BadMessage
+    return found.follow, {name: Position(*where) for name, where in found.at.items()}
+
+
+def read_ack(text: str) -> int:
+    """Raises `BadMessage`."""
+    try:
+        return _ack.decode(text).ack
+    except _ERRORS as error:
+        raise BadMessage from error
+
+
+def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
+    """Of each line: its source, moment, level and text, whether it was found and not a neighbour, whether
+    some are left out before it, and how many of its bytes are."""
+    lines = [
+        (
+            one.entry.source,
+            one.entry.line.stamp,
+            one.entry.level,
+            one.entry.line.text,
+            one.found,
+            one.gap,
+            one.entry.line.cut,
+        )
+        for one in sent.picked
+    ]
+    message: dict[str, Any] = {"n": number, "lines": lines}
+    if sent.notes:
+        message["notes"] = [(source, note.text) for source, note in sent.notes]
+    if sent.positions:
+        message["at"] = {
+            names[source]: (at.stamp, at.count, at.run) for source, at in sent.positions.items()
+        }
+    return msgspec.json.encode(message).decode()
+
+
+def sources_text(names: Sequence[str]) -> str:
+    return msgspec.json.encode({"sources": [visible(name) for name in names]}).decode()
+
+
+def error_text(code: int, text: str) -> str:
+    return msgspec.json.encode({"error": {"code": code, "message": text}}).decode()

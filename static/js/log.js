@@ -1,0 +1,177 @@
+// Follows a log. Lines go into a ring and are drawn once a frame; the console is answered when they are there,
+// and not while the reader pauses with a full ring, so that nothing is lost that the cluster still has.
+
+import { Ring, View, written } from "./loglines.js";
+
+const { word, announce } = window.quarterdeck;
+const box = document.querySelector("[data-log-url]");
+const tools = document.querySelector("[data-log-tools]");
+const state = tools.querySelector("[data-log-state]");
+const pause = tools.querySelector("[data-log-pause]");
+const toEnd = tools.querySelector("[data-log-end]");
+const still = document.querySelector("[data-log-still]");
+const wrapped = still?.hasAttribute("data-wrap");
+const number = (n) => n.toLocaleString(document.documentElement.lang);
+
+const ring = new Ring();
+const view = new View(box, ring, row);
+let at = {};
+let sources = [];
+let dropped = 0;
+let seen = 0;
+let waiting = null;
+let over = "";
+let tries = 0;
+let socket = null;
+let frame = 0;
+
+const paused = () => pause.getAttribute("aria-pressed") === "true";
+
+function row(line, place) {
+  const item = document.createElement("div");
+  item.className = line.note ? "log-line log-note" : "log-line";
+  item.id = `line-${place}`;
+  if (line.level) item.dataset.level = line.level;
+  if (line.found && "marked" in box.dataset) item.dataset.found = "";
+  if ("times" in box.dataset && line.stamp) {
+    const time = document.createElement("a");
+    time.className = "log-time";
+    time.textContent = line.stamp.slice(11, 23);
+    time.title = line.stamp;
+    time.href = `${box.dataset.logLink}&since=${encodeURIComponent(line.stamp)}`;
+    item.append(time);
+  }
+  if (sources.length > 1 && line.source) {
+    const source = document.createElement("span");
+    source.className = "log-source";
+    source.textContent = line.source;
+    item.append(source);
+  }
+  item.append(written(line.text));
+  if (line.cut) {
+    const cut = document.createElement("span");
+    cut.className = "log-cut";
+    cut.textContent = word("log-bytes", { n: number(line.cut) });
+    item.append(cut);
+  }
+  return item;
+}
+
+function say() {
+  const hidden = ring.end - seen;
+  if (over) state.textContent = over;
+  else if (paused()) state.textContent = waiting === null ? word("log-paused", { n: number(hidden) }) : word("log-held");
+  else if (dropped) state.textContent = word("log-dropped", { n: number(dropped) });
+  else state.textContent = word("log-follows");
+  toEnd.hidden = view.sticky && !paused();
+  toEnd.textContent = hidden > 0 ? word("log-new", { n: number(hidden) }) : toEnd.dataset.label;
+}
+
+function draw() {
+  frame = 0;
+  if (!paused()) {
+    view.draw();
+    if (view.sticky) seen = ring.end;
+  }
+  say();
+}
+
+function soon() {
+  frame ||= requestAnimationFrame(draw);
+}
+
+function add(lines) {
+  const before = ring.first;
+  for (const line of lines) ring.push(line);
+  if (ring.first > before) {
+    dropped += ring.first - before;
+    view.moved(ring.first - before);
+  }
+}
+
+function hear({ data }) {
+  const message = JSON.parse(data);
+  if (message.error) {
+    over = message.error.message;
+    announce(over);
+    return soon();
+  }
+  if (message.sources) {
+    sources = message.sources;
+    tries = 0;
+    if (ring.end === 0) show();
+    return;
+  }
+  const found = message.lines.map(([source, stamp, level, text, hit, , cut]) => ({ source: sources[source], stamp, level, text, found: hit, cut }));
+  add([...found, ...(message.notes ?? []).map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
+  Object.assign(at, message.at);
+  if (paused() && ring.full) waiting = message.n;
+  else answer(message.n);
+  soon();
+}
+
+function answer(n) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ ack: n }));
+}
+
+function show() {
+  box.hidden = false;
+  tools.hidden = false;
+  if (still) still.hidden = true;
+  document.querySelector("[data-log-none]")?.remove();
+}
+
+function open() {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  socket = new WebSocket(`${scheme}//${location.host}${box.dataset.logUrl}`);
+  socket.addEventListener("open", () => socket.send(JSON.stringify({ follow: document.documentElement.lang, at })));
+  socket.addEventListener("message", hear);
+  socket.addEventListener("close", ({ code }) => {
+    waiting = null;
+    // These ends are the last word; after any other one comes back where it was.
+    if (over && code !== 1013) return;
+    over = "";
+    state.textContent = word("log-lost");
+    tries += 1;
+    setTimeout(open, (0.5 + Math.random() / 2) * Math.min(5000, 250 * 2 ** tries));
+  });
+}
+
+function goOn() {
+  pause.setAttribute("aria-pressed", "false");
+  if (waiting !== null) answer(waiting);
+  waiting = null;
+  soon();
+}
+
+function newest() {
+  view.sticky = true;
+  goOn();
+}
+
+pause.addEventListener("click", () => {
+  if (paused()) return goOn();
+  seen = ring.end;
+  pause.setAttribute("aria-pressed", "true");
+  say();
+});
+toEnd.dataset.label = toEnd.textContent;
+toEnd.addEventListener("click", newest);
+
+// Only the reader's own hand lets go of the newest lines: the box also scrolls when lines come.
+function letGo() {
+  view.sticky = view.atEnd();
+  if (!view.sticky) seen = Math.max(seen, ring.end);
+  soon();
+}
+box.addEventListener("wheel", ({ deltaY }) => { if (deltaY < 0) { view.sticky = false; seen = ring.end; } }, { passive: true });
+box.addEventListener("keydown", ({ key }) => { if (["PageUp", "ArrowUp", "Home"].includes(key)) { view.sticky = false; seen = ring.end; } });
+box.addEventListener("pointerdown", ({ offsetX }) => { if (offsetX > box.clientWidth) { view.sticky = false; seen = ring.end; } });
+box.addEventListener("scroll", () => {
+  if (!view.sticky && view.atEnd()) letGo();
+  else if (!view.sticky && !frame) frame = requestAnimationFrame(() => { frame = 0; view.draw(); say(); });
+});
+addEventListener("resize", soon);
+addEventListener("pagehide", () => socket?.close());
+
+if (!wrapped) open();

@@ -1,0 +1,42 @@
+"""A console in front of an embedded cluster with a node, on which pods write logs."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.console import Console, Embedded, running, sign_in
+from tests.controlplane.waiting import eventually
+from tests.logs.conftest import NODE
+
+StartPod = Callable[..., str]
+
+
+@pytest.fixture(scope="package")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    cluster = Embedded(tmp_path_factory.mktemp("cluster"))
+    try:
+        with running(cluster, tmp_path_factory.mktemp("console")) as console:
+            node = json.dumps({"apiVersion": "v1", "kind": "Node", **NODE})
+            console.kubectl("create", "-f", "-", input=node)
+            yield console
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture
+def start(console: Console, page: Page) -> StartPod:
+    """Makes a pod with these annotations; the address of its log, for whoever is signed in."""
+    sign_in(page, console)
+
+    def started(name: str, **notes: str) -> str:
+        about = {"name": name, "namespace": "default", "annotations": notes}
+        spec = {"containers": [{"name": "app", "image": "example/app:1"}]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
+        console.kubectl("create", "-f", "-", input=json.dumps(pod))
+        state = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
+        eventually(lambda: console.kubectl(*state) == "Running", f"{name} runs")
+        return f"{console.url}/clusters/host/projects/default/pods/{name}/log?timestamps=1"
+
+    return started

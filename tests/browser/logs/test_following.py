@@ -1,0 +1,112 @@
+"""A log that is followed in a real browser."""
+
+import re
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
+from tests.browser.logs.conftest import StartPod
+from tests.browser.looks import axe
+from tests.controlplane.waiting import eventually
+from tests.hostile.texts import TEXTS
+from tests.logs.test_colours import HARMLESS
+
+#: Every frame: how long it took.
+_FRAMES = """() => {
+  window.frames_ = [];
+  let last = performance.now();
+  const next = () => {
+    const now = performance.now();
+    window.frames_.push(now - last);
+    last = now;
+    requestAnimationFrame(next);
+  };
+  requestAnimationFrame(next);
+}"""
+
+
+def lines(page: Page) -> Locator:
+    return page.locator(".log[data-log-url] .log-line")
+
+
+def last_time(page: Page) -> str:
+    return lines(page).last.locator(".log-time").get_attribute("title") or ""
+
+
+def it_shows_lines_as_they_come(page: Page, start: StartPod) -> None:
+    page.goto(start("follows", **{RATE_ANNOTATION: "50"}))
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    seen = last_time(page)
+    eventually(lambda: last_time(page) > seen, "new lines")
+    assert axe.violations(page, whole=False) == []
+
+
+def it_stands_still_while_it_is_paused_and_loses_nothing(page: Page, start: StartPod) -> None:
+    page.goto(start("pauses", **{RATE_ANNOTATION: "200"}))
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    page.get_by_role("button", name="Pause").click()
+    held = last_time(page)
+    expect(page.locator("[data-log-state]")).to_have_text(re.compile(r"Paused, \d{3,} new lines"))
+    assert last_time(page) == held
+    page.locator("[data-log-end]").click()
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    eventually(lambda: last_time(page) > held, "the newest lines")
+
+
+def it_lets_go_of_the_newest_lines_when_somebody_scrolls_up(page: Page, start: StartPod) -> None:
+    page.goto(start("scrolls", **{RATE_ANNOTATION: "100"}))
+    expect(lines(page).nth(20)).to_be_visible()
+    page.locator(".log[data-log-url]").hover()
+    page.mouse.wheel(0, -600)
+    button = page.locator("[data-log-end]")
+    expect(button).to_have_text(re.compile(r"\d+ new lines"))
+    held = last_time(page)
+    expect(button).to_have_text(re.compile(r"\d{2,} new lines"))
+    assert last_time(page) == held
+    button.click()
+    eventually(lambda: last_time(page) > held, "the newest lines")
+
+
+def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> None:
+    """Whatever a program writes: the two readers of escape sequences say the same, and none is markup."""
+    given = [text.replace("\n", " ").replace("\r", " ")[:2000] for text in TEXTS if text.strip()]
+    colours = [
+        "\x1b[1;31mred\x1b[22m pale\x1b[0m",
+        "\x1b[38;5;46mx\x1b[48;2;200;40;40my",
+        "\x1b[38mz",
+    ]
+    every = [*(line for line in HARMLESS if line), *colours, *given]
+    address = start("hostile", **{TEXT_ANNOTATION: "\n".join(every)})
+    count = len("\n".join(every).split("\n"))
+    browser = page.context.browser
+    assert isinstance(browser, Browser)
+    plain = browser.new_context(
+        java_script_enabled=False, storage_state=page.context.storage_state()
+    )
+    other = plain.new_page()
+
+    def all_there() -> bool:
+        other.goto(address)
+        return other.locator(".log-line").count() == count
+
+    eventually(all_there, "all is written")
+    there = [one.inner_html() for one in other.locator(".log-text").all()]
+    plain.close()
+    page.set_viewport_size({"width": 1280, "height": 2000 + 30 * count})
+    page.goto(address)
+    expect(lines(page)).to_have_count(count)
+    here = [one.inner_html() for one in lines(page).locator(".log-text").all()]
+    assert here == there
+    assert page.locator("zqx-node, .log iframe, .log img, .log form").count() == 0
+
+
+def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: StartPod) -> None:
+    page.goto(start("pours", **{RATE_ANNOTATION: "20000"}))
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    page.evaluate(_FRAMES)
+    expect(page.locator("[data-log-state]")).to_contain_text("are no longer here")
+    frames = sorted(page.evaluate("window.frames_"))
+    # Half of them in time, on a machine that is busy with making the lines as well.
+    assert frames[len(frames) // 2] < 50
+    assert frames[-1] < 1000
+    assert page.locator("*").count() < 10_000

@@ -1,0 +1,295 @@
+"""Logs that are followed over a socket: nothing lost, nothing twice, nothing that may not be seen."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+
+from console.audit.models import AuditRecord
+from console.live.attendance import get_attendance
+from console.live.limits import SocketCap
+from console.live.routing import websocket_application
+from console.logs.consumer import UNREAD, LogConsumer
+from console.ui.clusters import clusters
+from devcluster.controllers.behaviour import ANNOTATION
+from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
+from tests.controlplane.waiting import eventually
+from tests.logs.conftest import World
+from tests.ui.support import FakeAccess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SOON = 20.0
+Line = tuple[str, str]
+
+
+@pytest.fixture(autouse=True)
+def _cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LogConsumer, "cap", SocketCap(3))
+
+
+@dataclass
+class Browser:
+    """The other end, as the page's script behaves. `lines`: moment and text of those that came."""
+
+    path: str
+    access: FakeAccess | None = field(default_factory=lambda: FakeAccess("admin", get_in=None))
+    alive: bool = True
+    answers: bool = True
+    lines: list[Line] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    at: dict[str, Any] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        async def alive() -> bool:
+            return self.alive
+
+        self.socket = WebsocketCommunicator(websocket_application, f"/ws{self.path}")
+        access = self.access
+        self.socket.scope |= {
+            "account": access.identity.name if access else None,
+            "access_in": (lambda _cluster: access) if access else None,
+            "session_alive": alive,
+        }
+
+    async def follow(self, at: dict[str, Any] | None = None) -> "Browser":
+        connected, _ = await self.socket.connect(timeout=SOON)
+        assert connected
+        await self.socket.send_to(text_data=json.dumps({"follow": "en", "at": at or {}}))
+        return self
+
+    async def hear(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(await self.socket.receive_from(timeout=SOON))
+        self.sources = message.get("sources", self.sources)
+        self.lines += [(line[1], line[3]) for line in message.get("lines", ())]
+        self.notes += [text for _, text in message.get("notes", ())]
+        self.at |= message.get("at", {})
+        if self.answers and "n" in message:
+            await self.socket.send_to(text_data=json.dumps({"ack": message["n"]}))
+        return message
+
+    async def until(self, count: int) -> None:
+        while len(self.lines) < count:
+            found = await self.hear()
+            assert "error" not in found, found
+
+    async def error(self) -> tuple[int, int]:
+        """Its code, and that of the end."""
+        while "error" not in (found := await self.hear()):
+            pass
+        message = await self.socket.receive_output(timeout=SOON)
+        return found["error"]["code"], message["code"]
+
+    async def leave(self) -> None:
+        await self.socket.disconnect(timeout=SOON)
+
+
+@asynccontextmanager
+async def following(browser: Browser, at: dict[str, Any] | None = None) -> AsyncIterator[Browser]:
+    await browser.follow(at)
+    try:
+        yield browser
+    finally:
+        await browser.leave()
+
+
+def written(world: World, name: str, query: str = "") -> list[Line]:
+    """All lines, as the cluster has them."""
+    path = f"/api/v1/namespaces/default/pods/{name}/log?timestamps=true{query}"
+    with world.api.open("GET", path) as response:
+        lines = response.read().decode().splitlines()
+    return [(line[:30], line[31:]) for line in lines]
+
+
+def same(browser: Browser, world: World, name: str) -> None:
+    """From the first to the last that came they are the cluster's own."""
+    whole = written(world, name)
+    first = whole.index(browser.lines[0])
+    assert browser.lines == whole[first : first + len(browser.lines)]
+
+
+async def test_lines_come_as_they_are_written(world: World) -> None:
+    path = world.start(world.pod("live", **{RATE_ANNOTATION: "300"}))
+    async with following(Browser(f"{path}?tail=10")) as browser:
+        await browser.until(400)
+        assert browser.sources == ["app"]
+        same(browser, world, "live")
+        stamp, count, run = browser.at["app"]
+        assert (stamp, count) == (browser.lines[-1][0], 1) and run.startswith("containerd://")
+
+
+async def test_whoever_does_not_answer_holds_the_place_and_loses_nothing(world: World) -> None:
+    path = world.start(world.pod("paused", **{RATE_ANNOTATION: "5000"}))
+    async with following(Browser(f"{path}?tail=1", answers=False)) as browser:
+        unread = 0
+        while not await browser.socket.receive_nothing(timeout=0.5):
+            unread += len(json.dumps(await browser.hear()))
+        assert UNREAD < unread < 3 * UNREAD
+        held = len(browser.lines)
+        browser.answers = True
+        await browser.socket.send_to(text_data=json.dumps({"ack": 10**6}))
+        await browser.until(held + 10_000)
+        same(browser, world, "paused")
+
+
+async def test_a_cluster_that_is_away_costs_no_line(world: World) -> None:
+    path = world.start(world.pod("cut", **{RATE_ANNOTATION: "1000"}))
+    async with following(Browser(f"{path}?tail=5")) as browser:
+        await browser.until(300)
+        world.cluster.kill()
+        world.cluster.start()
+        await browser.until(len(browser.lines) + 2000)
+        same(browser, world, "cut")
+        assert not any("missing" in note for note in browser.notes)
+
+
+async def test_a_socket_that_comes_back_goes_on_where_it_was(world: World) -> None:
+    path = world.start(world.pod("again", **{RATE_ANNOTATION: "1000"}))
+    async with following(Browser(f"{path}?tail=5")) as first:
+        await first.until(100)
+    async with following(Browser(f"{path}?tail=5"), first.at) as second:
+        await second.until(300)
+    second.lines = [*first.lines, *second.lines]
+    same(second, world, "again")
+
+
+async def test_equal_moments_are_counted(world: World) -> None:
+    """What was there of a moment is left out, and what was not comes."""
+    path = world.start(world.pod("equal", **{TEXT_ANNOTATION: "a\nb\nc"}))
+    eventually(lambda: len(written(world, "equal")) == 3, "all is written")
+    stamp = written(world, "equal")[1][0]
+    for count, expected in ((0, ["b", "c"]), (1, ["c"])):
+        async with following(Browser(path), {"app": [stamp, count, ""]}) as browser:
+            await browser.until(len(expected))
+            assert [text for _, text in browser.lines] == expected
+
+
+async def test_a_rotated_file_is_said(world: World) -> None:
+    path = world.start(world.pod("rotated", **{TEXT_ANNOTATION: "a\nb"}))
+    eventually(lambda: len(written(world, "rotated")) == 2, "all is written")
+    at = {"app": ["2020-01-01T00:00:00.000000000Z", 1, ""]}
+    async with following(Browser(path), at) as browser:
+        await browser.until(2)
+        assert browser.notes == ["Lines may be missing here: the log was rotated."]
+
+
+async def test_a_restart_is_followed_and_each_run_comes_once(world: World) -> None:
+    pod = world.pod("restarts", **{ANNOTATION: "crash error boom", RATE_ANNOTATION: "20"})
+    path = world.start(pod)
+    async with following(Browser(path)) as browser:
+        while "The container was started again." not in browser.notes:
+            await browser.hear()
+        await browser.until(len(browser.lines) + 30)
+        assert any("ended with an error (exit 1, Error)" in note for note in browser.notes)
+    before = written(world, "restarts", "&previous=true")
+    now = written(world, "restarts")
+    assert browser.lines == [*before, *now][: len(browser.lines)]
+    assert [text for _, text in before].count("boom") == 1
+
+
+async def test_several_containers_come_as_one(world: World) -> None:
+    path = world.start(world.pod("pair", "app", "proxy", **{RATE_ANNOTATION: "100"}))
+    async with following(Browser(f"{path}?container=*&tail=20")) as browser:
+        await browser.until(300)
+        assert browser.sources == ["app", "proxy"] and set(browser.at) == {"app", "proxy"}
+
+
+async def test_what_is_searched_for_is_all_that_comes(world: World) -> None:
+    path = world.start(world.pod("search", **{RATE_ANNOTATION: "500"}))
+    async with following(Browser(f"{path}?q=cache")) as browser:
+        await browser.until(30)
+        assert all("cache" in text for _, text in browser.lines)
+
+
+async def test_it_ends_when_the_pod_goes(world: World) -> None:
+    path = world.start(world.pod("going"))
+    async with following(Browser(path)) as browser:
+        await browser.until(2)
+        world.stop("going")
+        while "The pod is gone." not in browser.notes:
+            await browser.hear()
+
+
+async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
+    path = world.start(world.pod("right", **{RATE_ANNOTATION: "20000"}))
+    browser = Browser(path, answers=False)
+    async with following(browser):
+        await browser.until(1000)
+        assert browser.access is not None
+        browser.access.get_in = ()
+        async with asyncio.timeout(2):
+            assert await browser.error() == (403, 4403)
+
+
+async def test_an_ended_session_ends_it_within_two_seconds(world: World) -> None:
+    path = world.start(world.pod("session", **{RATE_ANNOTATION: "20000"}))
+    browser = Browser(path, answers=False)
+    async with following(browser):
+        await browser.until(1000)
+        browser.alive = False
+        get_attendance()._on_rights(clusters.host)
+        async with asyncio.timeout(2):
+            assert await browser.error() == (401, 4401)
+
+
+async def test_each_is_in_the_trail_with_its_end(world: World) -> None:
+    path = world.start(world.pod("trail"))
+    async with following(Browser(path)) as browser:
+        await browser.until(2)
+        (record,) = [one async for one in AuditRecord.objects.all()]
+        assert (record.actor, record.verb, record.subresource) == ("admin", "get", "log")
+        assert record.path == f"/ws{path}"
+    (record,) = [one async for one in AuditRecord.objects.select_related("outcome")]
+    assert record.outcome.code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "code"), [("tail=0", 400), ("container=zz", 400), ("level=loud", 400)]
+)
+async def test_what_is_not_offered_is_refused(world: World, query: str, code: int) -> None:
+    path = world.start(world.pod(f"bad-{query.partition('=')[0]}"))
+    async with following(Browser(f"{path}?{query}")) as browser:
+        assert (await browser.error())[0] == code
+
+
+async def test_what_may_not_be_seen_or_is_not_there_is_refused(world: World) -> None:
+    path = world.start(world.pod("other"))
+    mark = world.cluster.audit.mark()
+    eve = Browser(path, FakeAccess("eve", get_in=(), list_in=()))
+    async with following(eve):
+        assert await eve.error() == (403, 4403)
+    assert world.asked(mark) == []
+    for gone in (path.replace("other", "nobody"), path.replace("/host/", "/mars/")):
+        async with following(Browser(gone)) as browser:
+            assert (await browser.error())[0] == 404
+    nobody = Browser(path, None)
+    connected, _ = await nobody.socket.connect(timeout=SOON)
+    assert not connected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", '{"follow": 1}', '{"follow":"en","x":1}', '{"follow":"en","at":{"a":["\\u0000",1,""]}}',
+     '{"ack":1}', "[" * 5000],
+)  # fmt: skip
+async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) -> None:
+    browser = Browser("/clusters/host/projects/default/pods/any/log")
+    await browser.socket.connect(timeout=SOON)
+    await browser.socket.send_to(text_data=text)
+    message = await browser.socket.receive_output(timeout=SOON)
+    assert (message["type"], message["code"]) == ("websocket.close", 1008)
+
+
+async def test_one_account_has_so_many(world: World) -> None:
+    path = world.start(world.pod("many"))
+    async with following(Browser(path)), following(Browser(path)), following(Browser(path)):
+        fourth = Browser(path)
+        await fourth.socket.connect(timeout=SOON)
+        assert await fourth.error() == (429, 1008)
+        await fourth.leave()
