@@ -15,6 +15,7 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
+from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
@@ -44,4 +45,4 @@ class DaemonSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (Restart(), SetImage(), SetResources(), RollBackSet(), DeleteOwner())
+    actions = (ShowLogs(), Restart(), SetImage(), SetResources(), RollBackSet(), DeleteOwner())

@@ -14,6 +14,7 @@ from console.ui.columns import (
 )
 from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
+from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
@@ -51,6 +52,7 @@ class DeploymentKind(WorkloadKind):
         AgeColumn(priority=1),
     )
     actions = (
+        ShowLogs(),
         Scale(),
         Autoscale(),
         Restart(),

@@ -22,6 +22,7 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
+from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.kind import RUN, TEMPLATE, WorkloadKind
 from console.ui.workloads.runs import Rerun, Suspend, Unsuspend
@@ -72,7 +73,7 @@ class JobKind(WorkloadKind):
         *TEMPLATE,
         AgeColumn(priority=1),
     )
-    actions = (Rerun(), Suspend(), Unsuspend(), DeleteOwner())
+    actions = (ShowLogs(), Rerun(), Suspend(), Unsuspend(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Job = entry.projection

@@ -23,6 +23,7 @@ from console.ui.filters import (
     uses_filter,
 )
 from console.ui.kind import Nav, Scope
+from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 
@@ -55,4 +56,7 @@ class ReplicaSetKind(WorkloadKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (DeleteOwner(),)
+    actions = (
+        ShowLogs(),
+        DeleteOwner(),
+    )

@@ -30,6 +30,7 @@ from console.ui.filters import (
     StatusFilter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
 from console.ui.registry import register
 from console.ui.text import visible
@@ -77,7 +78,7 @@ class ServiceKind(ResourceKind):
             get=lambda service: service.type,
         ),
     )
-    actions = (EditService(), ExternalAccess(), DeleteOwner())
+    actions = (ShowLogs(), EditService(), ExternalAccess(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection

@@ -20,6 +20,7 @@ from console.ui.columns import (
 from console.ui.deleting import DeleteOwner
 from console.ui.facts import owner_fact, pods_fact, ready_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
+from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.images import SetImage
@@ -50,6 +51,7 @@ class StatefulSetKind(WorkloadKind):
         AgeColumn(priority=1),
     )
     actions = (
+        ShowLogs(),
         Scale(),
         Autoscale(),
         Restart(),

@@ -9,7 +9,7 @@ from console.logs.consumer import LogConsumer
 websocket_urlpatterns = [
     path("ws/live", LiveConsumer.as_asgi()),
     path(
-        "ws/clusters/<str:cluster>/projects/<str:namespace>/pods/<str:pod>/log",
+        "ws/clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/log",
         LogConsumer.as_asgi(),
     ),
     re_path("", RefuseConsumer.as_asgi()),

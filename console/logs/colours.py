@@ -25,7 +25,6 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _OTHER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_NEEDED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WEIGHTS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "struck"}
 _ENDS = {
     22: ("bold", "dim"),
@@ -46,7 +45,7 @@ class Run:
 
 def plain(text: str) -> str:
     """Without escape sequences and control characters: what is searched."""
-    if not _NEEDED.search(text):
+    if text.isprintable():
         return text
     return _OTHER.sub("", _ESCAPE.sub("", text))
 

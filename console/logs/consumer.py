@@ -1,5 +1,5 @@
-"""Logs that are followed: `/ws/clusters/{cluster}/projects/{namespace}/pods/{pod}/log`, with the query of
-the page.
+"""Logs that are followed: `/ws/clusters/{cluster}/projects/{namespace}/{resource}/{name}/log`, with the
+query of the page. Of a workload or service a pod that comes meanwhile is followed from its first line.
 
 While more than `UNREAD` characters are not answered, nothing more is read, so that the cluster holds the
 place: a browser that pauses loses nothing, and one that is slow costs nothing. The codes that it closes
@@ -9,7 +9,8 @@ with are those of the live socket.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -36,8 +37,8 @@ from console.logs.messages import (
     sent_text,
     sources_text,
 )
-from console.logs.opening import Viewer, why
-from console.logs.query import BadQuery, read_query
+from console.logs.opening import Viewer, Wanted, why
+from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
 from console.streams.stream import Over
 from console.ui.access import require_access
@@ -56,6 +57,8 @@ T = TypeVar("T")
 UNREAD = 256 * 1024
 #: Sockets of one account that follow logs, and messages: an answer to each batch.
 MOST, PER_SECOND = 20, 50.0
+#: Seconds between two looks for pods that have come.
+JOIN = 1.0
 
 
 class LogConsumer(BareSocket):
@@ -145,18 +148,39 @@ class LogConsumer(BareSocket):
         kind, key, viewer = self._named()
         access = require_access(viewer.presence.access_in(viewer.cluster))
         target = await find_target(kind, access, key, query)
-        names = [one.mark for one in target.wanted]
-        await self.send(sources_text(names))
+        names: list[str] = []
         async with feeding(query) as feed:
-            for number, one in enumerate(target.wanted):
-                at = positions.get(one.mark)
-                feed.follow(number, Follower(viewer, one, query, at, feed.fail))
-            await self._pass_on(feed, names)
+
+            async def follow(wanted: Sequence[Wanted], asked: LogQuery) -> None:
+                fresh = [one for one in wanted if one.mark not in names]
+                names.extend(one.mark for one in fresh)
+                await self.send(sources_text(names))
+                for one in fresh:
+                    at = positions.get(one.mark)
+                    follower = Follower(viewer, one, asked, at, feed.fail)
+                    feed.follow(names.index(one.mark), follower)
+
+            async def join() -> None:
+                try:
+                    while target.group:
+                        await asyncio.sleep(JOIN)
+                        wanted = target.now().found
+                        if not {one.mark for one in wanted} <= {*names}:
+                            await follow(wanted, replace(query, tail=None, since=""))
+                except Exception as error:  # noqa: BLE001  told by the feed
+                    feed.fail(error)
+
+            await follow(target.now().found, query)
+            joining = asyncio.create_task(join())
+            try:
+                await self._pass_on(feed, names)
+            finally:
+                joining.cancel()
 
     def _named(self) -> tuple[ResourceKind, Key, Viewer]:
         given = self.scope["url_route"]["kwargs"]
         cluster = clusters.get(given["cluster"])
-        kind = find_kind(cluster, "pods")
+        kind = find_kind(cluster, given["resource"])
         if cluster is None or kind is None:
             raise NotFound(404, "")
         presence = Presence(self.scope["session_alive"], self.scope["access_in"])
@@ -175,7 +199,7 @@ class LogConsumer(BareSocket):
             )
 
         viewer = Viewer(cluster, self.scope["account"], presence, recorded)
-        return kind, Key(given["namespace"], given["pod"]), viewer
+        return kind, Key(given["namespace"], given["name"]), viewer
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         number = 0

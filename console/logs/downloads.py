@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 
 from console.kube.errors import ApiError
 from console.live.flow import Flow
 from console.logs.opening import close_all
-from console.logs.picking import Picked, Picker
+from console.logs.picking import Picked
 from console.logs.query import LogQuery
-from console.logs.sources import Source, merged
+from console.logs.shown import shown
+from console.logs.sources import Source
 from console.streams.stream import Over
 from console.ui.text import visible
 
@@ -30,13 +32,12 @@ class Download:
             self._loop.call_soon_threadsafe(source.stream.close_soon)
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
-        picker = Picker(self._query)
         try:
-            async for batch in merged(self._sources):
-                found = [self._line(one) for entry in batch for one in picker.next(entry)]
-                if found:
-                    yield b"".join(found)
-                await self._flow.clear()
+            async with aclosing(shown(self._sources, self._query)) as batches:
+                async for _looked_at, found in batches:
+                    if found:
+                        yield b"".join(map(self._line, found))
+                    await self._flow.clear()
         except (Over, ApiError):
             self._flow.abort()
         finally:

@@ -94,8 +94,11 @@ class Follower:
                 async for event in self._read(stream):
                     yield event
             except ApiError as error:
-                if isinstance(error, Forbidden | NotFound):
+                if isinstance(error, Forbidden):
                     raise
+                if isinstance(error, NotFound):
+                    yield Note(why(error), over=True)
+                    return
                 waits = isinstance(error, BadRequest)
                 self._failed += 1
                 text = why(error)

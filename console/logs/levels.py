@@ -20,15 +20,19 @@ _WORDS = {
 }  # fmt: skip
 #: klog begins a line with a letter and the day.
 _KLOG = re.compile(r"([IWEF])\d{4} \d\d:\d\d:\d\d")
-_NAMED = re.compile(r"\b(?:level|lvl|severity)=\"?([A-Za-z]+)", re.IGNORECASE)
-#: A word in capitals, or in brackets, or with a colon, near the beginning.
+_NAMES = ("level=", "lvl=", "severity=")
+_VALUE = re.compile(r'"?([a-z]+)')
+#: How a line may begin; a word in capitals near the beginning, or one in brackets.
+_FIRST = re.compile(r"(panic|fatal|error|warning|info|debug):", re.IGNORECASE)
 _LOUD = re.compile(
-    r"^(panic|fatal|error|warning|info|debug):"
-    r"|[\[<](fatal|panic|critical|crit|error|warning|warn|notice|information|info|debug|trace)[\]>]"
-    r"|\b(FATAL|PANIC|CRITICAL|SEVERE|ERROR|WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|LOG)\b",
+    r"\b(FATAL|PANIC|CRITICAL|SEVERE|ERROR|WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|LOG)\b"
+)
+_IN_BRACKETS = re.compile(
+    r"[\[<](fatal|panic|critical|crit|error|warning|warn|notice|information|info|debug|trace)[\]>]",
     re.IGNORECASE,
 )
-_NEAR = 120
+#: Characters of a line that are looked at for a name, and for a word alone.
+_FAR, _NEAR = 1000, 120
 #: Characters of a line of JSON that is read.
 _MOST_JSON = 16 * 1024
 #: Fields that hold the level, and the sentence.
@@ -48,21 +52,27 @@ def json_of(text: str) -> Mapping[str, Any] | None:
 
 def level_of(text: str) -> str:
     """The level of a line (without escape sequences), "" where it does not say one."""
-    found = json_of(text)
-    if found is not None:
-        return _level_in(found)
+    if text.startswith("{"):
+        found = json_of(text)
+        if found is not None:
+            return _level_in(found)
     klog = _KLOG.match(text)
     if klog:
         return _WORDS[klog[1].lower()]
-    named = _NAMED.search(text[:1000])
-    if named:
-        return _WORDS.get(named[1].lower(), "")
-    for loud in _LOUD.finditer(text[:_NEAR]):
-        word = loud[1] or loud[2] or loud[3]
-        # In small letters it is a word like any other.
-        if loud[3] is None or word.isupper():
-            return _WORDS.get(word.lower(), "")
-    return ""
+    head = text[:_FAR].lower()
+    for name in _NAMES:
+        place = head.find(name)
+        if place >= 0 and not head[place - 1 : place].isalnum():
+            value = _VALUE.match(head, place + len(name))
+            return _WORDS.get(value[1], "") if value else ""
+    return _loud_in(text[:_NEAR])
+
+
+def _loud_in(text: str) -> str:
+    found = _FIRST.match(text) or _LOUD.search(text)
+    if found is None and ("[" in text or "<" in text):
+        found = _IN_BRACKETS.search(text)
+    return _WORDS.get(found[1].lower(), "") if found else ""
 
 
 def _level_in(found: Mapping[str, Any]) -> str:

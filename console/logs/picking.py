@@ -17,6 +17,8 @@ _GOES_ON = re.compile(
     r"\s|$|[\])}]|Caused by|Traceback|During handling|goroutine \d|created by |exit status |\.\.\. \d"
     r"|[\w./*()-]+\(.*\)$|[\w.$]+(Error|Exception)\b"
 )
+#: Characters of a line that are looked at for that.
+_NEAR = 200
 _FIELD = re.compile(r"([\w.@-]+)=(\S+)")
 
 
@@ -49,7 +51,7 @@ class Levels:
         own = level_of(text)
         if own:
             self._level, self._left = own, BELONGING
-        elif self._left and _GOES_ON.match(text):
+        elif self._left and _GOES_ON.match(text[:_NEAR]):
             self._left -= 1
         else:
             self._level, self._left = "", 0

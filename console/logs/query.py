@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -36,6 +36,9 @@ CONTEXTS = (0, 2, 5, 10)
 MOST_SEARCH, MOST_NAME = 200, 253
 #: All containers of a pod.
 EVERY = "*"
+#: How long before the line at a moment its neighbours are looked for.
+EARLIER, FIRST = timedelta(seconds=10), datetime(1971, 1, 1, tzinfo=UTC)
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 _SPAN = re.compile(r"([1-9]\d{0,5})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True, "on": True}
@@ -48,7 +51,8 @@ class BadQuery(ValueError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogQuery:
     """`container`: a name, `EVERY`, or "" for the one that is looked at first. `tail`: None for all.
-    `since`: a span like `15m`, a moment (RFC 3339), or ""."""
+    `since`: a span like `15m`, a moment (RFC 3339), or "". `at`: the moment of a line; then it is the
+    lines around that, and `tail` is how many follow it."""
 
     container: str = ""
     previous: bool = False
@@ -59,6 +63,7 @@ class LogQuery:
     search: str = ""
     level: str = ""
     context: int = 0
+    at: str = ""
 
     @property
     def filters(self) -> bool:
@@ -74,6 +79,9 @@ class LogQuery:
         yield "timestamps", "true"
         if self.previous:
             yield "previous", "true"
+        if self.at:
+            yield "sinceTime", _before(self.at)
+            return
         if self.tail is not None:
             yield "tailLines", str(self.tail)
         if self.since:
@@ -95,6 +103,7 @@ class LogQuery:
             "q": self.search,
             "level": self.level,
             "context": str(self.context) if self.context else "",
+            "at": self.at,
             **others,
         }
         return urlencode({name: value for name, value in given.items() if value})
@@ -112,6 +121,7 @@ def read_query(params: QueryDict, *, whole: bool = False) -> LogQuery:
         search=_text(params, "q", MOST_SEARCH),
         level=_choice(params, "level", LEVELS),
         context=_context(params),
+        at=_at(params),
     )
 
 
@@ -164,14 +174,33 @@ def _context(params: QueryDict) -> int:
     return _number(params, "context", 0, 20, 0)
 
 
+def _at(params: QueryDict) -> str:
+    value = _one(params, "at")
+    if value and not (_STAMP.fullmatch(value) and _moment(value)):
+        raise BadQuery(_("at is a moment like 2026-11-24T10:00:00.000000000Z."))
+    return value
+
+
+def _before(stamp: str) -> str:
+    """A little earlier."""
+    moment = _moment(stamp)
+    if moment is None or moment - EARLIER < FIRST:
+        return stamp
+    return (moment - EARLIER).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _moment(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return None
+
+
 def _since(params: QueryDict) -> str:
     value = _one(params, "since")
     if not value or _SPAN.fullmatch(value):
         return value
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        moment = None
+    moment = _moment(value)
     if moment is None or moment.tzinfo is None or not value.isascii() or "T" not in value:
         raise BadQuery(_("since is a span like 15m, or a moment like 2026-11-24T10:00:00Z."))
     return value

@@ -1,50 +1,115 @@
-"""What an address names, as containers of pods."""
+"""What an address names, as containers of pods: of one, or of all that a workload or service selects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
-from console.logs.containers import chosen
+from console.kube.selectors import LabelSelector, parse_labels
+from console.kube.store import Entry
+from console.logs.containers import NoContainer, chosen
 from console.logs.opening import Wanted
-from console.logs.query import LogQuery
+from console.logs.query import EVERY, LogQuery
 from console.ui.access import Access
-from console.ui.decisions import Denied, lacking
+from console.ui.decisions import Denied, check_seen, lacking
 from console.ui.kind import ResourceKind
-from console.ui.logs import READ_LOG
+from console.ui.logs import OF_PODS, READ_LOG
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
+from console.ui.relations.selecting import pods_selected
 
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
 FIND_WAIT = 2.0
+#: Logs that are read as one, the newest pods'.
+MOST = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Wanteds:
+    """`left_out`: how many more there are."""
+
+    found: Sequence[Wanted]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`containers`: those that there are to choose from. `wanted`: those whose logs are meant."""
+    """`containers`: those that there are to choose from. `now`: those whose logs are meant at this
+    moment; of several pods (`group`) some may come and go."""
 
     containers: Sequence[Container]
-    wanted: Sequence[Wanted]
+    now: Callable[[], Wanteds]
+    group: bool = False
 
 
 async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
-    """Raises `Denied`, `NotFound` for a pod that is not there, and `NoContainer`."""
+    """Raises `Denied`, `NotFound` for what is not there, and `NoContainer`."""
+    if kind.gvr == PODS:
+        return await _of_pod(kind, access, key, query)
+    if kind.gvr not in OF_PODS:
+        raise NotFound(404, "")
+    check_seen(kind, access, key)
+    _check_any(access, key.namespace)
+    entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
+    if entry is None:
+        raise NotFound(404, "")
+    selector = parse_labels(entry.projection.selector)
+
+    def now() -> Wanteds:
+        return _selected(access, key.namespace, selector, query) if selector else Wanteds(())
+
+    return Target(containers_of(entry.original()), now, group=True)
+
+
+def _check_any(access: Access, namespace: str) -> None:
+    """Raises `Denied` for whoever may read no log there."""
+    single = access.names_where("get", PODS, "log")
+    if not READ_LOG.granted(access, PODS, Key(namespace, "")) and not any(
+        one.namespace in ("", namespace) for one in single
+    ):
+        raise lacking(READ_LOG, PODS, namespace)
+
+
+async def _of_pod(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
     if not READ_LOG.granted(access, PODS, key):
         raise lacking(READ_LOG, PODS, key.namespace)
-    pod = await _pod(kind, access, key)
-    if not pod:
-        return Target((), [Wanted(key, query.container, query.container)])
-    found = [Wanted(key, one.name, one.name) for one in chosen(pod, query)]
-    return Target(containers_of(pod), found)
-
-
-async def _pod(kind: ResourceKind, access: Access, key: Key) -> Mapping[str, Any]:
-    """The pod as the viewer may see it; nothing, if they may read its log alone."""
     try:
         entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     except Denied:
-        return {}
+        # They may read its log alone.
+        return Target((), lambda: Wanteds([Wanted(key, query.container, query.container)]))
     if entry is None:
         raise NotFound(404, "")
-    return entry.original()
+    pod = entry.original()
+    found = Wanteds([Wanted(key, one.name, one.name) for one in chosen(pod, query)])
+    return Target(containers_of(pod), lambda: found)
+
+
+def _selected(access: Access, namespace: str, selector: LabelSelector, query: LogQuery) -> Wanteds:
+    pods = access.cluster.runtime.informer(PODS)
+    found = [
+        entry
+        for entry in pods_selected(selector, namespace, pods)
+        if READ_LOG.granted(access, PODS, entry.key)
+    ]
+    newest = sorted(found, key=_age)[:MOST]
+    wanted = [one for entry in newest for one in _of(entry, query)][:MOST]
+    return Wanteds(sorted(wanted, key=lambda one: one.mark), len(found) - len(newest))
+
+
+def _age(entry: Entry[Any]) -> float:
+    created = entry.projection.created
+    return -created.timestamp() if created is not None else 0.0
+
+
+def _of(entry: Entry[Any], query: LogQuery) -> list[Wanted]:
+    pod: Mapping[str, Any] = entry.original()
+    try:
+        containers = chosen(pod, query)
+    except NoContainer:
+        return []
+    name, several = entry.key.name, query.container == EVERY
+    return [
+        Wanted(entry.key, one.name, f"{name}/{one.name}" if several else name) for one in containers
+    ]

@@ -1,10 +1,10 @@
-"""`…/pods/{name}/log`: a page that works without scripts and, with `format=text`, a text."""
+"""`…/{resource}/{name}/log`: a page that works without scripts and, with `format=text`, a text."""
 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -20,15 +20,17 @@ from console.logs.colours import Run, runs
 from console.logs.containers import NoContainer
 from console.logs.downloads import Download
 from console.logs.opening import Unreadable, Viewer, Wanted, close_all, open_all, why
-from console.logs.picking import Picked, Picker
+from console.logs.picking import Picked
 from console.logs.query import BadQuery, LogQuery, read_query
-from console.logs.sources import Source, merged
-from console.logs.targets import Target, find_target
+from console.logs.shown import BEFORE, shown
+from console.logs.sources import Source
+from console.logs.targets import Target, Wanteds, find_target
 from console.streams.stream import Over
 from console.ui.clusters import Cluster
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import detail_url, list_url
+from console.ui.logs import OF_PODS
 from console.ui.places import find_kind
 from console.ui.text import visible
 from console.views.errors import error_page
@@ -47,7 +49,7 @@ async def log_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponseBase:
     kind = find_kind(cluster, resource)
-    if kind is None or kind.gvr != PODS:
+    if kind is None or kind.gvr not in {PODS, *OF_PODS}:
         raise Http404
     as_text = request.GET.get("format") == TEXT
     try:
@@ -63,8 +65,8 @@ async def log_page(
         words = {"kind": kind.singular, "key": visible(str(key))}
         return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
     if as_text:
-        return await _text(request, key, target.wanted, query)
-    return await _page(request, Shown(kind, key, query, target))
+        return await _text(request, key, target.now().found, query)
+    return await _page(request, Asked(kind, key, query, target, target.now()))
 
 
 # As text.
@@ -91,11 +93,12 @@ async def _text(
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Asked:
     kind: ResourceKind
     key: Key
     query: LogQuery
     target: Target
+    wanted: Wanteds
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +126,29 @@ class Read:
     ended: str = ""
 
 
-async def _page(request: ConsoleRequest, shown: Shown) -> HttpResponse:
-    sources, refused = await open_all(Viewer.of(request), shown.target.wanted, shown.query)
+async def _page(request: ConsoleRequest, asked: Asked) -> HttpResponse:
+    query = asked.query
+    if query.at:
+        # The line itself is among the first.
+        query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - BEFORE))
+    sources, refused = await open_all(Viewer.of(request), asked.wanted.found, query)
     try:
-        read = await _read(sources, shown.query)
+        read = await _read(sources, query)
     finally:
         await close_all(sources)
-    return render(request, "console/log.html", _context(shown, read, refused, request.cluster.name))
+    return render(request, "console/log.html", _context(asked, read, refused, request.cluster.name))
 
 
 async def _read(sources: Sequence[Source], query: LogQuery) -> Read:
-    picker, read = Picker(query), Read([])
+    read = Read([])
     kept: deque[Picked] = deque()
     size = 0
     try:
-        async with asyncio.timeout(READ_SECONDS), aclosing(merged(sources)) as batches:
-            async for batch in batches:
-                read.looked_at += len(batch)
-                for entry in batch:
-                    for picked in picker.next(entry):
-                        kept.append(picked)
-                        size += len(picked.entry.line.raw)
+        async with asyncio.timeout(READ_SECONDS), aclosing(shown(sources, query)) as batches:
+            async for looked_at, found in batches:
+                read.looked_at += looked_at
+                kept += found
+                size += sum(len(one.entry.line.raw) for one in found)
                 while len(kept) > MOST_LINES or size > MOST_BYTES:
                     size -= len(kept.popleft().entry.line.raw)
                     read.left_out += 1
@@ -174,13 +179,13 @@ def _row(picked: Picked, names: Sequence[str]) -> Row:
 
 
 def _context(
-    shown: Shown, read: Read, refused: Sequence[Unreadable], cluster: str
+    asked: Asked, read: Read, refused: Sequence[Unreadable], cluster: str
 ) -> dict[str, object]:
-    kind, key, query = shown.kind, shown.key, shown.query
-    names = [one.name for one in shown.target.containers]
-    here = query.container or (
-        shown.target.wanted[0].container if len(shown.target.wanted) == 1 else ""
-    )
+    kind, key, query = asked.kind, asked.key, asked.query
+    names = [one.name for one in asked.target.containers]
+    wanted, group = asked.wanted, asked.target.group
+    alone = wanted.found[0].container if len(wanted.found) == 1 and not group else ""
+    here = query.container or alone
     return {
         "kind": kind.view,
         "group": NAV_GROUPS[kind.nav.group],
@@ -189,7 +194,9 @@ def _context(
         "up_url": list_url(cluster, kind.segment, key.namespace),
         "url": detail_url(cluster, kind.segment, key),
         "query": query,
-        "containers": shown.target.containers,
+        "containers": asked.target.containers,
+        "wanted": wanted,
+        "of_pods": group,
         "several": len(names) > 1,
         "container": here,
         "every": queries.EVERY,
@@ -202,15 +209,17 @@ def _context(
         "marked": query.filters and query.context > 0,
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
-        "socket_url": "" if query.previous else socket_url(cluster, key, query),
+        "socket_url": ""
+        if query.previous or query.at
+        else socket_url(cluster, kind.segment, key, query),
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
 
 
-def socket_url(cluster: str, key: Key, query: LogQuery) -> str:
+def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
     """Where the same is followed."""
-    names = map(quote, (cluster, key.namespace, key.name))
-    path = "/ws/clusters/{}/projects/{}/pods/{}/log".format(*names)
+    names = map(quote, (cluster, key.namespace, segment, key.name))
+    path = "/ws/clusters/{}/projects/{}/{}/{}/log".format(*names)
     return f"{path}?{query.encoded()}"
 
 

@@ -31,7 +31,7 @@ def edit_url(cluster: str, segment: str, key: Key) -> str:
 
 
 def log_url(cluster: str, segment: str, key: Key) -> str:
-    """The newest lines of the log of a pod."""
+    """The newest lines of the log of a pod, or of the pods of something else."""
     url = reverse("log", args=(cluster, key.namespace, segment, key.name))
     return f"{url}?timestamps=1#end"
 

@@ -1,6 +1,5 @@
 """The way to logs, for those who may read them."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -8,14 +7,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import Key
-from console.ui.actions import Link, Permission, kubectl
+from console.kube.gvr import (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    PODS,
+    REPLICA_SETS,
+    SERVICES,
+    STATEFUL_SETS,
+    Key,
+)
+from console.ui.actions import Link, Permission
+from console.ui.kubectl import kubectl, quoted
 from console.ui.links import log_url
 
 if TYPE_CHECKING:
     from console.ui.kind import ResourceKind
 
 READ_LOG = Permission("get", "log")
+#: Types whose objects have pods, by a selector.
+OF_PODS = frozenset({DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, REPLICA_SETS, JOBS, SERVICES})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,4 +41,19 @@ class ShowLog(Link):
         return log_url(cluster, segment, key)
 
     def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
-        return kubectl(f"logs {shlex.quote(key.name)}", key)
+        return kubectl(f"logs {quoted(key.name)}", key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowLogs(Link):
+    """Leads to the logs of all pods of an object, as one."""
+
+    name: ClassVar[str] = "log"
+    label: ClassVar[str | Promise] = gettext_lazy("Logs")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("get", "log", gvr=PODS),)
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return log_url(cluster, segment, key)
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"logs {kind.gvr.qualified}/{quoted(key.name)} --all-pods", key)

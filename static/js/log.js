@@ -1,7 +1,7 @@
 // Follows a log. Lines go into a ring and are drawn once a frame; the console is answered when they are there,
 // and not while the reader pauses with a full ring, so that nothing is lost that the cluster still has.
 
-import { Ring, View, written } from "./loglines.js";
+import { Ring, View, WrappedView, written } from "./loglines.js";
 
 const { word, announce } = window.quarterdeck;
 const box = document.querySelector("[data-log-url]");
@@ -10,11 +10,10 @@ const state = tools.querySelector("[data-log-state]");
 const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
 const still = document.querySelector("[data-log-still]");
-const wrapped = still?.hasAttribute("data-wrap");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
 
 const ring = new Ring();
-const view = new View(box, ring, row);
+const view = new ("wrap" in box.dataset ? WrappedView : View)(box, ring, row);
 let at = {};
 let sources = [];
 let dropped = 0;
@@ -38,7 +37,7 @@ function row(line, place) {
     time.className = "log-time";
     time.textContent = line.stamp.slice(11, 23);
     time.title = line.stamp;
-    time.href = `${box.dataset.logLink}&since=${encodeURIComponent(line.stamp)}`;
+    time.href = `${box.dataset.logLink}&at=${encodeURIComponent(line.stamp)}#${line.stamp}`;
     item.append(time);
   }
   if (sources.length > 1 && line.source) {
@@ -174,4 +173,4 @@ box.addEventListener("scroll", () => {
 addEventListener("resize", soon);
 addEventListener("pagehide", () => socket?.close());
 
-if (!wrapped) open();
+open();

@@ -6,6 +6,7 @@ import { runs } from "./logtext.js";
 export const MOST_LINES = 200_000;
 const MOST_CHARS = 32 * 2 ** 20;
 const CHUNK = 1000;
+const MOST_WRAPPED = 1000;
 
 /** A ring of lines, counted from the first that ever came. */
 export class Ring {
@@ -86,15 +87,45 @@ export class View {
     if (!this.sticky) this.#box.scrollTop -= count * this.#height;
   }
 
-  show(number) {
-    this.sticky = false;
-    this.#box.scrollTop = (number - this.#ring.first - 3) * this.#height;
-    this.draw();
-  }
-
   atEnd() {
     const box = this.#box;
     return box.scrollHeight - box.scrollTop - box.clientHeight < this.#height;
+  }
+}
+
+/** The same for lines that are wrapped, of which each has a height of its own: the newest ones are in the page. */
+export class WrappedView {
+  #box;
+  #ring;
+  #row;
+  #sheet = document.createElement("div");
+  #drawn = 0;
+  sticky = true;
+
+  constructor(box, ring, row) {
+    this.#box = box;
+    this.#ring = ring;
+    this.#row = row;
+    box.append(this.#sheet);
+  }
+
+  draw() {
+    const { first, end } = this.#ring;
+    const from = Math.max(first, end - MOST_WRAPPED, this.#drawn);
+    if (from > this.#drawn) this.#sheet.replaceChildren();
+    const rows = [];
+    for (let number = from; number < end; number += 1) rows.push(this.#row(this.#ring.at(number), number));
+    this.#sheet.append(...rows);
+    this.#drawn = end;
+    if (!this.sticky) return;
+    while (this.#sheet.childElementCount > MOST_WRAPPED) this.#sheet.firstElementChild.remove();
+    this.#box.scrollTop = this.#box.scrollHeight;
+  }
+
+  moved() {}
+
+  atEnd() {
+    return this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < 20;
   }
 }
 

@@ -3,10 +3,12 @@
 import re
 from html import unescape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from console.audit.models import AuditRecord
+from console.logs.shown import BEFORE
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.controlplane.waiting import eventually
@@ -42,7 +44,7 @@ async def test_it_shows_the_last_lines(world: World) -> None:
     assert len(shown(await get(path))) == 500
     assert len(shown(await get(f"{path}?tail=100"))) == 100
     html = await get(f"{path}?tail=100&timestamps=1&wrap=1")
-    times = re.findall(r'<a class="log-time" href="#(\S+?)"', html)
+    times = re.findall(r'<a class="log-time" href="\S+?#(\S+?)"', html)
     assert len(times) == 100 and {len(time) for time in times} == {30}
     assert "data-wrap" in html and "log-time" not in await get(path)
 
@@ -180,3 +182,33 @@ async def test_the_page_of_a_pod_leads_to_its_log(world: World) -> None:
     assert f'href="{path}?timestamps=1#end"' in await get(detail)
     answer = await admin.get(f"{detail}/actions/log")
     assert answer.status_code == 302 and answer["Location"].startswith(path)
+
+
+async def test_a_link_opens_at_a_line_with_what_is_around_it(world: World) -> None:
+    path = world.start(world.pod("moment", **{RATE_ANNOTATION: "2000"}))
+    eventually(lambda: written(world.api, "moment") > 6000, "many lines")
+    whole = stamps(world.api, "moment")
+    at = whole[3000]
+    html = await get(f"{path}?timestamps=1&q=level=info&tail=100&at={at}")
+    found = re.findall(r'<li class="log-line"[^>]*id="(\S+?)"', html)
+    assert sum(stamp < at for stamp in found) == BEFORE
+    assert sum(stamp >= at for stamp in found) == 100
+    assert all("level=info" in line for line in shown(html))
+    assert "data-log-url" not in html and "Back to the newest lines" in html
+    # The link of any line leads there, with the same filter.
+    link = unescape(re.findall(r'<a class="log-time" href="(\S+?)"', html)[0])
+    assert "q=level%3Dinfo" in link and link.endswith(f"at={quote(found[0])}#{found[0]}")
+    assert await get(path + link.partition("#")[0]) != ""
+    text = await get(f"{path}?timestamps=1&q=level=info&tail=100&at={at}&format=text")
+    assert [line[:30] for line in text.splitlines()] == found
+
+
+def stamps(api: Api, name: str) -> list[str]:
+    path = f"/api/v1/namespaces/default/pods/{name}/log?timestamps=true"
+    with api.open("GET", path) as response:
+        return [line[:30].decode() for line in response.read().splitlines()]
+
+
+@pytest.mark.parametrize("at", ["now", "2026-11-24", "2026-99-24T10:00:00.000000000Z"])
+async def test_a_moment_that_is_none_is_refused(world: World, at: str) -> None:
+    await get(f"/clusters/host/projects/default/pods/any/log?at={at}", 400)

@@ -110,3 +110,26 @@ def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: 
     assert frames[len(frames) // 2] < 50
     assert frames[-1] < 1000
     assert page.locator("*").count() < 10_000
+
+
+def it_wraps_long_lines_and_follows_them(page: Page, start: StartPod) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{start('wraps', **{RATE_ANNOTATION: '50'})}&wrap=1")
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    seen = last_time(page)
+    eventually(lambda: last_time(page) > seen, "new lines")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = page.locator(".log[data-log-url]")
+    assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+def it_leads_from_a_line_to_what_is_around_it(page: Page, start: StartPod) -> None:
+    page.goto(start("links", **{RATE_ANNOTATION: "50"}))
+    expect(lines(page).nth(20)).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    time = lines(page).nth(5).locator(".log-time")
+    stamp = time.get_attribute("title")
+    time.click()
+    line = page.locator(".log-line:target")
+    expect(line).to_be_in_viewport()
+    expect(line.locator(".log-time")).to_have_attribute("title", stamp or "")

@@ -1,0 +1,132 @@
+"""The logs of all pods of a workload or service, as one."""
+
+import re
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.logs import targets
+from console.ui.links import log_url
+from tests.controlplane.waiting import eventually
+from tests.devcluster.conftest import Obj
+from tests.logs.conftest import World
+from tests.logs.test_following import Browser, following
+from tests.logs.test_page import get
+from tests.views.conftest import ClientAs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+APPS = "/apis/apps/v1/namespaces/default/deployments"
+
+
+def deployment(name: str, replicas: int, *containers: str, **notes: str) -> Obj:
+    labels = {"app": name}
+    spec = [{"name": one, "image": f"example/{one}:1"} for one in containers or ("app",)]
+    template = {"metadata": {"labels": labels, "annotations": notes}, "spec": {"containers": spec}}
+    wanted = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return {"metadata": {"name": name}, "spec": wanted}
+
+
+def started(world: World, name: str, count: int, *containers: str, **notes: str) -> str:
+    world.api.post(APPS, deployment(name, count, *containers, **notes))
+    running(world, name, count)
+    return log_url("host", "deployments", Key("default", name)).partition("?")[0]
+
+
+def running(world: World, name: str, count: int) -> list[str]:
+    """Names of its pods, once the console knows that so many run."""
+
+    def names() -> list[str]:
+        pods = world.runtime.informer(PODS).store.snapshot().entries.values()
+        found = [one for one in pods if one.projection.labels.get("app") == name]
+        up = [one.key.name for one in found if "running" in _state(one.original())]
+        return up if len(up) == count else []
+
+    return eventually(names, f"{count} pods of {name} run")
+
+
+def _state(pod: Any) -> Any:
+    statuses = pod.get("status", {}).get("containerStatuses") or [{}]
+    return statuses[0].get("state") or {}
+
+
+async def test_a_deployment_shows_the_lines_of_all_its_pods(world: World) -> None:
+    path = started(world, "shop", 3)
+    names = running(world, "shop", 3)
+    html = await get(f"{path}?timestamps=1")
+    assert set(re.findall(r'"log-source">([^<]+)<', html)) == set(names)
+    times = re.findall(r'<a class="log-time" href="\S+?#(\S+?)"', html)
+    assert times == sorted(times)
+    text = await get(f"{path}?format=text")
+    assert {line.split("]")[0][1:] for line in text.splitlines()} == set(names)
+
+
+async def test_each_pod_may_have_several_containers(world: World) -> None:
+    path = started(world, "two", 1, "app", "proxy")
+    (name,) = running(world, "two", 1)
+    html = await get(f"{path}?container=*")
+    marks = set(re.findall(r'"log-source">([^<]+)<', html))
+    assert marks == {f"{name}/app", f"{name}/proxy"}
+    assert "proxy" in await get(f"{path}?container=proxy")
+
+
+async def test_a_pod_that_comes_joins_from_its_first_line(world: World) -> None:
+    path = started(world, "grows", 1)
+    (first,) = running(world, "grows", 1)
+    async with following(Browser(path)) as browser:
+        await browser.until(2)
+        assert browser.sources == [first]
+        world.api.call("PATCH", f"{APPS}/grows", {"spec": {"replicas": 2}})
+        second = next(name for name in running(world, "grows", 2) if name != first)
+        while second not in browser.at:
+            await browser.hear()
+        assert browser.sources == [first, second]
+        with world.api.open(
+            "GET", f"/api/v1/namespaces/default/pods/{second}/log?timestamps=true"
+        ) as response:
+            begin = response.readline().decode()[:30]
+        assert begin in {stamp for stamp, _ in browser.lines}
+
+
+async def test_a_pod_that_goes_leaves_the_others(world: World) -> None:
+    path = started(world, "loses", 2)
+    gone, _stays = running(world, "loses", 2)
+    async with following(Browser(path)) as browser:
+        await browser.until(4)
+        world.stop(gone)
+        while "The pod is gone." not in browser.notes:
+            await browser.hear()
+        await browser.until(len(browser.lines) + 1)
+
+
+async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
+    started(world, "served", 2)
+    spec = {"selector": {"app": "served"}, "ports": [{"port": 80}]}
+    service = {"metadata": {"name": "served"}, "spec": spec}
+    world.api.post("/api/v1/namespaces/default/services", service)
+    path = "/clusters/host/projects/default/services/served/log"
+    html = await get(path)
+    assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
+    world.api.post(
+        "/api/v1/namespaces/default/services",
+        {"metadata": {"name": "outside"}, "spec": {"ports": [{"port": 80}]}},
+    )
+    assert "It has no pods now." in await get(path.replace("served", "outside"))
+
+
+async def test_too_many_pods_are_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "MOST", 2)
+    path = started(world, "crowd", 3)
+    html = await get(path)
+    assert "The logs of the newest 2 are shown; 1 older pods are left out." in html
+    assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
+
+
+async def test_whoever_may_not_read_logs_is_told_so(world: World) -> None:
+    path = started(world, "closed", 1)
+    mark = world.cluster.audit.mark()
+    for who in ("charlie", "alice"):
+        assert (await ClientAs()(who).get(path)).status_code == 403
+    assert world.asked(mark) == []
+    await get(path.replace("closed", "nowhere"), 404)
