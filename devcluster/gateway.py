@@ -56,9 +56,9 @@ class Gateway:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._general = General(cluster)
-        self.connections = Connections(cluster.handlers, cluster.tokens)
-        #: Watches and logs that are open; they are closed when the server stops.
-        self.open: set[Open] = set()
+        self._connections = Connections(cluster.handlers, cluster.tokens)
+        #: What goes on: watches, logs, websockets. It is closed when the server stops.
+        self.open: set[Open] = {self._connections}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         info = parse_request(request.method, request.path, request.query)
@@ -76,7 +76,7 @@ class Gateway:
                 return response
             if info.resource == "pods" and info.subresource in SUBRESOURCES and not info.group:
                 call = await self._call(request, info, actor)
-                response = await self.connections.answer(request, call)
+                response = await self._connections.answer(request, call)
                 self._cluster.audit.end(number, response.status)
                 return response
             answer = await self._answer(request, info, actor)

@@ -113,7 +113,6 @@ class Running:
         await self._manager.stop()
         if self._abruptly and runner.server:
             self._cut(runner.server)
-        gateway.connections.close()
         for answer in tuple(gateway.open):
             answer.close()
         sockets = [one.get_extra_info("socket") for one in _transports(runner.server)]

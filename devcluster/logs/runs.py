@@ -39,7 +39,7 @@ class Run:
 
 
 def container_of(pod: Obj, wanted: str) -> str:
-    """The container that is asked about: the only one, if none is named."""
+    """The container that is asked about: if none is named the only one, beside those that only begin."""
     pod_name = meta(pod)["name"]
     names = [
         str(one.get("name")) for group, _ in _GROUPS for one in dicts(dig(pod, f"spec.{group}"))
@@ -48,8 +48,9 @@ def container_of(pod: Obj, wanted: str) -> str:
         if wanted not in names:
             raise bad_request(f"container {wanted} is not valid for pod {pod_name}")
         return wanted
-    if len(names) == 1:
-        return names[0]
+    own = list(dicts(dig(pod, "spec.containers")))
+    if len(own) == 1:
+        return str(own[0].get("name"))
     raise bad_request(
         f"a container name must be specified for pod {pod_name}, choose one of: [{' '.join(names)}]"
     )

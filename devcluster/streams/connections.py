@@ -1,13 +1,16 @@
 """Answers exec, attach and port-forward of pods, from the request to the end of the websocket."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import aclosing, suppress
 
 from aiohttp import web
 
 from devcluster.authn import TokenFile
 from devcluster.calls import Call
 from devcluster.handlers import Handlers
+from devcluster.logs.options import read_log_options
+from devcluster.logs.reading import Reading
+from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, meta
 from devcluster.rbac import Attributes
 from devcluster.shell.images import is_shell
@@ -30,7 +33,6 @@ from devcluster.streams.ending import end_container
 from devcluster.streams.targets import (
     Refusal,
     Target,
-    container_named,
     pod_on_node,
     running_container,
 )
@@ -38,6 +40,7 @@ from devcluster.streams.websockets import choose_protocol, is_websocket, open_we
 
 SUBRESOURCES = frozenset({"attach", "exec", "portforward"})
 _MOST = 500
+_FROM_NOW_ON = read_log_options("", {"follow": "true", "tailLines": "0"})
 
 
 class Connections:
@@ -56,7 +59,7 @@ class Connections:
         self._require_create(call)
         record = self._objects.get(call.declared, call.info.namespace, call.info.name)
         forward = call.info.subresource == "portforward"
-        name = "" if forward else container_named(record.load(), request.query.get("container", ""))
+        name = "" if forward else container_of(record.load(), request.query.get("container", ""))
         pod = pod_on_node(record)
         if not is_websocket(request):
             raise bad_request("Upgrade request required")
@@ -154,11 +157,26 @@ class Connections:
                 work = run_command(connection, container, target, container.main)
                 result = await outcome(work, stopped, connection)
             else:
-                result = await outcome(connection.stdin_ended.wait(), stopped, connection)
+                result = await outcome(self._show_log(connection, target), stopped, connection)
         if typed and isinstance(result, int) and not stopped.is_set():
             end_container(self._objects, target, result)
         if result is not None:
             await connection.finish(success())
+
+    async def _show_log(self, connection: Connection, target: Target) -> bool:
+        """What it writes from now on, until stdin is closed or it writes no more."""
+        pods = self._objects.store.collection("pods")
+        reading = Reading(pods, target.pod, target.name, _FROM_NOW_ON)
+        stdout = connection.streams().stdout
+        ending = asyncio.create_task(connection.stdin_ended.wait())
+        ending.add_done_callback(lambda _: reading.close())
+        try:
+            async with aclosing(reading.chunks()) as chunks:
+                async for chunk in chunks:
+                    await stdout.write(chunk)
+        finally:
+            ending.cancel()
+        return True
 
     # Ports --------------------------------------------------------------------------------------
 

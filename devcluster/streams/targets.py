@@ -52,20 +52,6 @@ def pod_on_node(record: Record) -> Obj:
     return record.load()
 
 
-def container_named(pod: Obj, wanted: str) -> str:
-    """The container's name; that of the only one if none is named. 400 if there is none such."""
-    name, names = meta(pod)["name"], [one["name"] for one in declared_containers(pod)]
-    if wanted:
-        if wanted not in names:
-            raise bad_request(f"container {wanted} is not valid for pod {name}")
-        return wanted
-    own = list(dicts(dig(pod, "spec.containers")))
-    if len(own) == 1:
-        return str(own[0]["name"])
-    choice = f", choose one of: [{' '.join(names)}]" if own else ""
-    raise bad_request(f"a container name must be specified for pod {name}{choice}")
-
-
 def declared_containers(pod: Obj) -> Iterator[Obj]:
     for group in _GROUPS:
         yield from (one for one in dicts(dig(pod, f"spec.{group}")) if one.get("name"))

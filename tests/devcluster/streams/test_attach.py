@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from devcluster.logs.runs import RATE_ANNOTATION
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
 from tests.devcluster.streams.conftest import PODS, V4, Pods, Query, body, start
@@ -32,6 +33,18 @@ async def it_ends_with_its_stdin_and_leaves_the_container(pods: Pods, web: str) 
         found = await door.end()
     assert (found.status, found.close) == ({"metadata": {}, "status": "Success"}, 1000)
     assert status_of(pods, web) == before
+
+
+async def it_shows_what_is_written_from_now_on(pods: Pods) -> None:
+    noisy = body("noisy")
+    noisy["metadata"]["annotations"] = {RATE_ANNOTATION: "20"}
+    name = start(pods.api, noisy)
+    async with pods.open(f"{name}/attach", BOTH) as door:
+        for _ in range(3):
+            await door.shows("\n")
+        await door.send(255, b"\0")
+        found = await door.end()
+    assert (found.status["status"], found.channels.get(2)) == ("Success", None)
 
 
 async def it_is_silent_where_the_terminal_is_none(pods: Pods, web: str) -> None:
