@@ -57,6 +57,15 @@ _PEERS = (
             ("process_bytes_per_object_official_informer", "kubernetes.informer, process", False),
         ),
     ),
+    (
+        "Until 200 deployments are restarted",
+        "s",
+        1.0,
+        (
+            ("bulk_restart_seconds", "Quarterdeck", True),
+            ("bulk_restart_seconds_kubectl", "kubectl", False),
+        ),
+    ),
 )
 
 
