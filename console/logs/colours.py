@@ -26,6 +26,10 @@ _ESCAPE = re.compile(
 )
 _OTHER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _WEIGHTS = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "struck"}
+#: All that `Run.classes` may be made of.
+CLASSES = frozenset(
+    f"sgr-{name}" for name in (*_WEIGHTS.values(), *_NAMES, *(f"on-{name}" for name in _NAMES))
+)
 _ENDS = {
     22: ("bold", "dim"),
     23: ("italic",),

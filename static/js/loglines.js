@@ -55,7 +55,6 @@ export class View {
     this.#box = box;
     this.#ring = ring;
     this.#row = row;
-    this.#sheet.className = "log-sheet";
     this.#layer.className = "log-layer";
     this.#sheet.append(this.#layer);
     box.append(this.#sheet);

@@ -45,6 +45,7 @@ ELSEWHERE = {
     "default-registry": "test_registry_actions: all of a project share one service account",
     "role": "test_account_actions: with a role of the project, and bindings that it had",
     "edit": "test_edit: kubectl opens an editor",
+    "log": "test_logs: nothing is changed",
 }
 
 

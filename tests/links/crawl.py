@@ -19,7 +19,7 @@ from console.ui.export import FORMATS
 #: Requests of one person at a time.
 AT_ONCE = 4
 #: Media types by the `format` that a link asks for.
-TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8"}
+TYPES = {**FORMATS, "yaml": "application/yaml; charset=utf-8", "text": "text/plain; charset=utf-8"}
 _TAG = re.compile(r"<(/?[a-z][a-z0-9]*)((?:\s+[^\s=>]+(?:=\"[^\"]*\")?)*)\s*/?>")
 _ATTRIBUTE = re.compile(r"([^\s=>]+)(?:=\"([^\"]*)\")?")
 _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')

@@ -4,6 +4,7 @@ import re
 
 from django.template.loader import get_template
 
+from console.logs.colours import CLASSES
 from tests.unit.templates.files import (
     ALL,
     PARTIALS,
@@ -82,7 +83,9 @@ def test_partials_need_no_request() -> None:
 
 def test_every_class_has_a_rule_and_every_rule_a_use() -> None:
     used = {name for template in ALL for name in classes_in(source(template))}
-    used.update(re.findall(r'className[:=] "([\w-]+)"', scripts()))
+    written = re.findall(r'className ?[:=] (?:[\w.]+ \? )?"([\w -]+)"', scripts())
+    used.update(name for value in written for name in value.split())
+    used.update(CLASSES)
     used.update(
         name
         for value in re.findall(r'with (?:\w+=\S+ )*class="([^"]*)"', "\n".join(map(source, ALL)))
