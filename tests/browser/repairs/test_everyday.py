@@ -48,7 +48,7 @@ def it_edits_keys_and_restarts_what_uses_them(operator: Operator) -> None:
     expect(page.locator("#users-title + *")).to_contain_text("customs-forms")
     operator.fill(page.get_by_label("tier"), "test\nand demo")
     operator.picture("keys")
-    operator.press(page.locator("#add-key"))
+    operator.press(page.locator("button[data-adds=new-key]"))
     added = page.locator("input[name=new-key-2]")
     expect(added).to_be_focused()
     page.keyboard.type("currency")
