@@ -1,8 +1,9 @@
 """The log of one container, followed through cuts and restarts: no line is lost and none comes twice.
 
 Lines are told apart by their moments, which have nanoseconds, and by how many of the same moment there
-were. After a cut it is asked for since the last moment and the lines of that moment that were there
-already are left out. If none of them comes back, the file was rotated meanwhile, and that is said.
+were. After a cut it is asked for since the last moment, of which kube-apiserver hands on whole seconds
+alone, and the lines that were there already are left out. If the last of them does not come back, the
+file was rotated meanwhile, and that is said.
 
 A followed log ends cleanly when its container does and also when the kubelet is killed, so after every
 end it is the pod that says what is next.
@@ -144,28 +145,30 @@ class Follower:
         self._whole = True
 
     async def _read(self, stream: Stream) -> AsyncGenerator[Batch | Note, None]:
-        splitter, skip = Splitter(), self._at.count
+        splitter, seen = Splitter(), self._at
+        known, left = bool(seen.stamp), seen.count
         # Lines of a new run are all there, and none of them is the last one that was seen.
-        resumed, self._whole = bool(self._at.stamp) and not self._whole, False
+        expected, self._whole = known and not self._whole, False
         if not self._at.run:
             self._at = Position(self._at.stamp, self._at.count, self._now().id)
         while piece := await stream.read():
             self._wait, self._failed, self._said = LEAST_WAIT, 0, ""
             found: list[tuple[Line, str]] = []
             for line in splitter.feed(piece):
-                if skip and line.stamp == self._at.stamp:
-                    skip -= 1
-                    resumed = False
+                if known and line.stamp == seen.stamp:
+                    expected = False
+                    left -= 1
+                if known and (line.stamp < seen.stamp or (line.stamp == seen.stamp and left >= 0)):
                     continue
-                if resumed:
-                    resumed = False
+                known = False
+                if expected:
+                    expected = False
                     yield Note(_("Lines may be missing here: the log was rotated."))
-                skip = 0
                 found.append((line, self._levels.next(line)))
                 self._advance(line)
             if found:
                 yield Batch(found, self._at)
-        rest = [(line, self._levels.next(line)) for line in splitter.end() if not skip]
+        rest = [(line, self._levels.next(line)) for line in splitter.end() if not known]
         # A line without an end may be one that was cut: it comes whole after the next try.
         if rest and not self._now().running:
             self._advance(rest[-1][0])

@@ -12,7 +12,7 @@ from devcluster.objects import parse_time
 from devcluster.options import is_true
 from devcluster.statuses import Cause, bad_request, invalid, not_allowed, wrong
 
-_FRACTION = re.compile(r"\.(\d+)")
+_FRACTION = re.compile(r"\.\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,6 @@ def _number(query: Mapping[str, str], name: str) -> int | None:
 def _moment(text: str) -> int | None:
     if not text:
         return None
-    fraction = _FRACTION.search(text)
     try:
         whole = parse_time(_FRACTION.sub("", text))
         if whole.tzinfo is None:
@@ -80,7 +79,8 @@ def _moment(text: str) -> int | None:
     except ValueError as error:
         why = f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse it'
         raise bad_request(why) from error
-    return nanoseconds(whole) + (int(fraction[1][:9].ljust(9, "0")) if fraction else 0)
+    # kube-apiserver hands on whole seconds alone.
+    return nanoseconds(whole)
 
 
 def nanoseconds(moment: datetime) -> int:
