@@ -43,7 +43,7 @@ from console.logs.targets import find_target
 from console.streams.stream import Over
 from console.ui.access import require_access
 from console.ui.clusters import clusters
-from console.ui.decisions import Denied, Refused
+from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind
 from console.ui.presence import Presence
@@ -132,6 +132,8 @@ class LogConsumer(BareSocket):
                 await self._end(403, denied_text(error, _("pods")), NO_RIGHT)
             except Over as error:
                 await self._end(error.code, str(error), _CODES[error.code])
+            except NotArrived as error:
+                await self._end(503, str(error), BROKEN)
             except Refused as error:
                 await self._end(error.page_code, str(error), POLICY)
             except AuditUnavailable:
@@ -222,7 +224,7 @@ class LogConsumer(BareSocket):
         await self.close(close_code)
 
 
-_CODES = {401: SESSION_OVER, 403: NO_RIGHT}
+_CODES = {401: SESSION_OVER, 403: NO_RIGHT, 503: BROKEN}
 
 
 def _language(given: str) -> str:

@@ -11,8 +11,9 @@ from console.kube.store import Entry
 from console.logs.containers import NoContainer, chosen
 from console.logs.opening import Wanted
 from console.logs.query import EVERY, LogQuery
+from console.streams.stream import check_right
 from console.ui.access import Access
-from console.ui.decisions import Denied, check_seen, lacking
+from console.ui.decisions import Denied, check_seen
 from console.ui.kind import ResourceKind
 from console.ui.logs import OF_PODS, READ_LOG
 from console.ui.podspecs import Container, containers_of
@@ -65,15 +66,12 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQu
 def _check_any(access: Access, namespace: str) -> None:
     """Raises `Denied` for whoever may read no log there."""
     single = access.names_where("get", PODS, "log")
-    if not READ_LOG.granted(access, PODS, Key(namespace, "")) and not any(
-        one.namespace in ("", namespace) for one in single
-    ):
-        raise lacking(READ_LOG, PODS, namespace)
+    if not any(one.namespace in ("", namespace) for one in single):
+        check_right(READ_LOG, access, PODS, Key(namespace, ""))
 
 
 async def _of_pod(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
-    if not READ_LOG.granted(access, PODS, key):
-        raise lacking(READ_LOG, PODS, key.namespace)
+    check_right(READ_LOG, access, PODS, key)
     try:
         entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     except Denied:

@@ -21,10 +21,12 @@ from console.audit.trail import Recording, record
 from console.kube.gvr import GVR, Key
 from console.live.attendance import get_attendance
 from console.streams.places import places
+from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import lacking
+from console.ui.decisions import Denied, lacking
 from console.ui.presence import Presence
+from console.views.actions import InDoubt, is_in_doubt
 
 log = logging.getLogger(__name__)
 
@@ -36,16 +38,17 @@ EVERY = 1.0
 
 
 class Over(Exception):
-    """It may not go on. `code` as in HTTP: 401 the session has ended, 403 the right is lost."""
+    """It may not go on. `code` as in HTTP: 401 the session has ended, 403 the right is lost, 503 nobody
+    can confirm it now."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
 
     def __str__(self) -> str:
-        return (
-            _("Your session is over.") if self.code == 401 else _("You may not see this any more.")
-        )
+        if self.code == 401:
+            return _("Your session is over.")
+        return str(InDoubt.text) if self.code == 503 else _("You may not see this any more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,19 @@ class Order:
     path: str
     params: Sequence[tuple[str, str]] = ()
 
-    @property
-    def granted(self) -> bool:
-        return self.right.granted(self.presence.access_in(self.cluster), self.gvr, self.key)
+    def check(self) -> None:
+        """Raises `Denied` and `InDoubt`."""
+        check_right(self.right, self.presence.access_in(self.cluster), self.gvr, self.key)
+
+
+def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
+    """Raises `Denied` for whoever lacks it and, where that may be because nobody can confirm rights now,
+    `InDoubt`."""
+    if right.granted(access, gvr, key):
+        return
+    if is_in_doubt(access):
+        raise InDoubt
+    raise lacking(right, gvr, key.namespace)
 
 
 class Stream:
@@ -88,11 +101,9 @@ class Stream:
         return self._order.account
 
     async def open(self) -> None:
-        """Returns when kube-apiserver has begun its answer. Raises `Denied`, `TooMany`, `ApiError` and
-        `AuditUnavailable`; then there is nothing to be closed."""
-        order = self._order
-        if not order.granted:
-            raise lacking(order.right, order.gvr, order.key.namespace)
+        """Returns when kube-apiserver has begun its answer. Raises `Denied`, `InDoubt`, `TooMany`,
+        `ApiError` and `AuditUnavailable`; then there is nothing to be closed."""
+        self._order.check()
         self._task = asyncio.create_task(self._run())
         try:
             await asyncio.shield(self._began)
@@ -217,10 +228,11 @@ class Stream:
         while True:
             await asyncio.sleep(EVERY)
             try:
-                granted = self._order.granted
+                self._order.check()
+            except InDoubt:
+                self._end(Over(503))
+            except Denied:
+                self._end(Over(403))
             except Exception:
                 log.exception("The right to a stream cannot be looked up")
-                granted = False
-            if not granted:
                 self._end(Over(403))
-                return

@@ -227,6 +227,18 @@ async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
             assert await browser.error() == (403, 4403)
 
 
+async def test_while_nobody_can_confirm_a_right_the_browser_comes_back(world: World) -> None:
+    path = world.start(world.pod("unsure", **{RATE_ANNOTATION: "100"}))
+    browser = Browser(path)
+    async with following(browser):
+        await browser.until(20)
+        assert browser.access is not None
+        browser.access.get_in, browser.access.doubt = (), True
+        assert await browser.error() == (503, 1013)
+    async with following(Browser(path, browser.access)) as again:
+        assert await again.error() == (503, 1013)
+
+
 async def test_an_ended_session_ends_it_within_two_seconds(world: World) -> None:
     path = world.start(world.pod("session", **{RATE_ANNOTATION: "20000"}))
     browser = Browser(path, answers=False)

@@ -19,6 +19,7 @@ from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
 from console.ui.presence import Presence
+from console.views.actions import InDoubt
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.logs.conftest import World
 from tests.ui.support import FakeAccess
@@ -130,6 +131,19 @@ async def test_it_ends_with_the_right_and_hands_on_nothing_more(world: World) ->
             await stream.read()
         assert over.value.code == 403
     assert await outcomes() == [("right", 403, "Ended")]
+
+
+async def test_a_right_that_nobody_can_confirm_is_not_called_lost(world: World) -> None:
+    world.start(world.pod("unsure"))
+    viewer = Viewer()
+    async with opened(viewer.order("unsure", follow="true")) as stream:
+        viewer.access.get_in, viewer.access.doubt = (), True
+        with pytest.raises(Over) as over:
+            while True:
+                await stream.read()
+        assert over.value.code == 503
+    with pytest.raises(InDoubt):
+        await Stream(viewer.order("unsure")).open()
 
 
 async def test_who_cannot_be_looked_up_is_nobody(

@@ -45,6 +45,8 @@ OTHERS = (
     f"{HOST}/projects/checkout",
     f"{HOST}/projects/checkout/secrets/registry/actions/keys",
     f"{HOST}/projects/checkout/pods/no-such-pod",
+    f"{HOST}/projects/kube-system/pods/etcd-control-1/log?timestamps=1&q=took&context=2",
+    f"{HOST}/projects/web/deployments/storefront/log?timestamps=1&wrap=1",
     f"{HOST}/pods?q=nothing-is-called-this",
     f"{HOST}/pods?namespace=checkout&status=ok",
     f"{HOST}/poddisruptionbudgets?namespace=checkout",
