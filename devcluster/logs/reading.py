@@ -63,6 +63,8 @@ class Reading:
                 until = min(written, number + _BATCH)
                 yield b"".join(self._line(writing, n) for n in range(number, until))
                 number = until
+                # Others have their turn, and a client that went is noticed.
+                await asyncio.sleep(0)
             if not self._options.follow or run.ended is not None:
                 return
             await self._wait((writing.moment(number) - _now()) / _SECOND)
