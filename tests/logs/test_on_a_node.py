@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from console.kube.gvr import NAMESPACES, PODS
+from console.kube.gvr import NAMESPACES, PODS, Key
 from console.kube.runtime import Runtime
+from console.ui.clusters import clusters
 from rbac.current import no_host, use_host
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
@@ -45,6 +46,9 @@ def console(real_node: RealNode) -> Iterator[Runtime]:
 
 
 def path(name: str) -> str:
+    """Of the log of a pod, once the console knows the pod."""
+    pods = clusters.host.runtime.informer(PODS).store
+    eventually(lambda: pods.get(Key("default", name)), f"{name} is known")
     return f"/clusters/host/projects/default/pods/{name}/log"
 
 
