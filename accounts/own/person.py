@@ -15,12 +15,15 @@ from accounts.writing import Manifest
 from console.audit.trail import Recording, record, request_action
 from console.kube.client import ConsoleClient
 from console.kube.current import get_runtime
-from console.kube.errors import NotFound
+from console.kube.errors import Conflict, NotFound, Overtaken
 from console.kube.gvr import USERS, Key
 from console.kube.projections import User
 from console.kube.sentences import Sentence
 from console.kube.store import Entry
 from console.ui.http import ConsoleRequest
+
+#: How often a write is tried that something else overtakes.
+_TRIES = 3
 
 Write = Callable[[ConsoleClient, Manifest, Recording], Awaitable[Manifest]]
 
@@ -46,12 +49,27 @@ async def write_own(request: ConsoleRequest, what: str, write: Write) -> Manifes
     client = get_runtime().console
     action = request_action(request, "patch", USERS, name=name, subresource=what, actor=name)
     async with record(action) as recording:
-        user = await client.get(USERS, name=name)
-        if user["metadata"]["uid"] != entry.projection.uid:
-            raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
-        written = await write(client, user, recording)
+        user = await _read(client, entry)
+        for _try in range(_TRIES):
+            try:
+                written = await write(client, user, recording)
+                break
+            except Conflict:
+                # The login that they come from is noted in their status about now.
+                before, user = user, await _read(client, entry)
+                if user.get("spec") != before.get("spec"):
+                    raise
+        else:
+            raise Overtaken
     await wait_for_version(name, written["metadata"]["resourceVersion"])
     return written
+
+
+async def _read(client: ConsoleClient, entry: Entry[User]) -> Manifest:
+    user = await client.get(USERS, name=entry.key.name)
+    if user["metadata"]["uid"] != entry.projection.uid:
+        raise NotFound(404, Sentence(gettext_noop("there is no such user any more")))
+    return user
 
 
 async def start_anew(request: ConsoleRequest, user: User) -> None:

@@ -13,7 +13,8 @@ from django.urls import get_resolver
 from accounts import sessions, views
 from accounts.new_passwords import new_password_problem
 from accounts.public import PUBLIC_ROUTES
-from console.kube.gvr import USERS, Key
+from console.kube.errors import Conflict
+from console.kube.gvr import GVR, USERS, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
@@ -112,6 +113,27 @@ async def test_the_page_changes_the_password_and_goes_on(
     assert (await thief.get("/dashboard"))["Location"].startswith("/login")
     assert (await Browser().login("admin")).status_code == 401
     assert (await Browser().login("admin", NEW)).status_code == 302
+
+
+@pytest.mark.parametrize(("field", "code"), [("status", 302), ("spec", 409)])
+async def test_only_what_somebody_else_decided_is_in_the_way(
+    pending: Browser, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch, field: str, code: int
+) -> None:
+    """Their own login is noted in the status, maybe just then."""
+    patch, meanwhile = runtime.console.patch, [{"note": "first"}, {"note": "second"}]
+
+    async def overtaken(gvr: GVR, body: dict[str, Any], **where: Any) -> dict[str, Any]:
+        if "password" in body.get("spec", {}) and meanwhile:
+            found = stored(runtime)
+            put(runtime, {**found, field: {**found.get(field, {}), **meanwhile.pop()}})
+            raise Conflict(409, "the object has been modified")
+        done: dict[str, Any] = await patch(gvr, body, **where)
+        return done
+
+    monkeypatch.setattr(runtime.console, "patch", overtaken)
+    assert (await choose(pending)).status_code == code
+    changed = not bcrypt.checkpw(PASSWORD.encode(), stored(runtime)["spec"]["password"].encode())
+    assert changed is (code == 302)
 
 
 WRONG: list[tuple[dict[str, str], str]] = [
