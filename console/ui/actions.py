@@ -225,6 +225,12 @@ class Action:
         """Verb and subresource in the audit trail."""
         return self.trail or (self.needs[0].verb, self.needs[0].subresource)
 
+    @final
+    @property
+    def has_form(self) -> bool:
+        """True if something is filled in on its page, which takes the object itself."""
+        return self.form is not None or type(self).make_form is not Action.make_form
+
     def url(self, cluster: str, segment: str, key: Key) -> str:
         """Where it is offered to be done."""
         return action_url(self.name, cluster, segment, key)

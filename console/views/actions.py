@@ -221,7 +221,7 @@ async def _do(asked: Asked) -> HttpResponse:
     if action.wants_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
     subject = await _subject_or_none(asked)
-    if subject is None and action.form is not None:
+    if subject is None and action.has_form:
         return _gone(asked)
     form = action.make_form(subject, request.POST) if subject is not None else None
     if form is not None:
