@@ -6,7 +6,7 @@ from typing import Any
 
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
-from console.kube.selectors import LabelSelector, parse_labels
+from console.kube.selectors import LabelSelector
 from console.kube.store import Entry
 from console.logs.containers import NoContainer, chosen
 from console.logs.opening import Wanted
@@ -18,7 +18,7 @@ from console.ui.kind import ResourceKind
 from console.ui.logs import OF_PODS, READ_LOG
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
-from console.ui.relations.selecting import pods_selected
+from console.ui.relations.selecting import pods_selected, read_selector
 
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
 FIND_WAIT = 2.0
@@ -55,7 +55,8 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQu
     entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
     if entry is None:
         raise NotFound(404, "")
-    selector = parse_labels(entry.projection.selector)
+    text: str = entry.projection.selector
+    selector = read_selector(text) if text else None
 
     def now() -> Wanteds:
         return _selected(access, key.namespace, selector, query) if selector else Wanteds(())

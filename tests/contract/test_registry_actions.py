@@ -1,6 +1,5 @@
 """The secret with which the pods of a project pull their images."""
 
-import asyncio
 import base64
 import html
 import json
@@ -71,7 +70,7 @@ async def test_pods_pull_with_it_and_with_what_was_there(
     one, other = (registry(admin, empty_namespace) for _ in range(2))
     name = one["metadata"]["name"]
     page = olga.on("default-registry", "secrets", one)
-    assert await page.is_offered("secrets", Key(empty_namespace, name))
+    await page.comes_to_be_offered("secrets", Key(empty_namespace, name))
     asked = html.unescape(await page.asks())
     await page.does()
     await page.does()
@@ -90,13 +89,11 @@ async def test_another_secret_is_no_registry(admin: Client, namespace: str, olga
     assert "This cannot be done to it as it is now." in await page.refuses(409)
 
 
-async def test_it_is_refused(admin: Client, namespace: str, olga: Person) -> None:
-    where, made = account(admin, namespace), registry(admin, namespace)
+async def test_it_is_refused(admin: Client, empty_namespace: str, olga: Person) -> None:
+    where, made = account(admin, empty_namespace), registry(admin, empty_namespace)
     page = olga.on("default-registry", "secrets", made)
+    await page.comes_to_be_offered("secrets", Key(empty_namespace, made["metadata"]["name"]))
     await refused_to_strangers(page, "")
     other = type(page)(page.who, page.url, "another")
-    # A list that was read before it was made does not have it yet.
-    while (code := (await other.status())["code"]) == 404:
-        await asyncio.sleep(0.05)
-    assert code == 409
+    assert (await other.status())["code"] == 409
     assert made["metadata"]["name"] not in pulled_with(admin, where)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import PODS, Key
+from console.kube.gvr import PODS, SERVICES, Key
 from console.logs import targets
 from console.ui.links import log_url
+from tests.contract.pages import known
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
 from tests.logs.conftest import World
@@ -17,6 +18,7 @@ from tests.views.conftest import ClientAs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+SERVICE_PATH = "/api/v1/namespaces/default/services"
 APPS = "/apis/apps/v1/namespaces/default/deployments"
 
 
@@ -104,14 +106,12 @@ async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
     started(world, "served", 2)
     spec = {"selector": {"app": "served"}, "ports": [{"port": 80}]}
     service = {"metadata": {"name": "served"}, "spec": spec}
-    world.api.post("/api/v1/namespaces/default/services", service)
+    world.api.post(SERVICE_PATH, service)
     path = "/clusters/host/projects/default/services/served/log"
     html = await get(path)
     assert len(set(re.findall(r'"log-source">([^<]+)<', html))) == 2
-    world.api.post(
-        "/api/v1/namespaces/default/services",
-        {"metadata": {"name": "outside"}, "spec": {"ports": [{"port": 80}]}},
-    )
+    outside = {"metadata": {"name": "outside"}, "spec": {"ports": [{"port": 80}]}}
+    known(world.runtime, SERVICES, world.api.post(SERVICE_PATH, outside))
     assert "It has no pods now." in await get(path.replace("served", "outside"))
 
 

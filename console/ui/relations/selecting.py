@@ -19,7 +19,8 @@ SELECTING = (types.SERVICES, types.POD_DISRUPTION_BUDGETS, types.NETWORK_POLICIE
 
 
 @lru_cache(2000)
-def _parsed(text: str) -> LabelSelector | None:
+def read_selector(text: str) -> LabelSelector | None:
+    """None for what is none: it selects nothing."""
     try:
         return parse_labels(text)
     except SelectorError:
@@ -30,7 +31,7 @@ def selector_of(gvr: GVR, entry: Entry[Any]) -> LabelSelector | None:
     """Of an object of a type in `SELECTING`; None for one that selects nothing."""
     text: str = entry.projection.selector
     if text:
-        return _parsed(text)
+        return read_selector(text)
     if gvr == types.SERVICES:
         return None
     if gvr == types.POD_DISRUPTION_BUDGETS:
