@@ -1,6 +1,5 @@
 """Pages of the console with a cluster behind them, for somebody who has rights in both."""
 
-import asyncio
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -28,8 +27,6 @@ from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
 
 JSON = {"Accept": "application/json"}
-#: Seconds.
-ARRIVES = 20.0
 
 
 @contextmanager
@@ -103,12 +100,6 @@ class Page:
     async def is_offered(self, segment: str, key: Key) -> bool:
         page = await text_of(await self.client().get(detail_url("host", segment, key)))
         return f'href="{self.url}"' in page
-
-    async def comes_to_be_offered(self, segment: str, key: Key) -> None:
-        """For what is read as the person, from a list that may be a moment old."""
-        async with asyncio.timeout(ARRIVES):
-            while not await self.is_offered(segment, key):
-                pass
 
 
 @dataclass(frozen=True)

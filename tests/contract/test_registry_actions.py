@@ -36,7 +36,7 @@ def olga(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namesp
         monkeypatch,
         scrap,
         namespace,
-        rule("get list", "secrets"),
+        rule("get list watch", "secrets"),
         rule("get list patch", "serviceaccounts"),
     )
 
@@ -70,7 +70,7 @@ async def test_pods_pull_with_it_and_with_what_was_there(
     one, other = (registry(admin, empty_namespace) for _ in range(2))
     name = one["metadata"]["name"]
     page = olga.on("default-registry", "secrets", one)
-    await page.comes_to_be_offered("secrets", Key(empty_namespace, name))
+    assert await page.is_offered("secrets", Key(empty_namespace, name))
     asked = html.unescape(await page.asks())
     await page.does()
     await page.does()
@@ -89,10 +89,9 @@ async def test_another_secret_is_no_registry(admin: Client, namespace: str, olga
     assert "This cannot be done to it as it is now." in await page.refuses(409)
 
 
-async def test_it_is_refused(admin: Client, empty_namespace: str, olga: Person) -> None:
-    where, made = account(admin, empty_namespace), registry(admin, empty_namespace)
+async def test_it_is_refused(admin: Client, namespace: str, olga: Person) -> None:
+    where, made = account(admin, namespace), registry(admin, namespace)
     page = olga.on("default-registry", "secrets", made)
-    await page.comes_to_be_offered("secrets", Key(empty_namespace, made["metadata"]["name"]))
     await refused_to_strangers(page, "")
     other = type(page)(page.who, page.url, "another")
     assert (await other.status())["code"] == 409

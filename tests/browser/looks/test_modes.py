@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import Chromium
+from tests.browser.console import live
 from tests.browser.looks import axe
 from tests.browser.looks.tour import HOST
 from tests.browser.looks.walk import View, measure, opened
@@ -161,6 +162,7 @@ def test_escape_goes_back_to_the_row(demo: str, page: Page) -> None:
     assert key in page.evaluate("document.activeElement.closest('tr').dataset.key")
     page.keyboard.press("o")
     expect(page.locator("#detail")).to_be_visible()
+    live(page)
     page.keyboard.press("Escape")
     expect(page.locator("#results")).to_be_visible()
 
