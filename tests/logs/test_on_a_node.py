@@ -21,7 +21,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 #: Writes numbers, about a thousand a second.
 COUNTS = "i=0; while :; do echo line $i; i=$((i+1)); usleep 500; done"
 #: Lives long enough at first for somebody to follow it.
-CRASHES = "echo begun; test -e /data/once && exec sleep infinity; touch /data/once; sleep 3; echo boom; exit 3"
+CRASHES = (
+    "echo begun; test -e /data/once && exec sleep infinity; "
+    "touch /data/once; sleep 3; echo boom; exit 3"
+)
 
 
 @pytest.fixture(scope="module")
