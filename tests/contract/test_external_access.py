@@ -54,7 +54,9 @@ async def test_it_is_opened_and_closed(
     name = made["metadata"]["name"]
     page = olga.on("external-access", "services", made)
     assert await page.is_offered("services", Key(namespace, name))
-    assert "only inside the cluster" in await page.asks()
+    asked = await page.asks()
+    # The focus would lead past what is to be filled in.
+    assert "only inside the cluster" in asked and "autofocus" not in asked
     for wanted in ("NodePort", "LoadBalancer", "ClusterIP"):
         await page.does(type=wanted)
         now = spec_of(admin, made)
