@@ -2,7 +2,7 @@
 and looking at what would change beside `kubectl diff --server-side`, which asks the server as well."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -76,21 +76,28 @@ async def results(stage: Stage) -> list[Result]:
 
 
 async def _noticed(stage: Stage, editor: "_Editor") -> list[Result]:
-    """What somebody else's pages take while it is edited."""
+    """What somebody else's pages take while it is edited again and again, by turns with the console
+    and with kubectl."""
     stage.report("pages beside that\n")
-    calm = percentile(await stage.pages(_CALM), 0.95)
-    ends = time.monotonic() + _SECONDS
-
-    async def edit() -> None:
-        while time.monotonic() < ends:
-            await editor.edit()
-
-    _done, pages = await stage.beside(edit())
-    late, pods = percentile(pages, 0.95), stage.cluster.pods
+    calm: list[float] = []
+    late: list[float] = []
+    for edit in (editor.edit, editor.edit_by_kubectl):
+        calm += await stage.pages(_CALM)
+        _done, pages = await stage.beside(_again(edit))
+        late.append(percentile(pages, 0.95))
+    usual, pods = percentile(calm, 0.95), stage.cluster.pods
+    ours, theirs = late
     return [
-        Result("page_p95_during_edit_ms", pods, late, "ms"),
-        Result("page_ratio_during_edit", pods, late / calm, "x"),
+        Result("page_p95_during_edit_ms", pods, ours, "ms"),
+        Result("page_ratio_during_edit", pods, ours / usual, "x"),
+        Result("page_ratio_during_edit_kubectl", pods, theirs / usual, "x"),
     ]
+
+
+async def _again(edit: Callable[[], Awaitable[None]]) -> None:
+    ends = time.monotonic() + _SECONDS
+    while time.monotonic() < ends:
+        await edit()
 
 
 class _Editor:
@@ -109,10 +116,11 @@ class _Editor:
         length = 0
         for _ in range(_TIMES if pods > FEW_PODS else _TIMES_OF_FEW):
             page, text = await self._open()
-            opened.add(page, await self._kubectl_get())
+            took, _text = await self._kubectl_get()
+            opened.add(page, took)
             length = len(text.encode())
             page, text = await self._review(text)
-            reviewed.add(page, await self._kubectl_diff(text))
+            reviewed.add(page, await self._kubectl_diff(hidden(text)["text"]))
             await self._discard(text)
         return [
             *opened.results(f"edit_open_{size}", pods),
@@ -126,29 +134,34 @@ class _Editor:
         _page, text = await self._review(text)
         await self._discard(text)
 
+    async def edit_by_kubectl(self) -> None:
+        """The same: gets it, and looks at what would change."""
+        _took, text = await self._kubectl_get()
+        await self._kubectl_diff(self._changed(text))
+
     async def _open(self) -> tuple[Page, str]:
         return await self._reader('name="base"').one(self._url)
 
     async def _review(self, text: str) -> tuple[Page, str]:
-        form, manifest = hidden(text), self._manifest
-        if form["base"].count(manifest.old) != 1:
-            raise OSError(f"{self._url} does not have once what is to be changed: {manifest.old}")
-        changed = form["base"].replace(manifest.old, manifest.new)
-        form |= {"text": changed, "step": "review"}
+        form = hidden(text)
+        form |= {"text": self._changed(form["base"]), "step": "review"}
         return await self._reader("<ins>").one(self._url, form)
+
+    def _changed(self, text: str) -> str:
+        old, new = self._manifest.old, self._manifest.new
+        if text.count(old) != 1:
+            raise OSError(f"{self._url} does not have once what is to be changed: {old}")
+        return text.replace(old, new)
 
     async def _discard(self, text: str) -> None:
         """So that the next one begins anew, too."""
         await self._reader('name="base"').one(self._url, {**hidden(text), "step": "discard"})
 
-    async def _kubectl_get(self) -> float:
-        took, _text = await self._stage.kubectl("get", *self._manifest.words, "--output=yaml")
-        return took
+    async def _kubectl_get(self) -> tuple[float, str]:
+        return await self._stage.kubectl("get", *self._manifest.words, "--output=yaml")
 
     async def _kubectl_diff(self, text: str) -> float:
-        """Of the same change."""
-        changed = hidden(text)["text"]
-        took, _told = await self._stage.kubectl(*_DIFF, input=changed, code=_DIFFERS)
+        took, _told = await self._stage.kubectl(*_DIFF, input=text, code=_DIFFERS)
         return took
 
     def _reader(self, shows: str) -> Reader:
