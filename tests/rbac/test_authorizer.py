@@ -27,6 +27,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.ui.access import Access
+from console.ui.platform import may_change_everything
 from rbac.authorizer import SOURCES, Authorizer
 from rbac.rules import Question
 from tests.rbac.fakes import START, MovableClock
@@ -378,3 +379,12 @@ def test_what_is_missing_is_told_and_who_could_give_it_only_to_those_who_may_kno
     world.role("look", rule("list", "rolebindings", "rbac.authorization.k8s.io"))
     world.bind("look", "look", "User bob", namespace="shop")
     assert world.authorizer.explain(BOB, asked).granters == ("User admin", "User alice")
+
+
+def test_a_right_to_the_object_without_a_name_changes_nothing_for_all(world: World) -> None:
+    nameless = {**rule("*", "*", "*"), "resourceNames": [""]}
+    world.informers[CLUSTER_ROLES].apply(native_role("nameless", nameless))
+    world.bind("bob-is-nameless", "nameless", "User bob")
+    assert world.can(BOB, "list") and not world.can(BOB, "delete", name="web")
+    assert not may_change_everything(world.access(BOB))
+    assert may_change_everything(world.access(ADMIN))

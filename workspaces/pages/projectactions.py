@@ -88,7 +88,8 @@ class AssignWorkspace(Action):
     per_viewer: ClassVar[bool] = True
 
     def exempt(self, access: Access, name: str) -> bool:
-        anywhere = access.can("patch", NAMESPACES) and access.can("list", WORKSPACE_TEMPLATES)
+        every = access.namespaces_where("patch", NAMESPACES) is None
+        anywhere = every and access.can("list", WORKSPACE_TEMPLATES)
         return name in SYSTEM_NAMESPACES or access.cluster.name != HOST or not anywhere
 
     def title(self, kind: ResourceKind, name: str) -> str:
