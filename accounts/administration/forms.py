@@ -16,7 +16,7 @@ from accounts.new_passwords import NewPasswordField, new_password_problem
 from accounts.own.profile import is_address
 from console.kube.gvr import Key
 from console.kube.projections import User
-from console.ui.forms import ConsoleForm, TextField
+from console.ui.forms import CheckField, ConsoleForm, TextField
 
 #: Of names: they become labels, which are shorter than names may be.
 MAX_NAME = 63
@@ -76,9 +76,7 @@ def profile_spec(found: Mapping[str, Any]) -> dict[str, Any]:
 
 class PasswordForm(UserForm):
     password = NewPasswordField(label=gettext_lazy("Password"))
-    change = forms.BooleanField(
-        label=gettext_lazy("Must change at the next login"), required=False, initial=True
-    )
+    change = CheckField(label=gettext_lazy("Must change at the next login"), initial=True)
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]

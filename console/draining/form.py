@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.draining.asking import Plan
-from console.ui.forms import ConsoleForm, NumberField
+from console.ui.forms import CheckField, ConsoleForm, NumberField
 
 #: Seconds that a pod may be given to end, and minutes that all of it may take.
 LONGEST_GRACE, LONGEST, USUAL = 24 * 60 * 60, 24 * 60, 30
@@ -50,9 +49,9 @@ class DrainForm(ConsoleForm):
         self.order_fields(("force", "empty_dir"))
 
 
-class _Consent(forms.BooleanField):
+class _Consent(CheckField):
     def __init__(self, label: str) -> None:
-        super().__init__(label=label, required=False)
+        super().__init__(label=label)
 
     def validate(self, value: Any) -> None:
         if not value:

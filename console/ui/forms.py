@@ -148,6 +148,33 @@ class ChoiceField(forms.ChoiceField):
             raise ValidationError(self.error_messages["invalid_choice"])
 
 
+class CheckField(forms.BooleanField):
+    """A box, ticked or not. Takes what a box sends and nothing else."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=_Check, **options)
+
+    def to_python(self, value: Any) -> bool:
+        if value in _TICKED:
+            return True
+        if value in (None, "", False):
+            return False
+        raise ValidationError(ChoiceField.default_error_messages["invalid_choice"])
+
+
+#: As browsers send it, as programs may, and as a form begins.
+_TICKED = ("on", "true", True)
+
+
+class _Check(forms.CheckboxInput):
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        """As it was sent: Django takes anything for a tick."""
+        return data.get(name)
+
+    def format_value(self, value: Any) -> None:
+        """Every box sends the same."""
+
+
 class _Select(forms.Select):
     def __init__(self) -> None:
         super().__init__({"class": "input"})

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from console.ui.forms import ChoiceField, ConsoleForm
+from console.ui.forms import CheckField, ChoiceField, ConsoleForm
 from console.ui.text import visible
 
 #: What an object has that is edited on one page, and what is added at a time.
@@ -75,7 +75,7 @@ class Rows:
         for n, begins in enumerate(found):
             self._add(n, begins)
             if add:
-                remove = forms.BooleanField(label=_("Remove"), required=False)
+                remove = CheckField(label=_("Remove"))
                 form.fields[self._name(n, "remove")] = remove
         for n in self._new:
             self._add(n, {})

@@ -5,7 +5,7 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy, override
 
-from console.ui.forms import ChoiceField, CodeField, ConsoleForm, SecretField, TextField
+from console.ui.forms import CheckField, ChoiceField, CodeField, ConsoleForm, SecretField, TextField
 
 CHOICES = [("viewer", "Viewer"), ("admin", "Admin\u202e")]
 
@@ -18,7 +18,7 @@ class AForm(ConsoleForm):
     role = ChoiceField(label="Role", choices=CHOICES, initial="viewer")
     secret = SecretField(label="Secret")
     code = CodeField(label="Code", keyboard="numeric")
-    agreed = forms.BooleanField(label="Agreed", required=False, initial=True)
+    agreed = CheckField(label="Agreed", initial=True)
 
 
 def sent(**given: str) -> AForm:
@@ -49,6 +49,10 @@ def it_takes_nothing_else() -> None:
         form = sent(role=given)
         assert (list(form.errors), form.page_status) == (["role"], 400), given
     assert list(AForm(QueryDict("name=zoe")).errors) == ["role"]
+    for given in ("junk", "False", "0", "ON"):
+        assert list(sent(agreed=given).errors) == ["agreed"], given
+    for form in (sent(), sent(agreed="")):
+        assert form.is_valid() and form.cleaned_data["agreed"] is False
 
 
 def it_needs_a_name_and_no_more_than_fits() -> None:

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.ui.clusters import clusters
-from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.forms import CheckField, ChoiceField, ConsoleForm, TextField
 from console.ui.quotawords import resource_label
 from workspaces.amounts import Amounts
 from workspaces.quotas import RESOURCES, ordered, read_amount
@@ -58,9 +57,7 @@ class SettingsForm(WorkspaceForm):
     alias = TextField(label=gettext_lazy("Alias"), required=False)
     description = TextField(label=gettext_lazy("Description"), required=False)
     manager = TextField(label=gettext_lazy("Manager"))
-    isolated = forms.BooleanField(
-        label=gettext_lazy("Take traffic from this workspace alone"), required=False
-    )
+    isolated = CheckField(label=gettext_lazy("Take traffic from this workspace alone"))
 
 
 class NewWorkspaceForm(WorkspaceForm):
@@ -75,7 +72,7 @@ class NewWorkspaceForm(WorkspaceForm):
 class EndForm(WorkspaceForm):
     """Before the workspace `name` ends."""
 
-    keep = forms.BooleanField(label=gettext_lazy("Keep its projects"), required=False)
+    keep = CheckField(label=gettext_lazy("Keep its projects"))
     typed = TextField(label=gettext_lazy("Type the name of the workspace to delete it"))
 
     def __init__(self, name: str, data: QueryDict | None = None) -> None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from console.sealing import NotOurs, seal, unseal
 from console.ui.amounts import bytes_text
-from console.ui.forms import ConsoleForm, TextField
+from console.ui.forms import CheckField, ConsoleForm, TextField
 from console.ui.keys.users import Offer
 from console.ui.keys.values import (
     BINARY,
@@ -105,7 +105,7 @@ class KeysForm(ConsoleForm):
             if shown.how in (TEXT, HIDDEN):
                 self.fields[f"value-{n}"] = _value(shown.text, label)
             self.fields[f"file-{n}"] = _file(label)
-            self.fields[f"remove-{n}"] = forms.BooleanField(label=_("Remove"), required=False)
+            self.fields[f"remove-{n}"] = CheckField(label=_("Remove"))
         for name in (*self._new, ANY):
             self.fields[f"new-key-{name}"] = TextField(label=_("New key"), required=False)
             self.fields[f"new-value-{name}"] = _value("", _("New value"))
