@@ -209,6 +209,20 @@ CASES: list[tuple[str, dict[str, Any], Severity, str, str]] = [
         "exit 3",
     ),
     (
+        "deleted when it had failed",
+        pod(phase="Failed", containers=(terminated(3),), deleted=True),
+        Severity.ERROR,
+        "Failed",
+        "exit 3",
+    ),
+    (
+        "deleted when it was done",
+        pod(phase="Succeeded", containers=(terminated(0, "Completed"),), deleted=True),
+        Severity.DONE,
+        "Completed",
+        "",
+    ),
+    (
         "terminating",
         pod(containers=(RUNNING,), conditions=READY, deleted=True),
         Severity.ENDING,

@@ -202,12 +202,13 @@ def _restarts(status: _PodStatus) -> tuple[int, datetime | None]:
 def _status(pod: _Pod, node: str, parts: Parts) -> Status:
     if pod.status.reason == "NodeLost":
         return Status(Severity.UNKNOWN, "Unknown", "NodeLost")
-    if pod.metadata.deletionTimestamp is not None:
-        return Status(Severity.ENDING, "Terminating")
+    # What has come to its end has nothing left to terminate, as kubectl says.
     if pod.status.phase == "Succeeded":
         return Status(Severity.DONE, "Completed")
     if pod.status.phase == "Failed":
         return _failed(pod)
+    if pod.metadata.deletionTimestamp is not None:
+        return Status(Severity.ENDING, "Terminating")
     return _initializing(pod, parts) or _containers(pod) or _phase(pod, node)
 
 
