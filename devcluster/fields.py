@@ -6,13 +6,14 @@ are named), as do nulls and empty values that Kubernetes leaves out.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from devcluster.objects import Obj
+from devcluster.objects import Obj, parse_time
 from devcluster.statuses import bad_request
 
 _TABLE = Path(__file__).with_name("types.json")
@@ -27,6 +28,16 @@ _SCALARS: Mapping[str, tuple[type, ...]] = {
     "Duration": (str,),
     "IntOrString": (str, int),
     "Quantity": (str, int, float),
+}
+#: RFC 3339. https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Time and #MicroTime
+_MOMENT = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}%s(Z|[+-]\d{2}:\d{2})"
+_MOMENTS = {
+    "Time": re.compile(_MOMENT % r"(\.\d+)?", re.ASCII),
+    "MicroTime": re.compile(_MOMENT % r"\.\d{6}", re.ASCII),
+}
+_LAYOUTS = {
+    "Time": "2006-01-02T15:04:05Z07:00",
+    "MicroTime": "2006-01-02T15:04:05.000000Z07:00",
 }
 _GO_TYPES = {"s": "string", "y": "[]uint8", "b": "bool", "i": "int32", "f": "float64"}
 
@@ -172,6 +183,8 @@ def _item(value: Any, kind: str, path: str, unknown: list[str]) -> Any:
     if allowed is not None:
         if not isinstance(value, allowed) or (isinstance(value, bool) and kind != "b"):
             raise _mismatch(value, path, _go_type(kind))
+        if kind in _MOMENTS and value and not _is_moment(value, kind):
+            raise bad_request(f'parsing time "{value}" as "{_LAYOUTS[kind]}": cannot parse')
         # A number is a fine quantity, but is kept as text.
         return f"{value}" if kind == "Quantity" else value
     fields = _fields(kind)
@@ -180,6 +193,16 @@ def _item(value: Any, kind: str, path: str, unknown: list[str]) -> Any:
             raise _mismatch(value, path, _go_type(kind))
         _normalize(value, fields, path, unknown)
     return value
+
+
+def _is_moment(text: str, kind: str) -> bool:
+    if not _MOMENTS[kind].fullmatch(text):
+        return False
+    try:
+        parse_time(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _go_type(kind: str) -> str:

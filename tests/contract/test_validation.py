@@ -42,6 +42,20 @@ def it_refuses_unknown_fields_deep_inside(admin: Client, namespace: str) -> None
     assert field in answer.json["message"]
 
 
+@pytest.mark.parametrize("field", ["lastTimestamp", "eventTime"])
+@pytest.mark.parametrize("moment", ["yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", 7])
+def it_refuses_moments_that_are_none(
+    admin: Client, namespace: str, field: str, moment: object
+) -> None:
+    event = {
+        "metadata": {"name": unique("odd")},
+        "involvedObject": {"kind": "Pod", "namespace": namespace, "name": "a"},
+        field: moment,
+    }
+    answer = admin.post(path(namespace, "events"), event)
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+
+
 def it_refuses_fields_that_are_said_twice(admin: Client, where: str) -> None:
     text = b'{"metadata": {"name": "double"}, "data": {"a": "1"}, "data": {"b": "2"}}'
     answer = admin.post(where, text, fieldValidation="Strict")
