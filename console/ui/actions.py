@@ -65,7 +65,8 @@ class Context:
     `uid`: that of the object that was shown. `data`: what was filled in, as the form's `cleaned_data`.
     What `client` sends carries `audit_id`. `also` does another action to another object of the kind,
     by its uid, with a record of its own: it says why that was refused, "" if it is done. `answers`: the
-    object after each patch of it."""
+    object after each patch of it. `trial`: nothing is to be done, and kube-apiserver says what would come
+    of it. `before`: the object each time that it was read, `warnings`: what kube-apiserver warned of."""
 
     request: "ConsoleRequest"
     kind: "ResourceKind"
@@ -76,7 +77,10 @@ class Context:
     audit_id: str
     also: Callable[["Action", Key, str], Awaitable[str]]
     data: Mapping[str, Any] = field(default_factory=dict)
+    trial: bool = False
+    before: list[dict[str, Any]] = field(default_factory=list)
     answers: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     async def patch(self, body: Mapping[str, Any], subresource: str = "") -> dict[str, Any]:
         """A merge patch, refused if another object has taken the name."""
@@ -101,6 +105,7 @@ class Context:
         )
         if found["metadata"].get("uid") != self.uid:
             raise Replaced
+        self.before.append(found)
         return found
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
@@ -111,7 +116,9 @@ class Context:
             name=self.key.name,
             content_type=content_type,
             subresource=subresource,
+            dry_run=self.trial,
             audit_id=self.audit_id,
+            warnings=self.warnings,
         )
         if not subresource:
             self.answers.append(found)
@@ -171,7 +178,8 @@ class Action:
     that page. `wants_uid`: it is done to nothing but the object that was shown. `stays`: afterwards there
     still is the object. `places`: with none, only a page of the kind's own offers it. `per_viewer`:
     `exempt` depends on who the viewer is, so that nobody shares what shows it. `reads_live`: its form
-    begins with what the cache need not have (`Subject.live`).
+    begins with what the cache need not have (`Subject.live`). `reviews`: its page leads to one that shows
+    what would come of it, as kube-apiserver says; then `run` does nothing but `fresh` and patches.
     """
 
     name: ClassVar[str]
@@ -186,6 +194,7 @@ class Action:
     form: ClassVar[type[ConsoleForm] | None] = None
     per_viewer: ClassVar[bool] = False
     reads_live: ClassVar[bool] = False
+    reviews: ClassVar[bool] = False
     trail: ClassVar[tuple[str, str] | None] = None
     #: In a list of results, of an object that it was done to, and of another.
     done_word: ClassVar[str | Promise] = pgettext_lazy("result", "Done")

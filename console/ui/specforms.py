@@ -17,11 +17,12 @@ from django.utils.translation import gettext as _
 
 from console.kube.errors import Conflict, Overtaken
 from console.kube.gvr import Key
+from console.kube.merging import merge_patch
 from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm
 from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl, kubectl_patch, quoted
+from console.ui.kubectl import kubectl_patch
 from console.ui.manifests import mapping
 from console.ui.rowforms import Rows
 from console.ui.subject import Subject
@@ -41,13 +42,9 @@ class SpecForm(ConsoleForm):
     about: ClassVar[Sequence[str]]
     was = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict | None, manifest: Mapping[str, Any]) -> None:
-        """`manifest` is that which it is drawn with; what was sent knows its own. Raises `Refused`."""
-        if data is None:
-            spec = mapping(manifest, "spec")
-            found: object = {name: spec[name] for name in self.about if spec.get(name) is not None}
-        else:
-            found = _opened(data.get("was", ""))
+    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
+        """`spec` is that which it is drawn with; what was sent knows its own. Raises `Refused`."""
+        found = self.part_of(spec) if data is None else _opened(data.get("was", ""))
         self.is_whole = self._is_known(found)
         if data is None and not self.is_whole:
             raise Refused(_("It has something that this form cannot show. Edit it as YAML."))
@@ -56,6 +53,11 @@ class SpecForm(ConsoleForm):
         self.groups: Sequence[Rows] = ()
         #: Names that are offered, by the id of their list.
         self.suggestions: Mapping[str, Collection[str]] = {}
+
+    @classmethod
+    def part_of(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """What of a spec it is about."""
+        return {name: spec[name] for name in cls.about if spec.get(name) is not None}
 
     def _is_known(self, found: object) -> bool:
         return isinstance(found, dict) and found.keys() <= {*self.about} and self.knows(found)
@@ -106,14 +108,17 @@ class EditSpec(Action):
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
     form: ClassVar[type[SpecForm]]
     reads_live: ClassVar[bool] = True
+    reviews: ClassVar[bool] = True
 
     def button(self, kind: ResourceKind) -> str | Promise:
         return _("Save")
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
-        if "changed" not in data:
-            return kubectl(f"edit {kind.gvr.qualified} {quoted(key.name)}", key)
-        return kubectl_patch(kind.gvr, key, _patch(data))
+        return kubectl_patch(kind.gvr, key, _patch(data)) if "changed" in data else ""
+
+    def place(self, kind: ResourceKind) -> tuple[str, ...]:
+        """Where in the object the spec is that the form is about."""
+        return ("spec",)
 
     def notes(self, subject: Subject) -> Sequence[str | Promise]:
         owner = subject.entry.projection.owner
@@ -121,30 +126,31 @@ class EditSpec(Action):
         return [text % {"owner": visible(owner)}] if owner else []
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return self.form(data, subject.live)
+        return self.form(data, mapping(subject.live, *self.place(subject.kind)))
 
     async def run(self, context: Context) -> Outcome:
         for _try in range(_TRIES):
             found = await context.fresh()
-            spec = mapping(found, "spec")
+            place = self.place(context.kind)
+            part = self.form.part_of(mapping(found, *place))
             for name in context.data["changed"]:
-                if spec.get(name) != context.data["found"].get(name):
-                    raise Overtaken(f"spec.{name}")
-            metadata = {"resourceVersion": found["metadata"]["resourceVersion"]}
+                if part.get(name) != context.data["found"].get(name):
+                    raise Overtaken(".".join((*place, name)))
             try:
-                await context.patch({"metadata": metadata, **_patch(context.data)})
+                await self.write(context, found["metadata"]["resourceVersion"])
             except Conflict:
                 continue
             return Done(_("Saved %(kind)s %(name)s.") % context.words)
         raise Overtaken
 
+    async def write(self, context: Context, version: str) -> None:
+        """Raises `Conflict` if the object is of another `version` by now."""
+        await context.patch({"metadata": {"resourceVersion": version}, **_patch(context.data)})
+
 
 def _patch(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A merge patch. What of a mapping is to go is null there."""
-    spec = {
-        name: {**dict.fromkeys(mapping(data["found"].get(name))), **value}
-        if isinstance(value, dict)
-        else value
-        for name, value in data["changed"].items()
-    }
-    return {"spec": spec}
+    """A merge patch."""
+    changed, found = data["changed"], data["found"]
+    before = {name: found[name] for name in changed if name in found}
+    after = {name: value for name, value in changed.items() if value is not None}
+    return {"spec": merge_patch(before, after)}

@@ -33,7 +33,7 @@ from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
 from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
-from console.ui.statuses import form_status, wants_status
+from console.ui.statuses import form_status, success_response, wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.views import problems
@@ -41,9 +41,15 @@ from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS, access_of
 from console.views.history import kept_of, remember_action
 from console.views.page import finished, page
+from console.views.trying import Outlook, try_as_user
 
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
+#: What is to become of what was filled in, where the action `reviews`.
+REVIEW, EDIT, SAVE = "review", "edit", "save"
+STEPS = frozenset({REVIEW, EDIT, SAVE})
+#: Fields that are of the page around a form.
+_OF_THE_PAGE = frozenset({"csrfmiddlewaretoken", "uid", "step"})
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
 FIND_WAIT = 2.0
 
@@ -80,7 +86,8 @@ async def action_page(
     action: str,
 ) -> HttpResponse:
     """GET asks, POST (`uid`, and the fields of the action's form) does it; `next` is the page to return
-    to. With `Accept: application/json` the answer is a `Status`."""
+    to. Of an action that `reviews`, `step` may be `review`, which shows what would come of it, or `edit`,
+    which leads back to the form. With `Accept: application/json` the answer is a `Status`."""
     kind, found = find_action(cluster, namespace, resource, action)
     try:
         return await _answer(request, kind, found, cluster, Key(namespace, name))
@@ -228,12 +235,21 @@ async def _do(asked: Asked) -> HttpResponse:
         form.files = request.FILES
         if not form.is_valid():
             return _confirm(asked, subject, form, uid=uid, status=400)
+    step = request.POST.get("step", SAVE) if action.reviews else SAVE
+    # A program has no form to go back to.
+    if step not in STEPS or (step == EDIT and wants_status(request)):
+        return error_page(request, 400, _("The form is not complete. Load the page again."))
+    if step == EDIT:
+        return _confirm(asked, subject, form, uid=uid)
     entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
         return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
     data = form.cleaned_data if form is not None else {}
+    about = (request, asked.kind, action, asked.key, asked.access, uid, data)
     try:
-        outcome = await run_as_user(request, asked.kind, action, asked.key, asked.access, uid, data)
+        if step == REVIEW:
+            return _review(asked, subject, uid, data, await try_as_user(*about))
+        outcome = await run_as_user(*about)
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, uid, error)
     if isinstance(outcome, Follow):
@@ -295,33 +311,57 @@ def _confirm(
     error: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    action, kind, key = asked.action, asked.kind, asked.key
+    action, kind = asked.action, asked.kind
     if wants_status(asked.request):
         return form_status(form, status, error)
     if not action.asks:
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
-    natively = action.may(asked.access, kind.gvr, key)
     context = {
+        **_context(asked, subject, _data(form)),
+        "effect": action.effect(kind),
+        "facts": action.facts(kind, entry) if entry is not None else (),
+        "evidence": action.evidence(subject, form) if subject is not None else "",
+        "form": form,
+        "uid": uid or (entry.projection.uid if entry else ""),
+        "error": error,
+    }
+    return render(asked.request, "console/action.html", context, status=status)
+
+
+def _review(
+    asked: Asked, subject: Subject | None, uid: str, data: Mapping[str, Any], outlook: Outlook
+) -> HttpResponse:
+    if wants_status(asked.request):
+        return success_response(_("It can be done. Nothing is changed yet."))
+    sent = [(name, one) for name, values in asked.request.POST.lists() for one in values]
+    context = {
+        **_context(asked, subject, data),
+        "sent": [pair for pair in sent if pair[0] not in _OF_THE_PAGE],
+        "difference": outlook.difference,
+        "warnings": outlook.warnings,
+        "uid": uid,
+    }
+    return render(asked.request, "console/action_review.html", context)
+
+
+def _context(asked: Asked, subject: Subject | None, data: Mapping[str, Any]) -> dict[str, Any]:
+    """`data`: of the form, as far as it is right."""
+    action, kind, key = asked.action, asked.kind, asked.key
+    natively = action.may(asked.access, kind.gvr, key)
+    return {
         "title": action.title(kind, visible(key.name)),
         "object_name": visible(key.name),
         "namespace": visible(key.namespace),
         "kind": kind.view,
         "action": action,
         "button": action.button(kind),
-        "effect": action.effect(kind),
-        # What the console does for somebody they cannot do with kubectl.
-        "command": visible(action.command(kind, key, _data(form))) if natively else "",
-        "facts": action.facts(kind, entry) if entry is not None else (),
         "notes": action.notes(subject) if subject is not None else (),
-        "evidence": action.evidence(subject, form) if subject is not None else "",
-        "form": form,
+        # What the console does for somebody they cannot do with kubectl.
+        "command": visible(action.command(kind, key, data)) if natively else "",
         "action_url": f"{asked.url}?{urlencode({'next': asked.back})}",
         "cancel_url": asked.back,
-        "uid": uid or (entry.projection.uid if entry else ""),
-        "error": error,
     }
-    return render(asked.request, "console/action.html", context, status=status)
 
 
 def _data(form: ConsoleForm | None) -> Mapping[str, Any]:

@@ -39,12 +39,12 @@ def sent(form: SpecForm, **typed: str) -> QueryDict:
 
 
 def drawn(segment: str, spec: Any) -> SpecForm:
-    return FORMS[segment](None, {"spec": spec})
+    return FORMS[segment](None, spec)
 
 
 @pytest.mark.parametrize(("segment", "manifest"), manifests())
 def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, manifest: Any) -> None:
-    again = FORMS[segment](sent(FORMS[segment](None, manifest)), {})
+    again = FORMS[segment](sent(drawn(segment, manifest["spec"] or {})), {})
     assert not again.is_valid()
     assert dict(again.errors) == {"__all__": ["Nothing was changed."]}
 

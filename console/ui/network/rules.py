@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, SERVICES
-from console.kube.indexes import indexes_of
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
@@ -106,11 +105,11 @@ class RulesForm(SpecForm):
     def __init__(
         self,
         data: QueryDict | None,
-        manifest: Mapping[str, Any],
+        spec: Mapping[str, Any],
         services: Collection[str] = (),
     ) -> None:
         """`services`: names that are offered."""
-        super().__init__(data, manifest)
+        super().__init__(data, spec)
         self.suggestions = {SERVICE_NAMES: services}
         self._known = [*_paths_of(self.found)]
         self._paths = Rows(
@@ -317,13 +316,5 @@ class EditRules(EditSpec):
         return (SERVICES,)
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
-        return RulesForm(data, subject.live, _services(subject))
-
-
-def _services(subject: Subject) -> list[str]:
-    """Those of its project, as far as the viewer may see them."""
-    seeing = Seeing(subject, SERVICES)
-    if seeing.informer is None:
-        return []
-    there = indexes_of(seeing.informer.store).by_namespace.get(subject.key.namespace)
-    return sorted(one.key.name for one in seeing.among(there))
+        spec = mapping(subject.live, *self.place(subject.kind))
+        return RulesForm(data, spec, Seeing(subject, SERVICES).names)

@@ -73,8 +73,8 @@ class ServiceForm(SpecForm):
         required=False,
     )
 
-    def __init__(self, data: QueryDict | None, manifest: Mapping[str, Any]) -> None:
-        super().__init__(data, manifest)
+    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
+        super().__init__(data, spec)
         self.fields["affinity"] = ChoiceField(
             label=_("Session affinity"), choices=list(AFFINITIES.items())
         )

@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from console.kube.gvr import GVR, Key
+from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -114,6 +115,14 @@ class Seeing:
         if self.readable.namespaces is None:
             return list(entries)
         return [entry for entry in entries if self.sees(entry.key)]
+
+    @property
+    def names(self) -> list[str]:
+        """Those of the type in the project of `subject`, as far as they may be seen."""
+        if self.informer is None:
+            return []
+        there = indexes_of(self.informer.store).by_namespace.get(self.subject.key.namespace)
+        return sorted(entry.key.name for entry in self.among(there))
 
     def url(self, key: Key) -> str:
         """The object's page, "" where there is none for the viewer or nobody knows yet. The page of what

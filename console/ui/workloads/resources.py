@@ -22,7 +22,7 @@ from console.kube.store import Entry
 from console.ui.actions import Context, Follow, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
-from console.ui.kubectl import kubectl, kubectl_patch, quoted
+from console.ui.kubectl import kubectl_patch
 from console.ui.manifests import listed, mapping, text
 from console.ui.rowforms import Given, Rows
 from console.ui.subject import Subject
@@ -161,6 +161,7 @@ class SetResources(WorkloadAction):
     label: ClassVar[str | Promise] = gettext_lazy("Set resources")
     needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"), Permission("get"))
     form: ClassVar[type[ConsoleForm] | None] = ResourcesForm
+    reviews: ClassVar[bool] = True
     trail: ClassVar[tuple[str, str] | None] = ("patch", "set-resources")
 
     def applicable(self, entry: Entry[Any]) -> bool:
@@ -180,8 +181,7 @@ class SetResources(WorkloadAction):
 
     def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
         if "changed" not in data:
-            target = f"{kind.gvr.qualified} {quoted(key.name)}"
-            return kubectl(f"set resources {target} --limits=cpu=AMOUNT,memory=AMOUNT", key)
+            return ""
         return kubectl_patch(kind.gvr, key, _patch(data["changed"]), "strategic")
 
     def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:

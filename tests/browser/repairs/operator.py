@@ -89,8 +89,13 @@ class Operator:
         self.page.wait_for_url(re.compile(re.escape(path)))
 
     def confirm(self) -> None:
-        """Does what the action's page asks about."""
-        self.press(self.page.locator("form.confirm button[type=submit]"))
+        """Does what the action's page asks about, once it was reviewed where that is asked for."""
+        review = self.page.locator("form.confirm button[value=review]")
+        if review.count():
+            self.press(review)
+            self.page.locator("form.confirm button[value=save]").wait_for()
+        deed = "button[type=submit]:not([value=review], [value=edit])"
+        self.press(self.page.locator(f"form.confirm {deed}"))
         expect(self.page.locator(".detail-head")).to_be_visible()
 
     def refused(self) -> None:
