@@ -38,6 +38,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.logs import ShowLog
+from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.text import visible
 
@@ -93,6 +94,7 @@ class PodKind(ResourceKind):
         uses_filter(),
     )
     actions = (ShowLog(), Evict(), DeletePod())
+    panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

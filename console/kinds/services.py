@@ -32,6 +32,7 @@ from console.ui.filters import (
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.logs import ShowLogs
 from console.ui.network.services import EditService
+from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.text import visible
 
@@ -79,6 +80,7 @@ class ServiceKind(ResourceKind):
         ),
     )
     actions = (ShowLogs(), EditService(), ExternalAccess(), DeleteOwner())
+    panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         service: Service = entry.projection

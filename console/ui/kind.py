@@ -86,7 +86,8 @@ class ResourceKind:
     shown: of a mapping its values, of anything else the whole. `measured` are columns that lists have
     only where usage is measured and the viewer may know of it. `precious`: what is deleted is not back
     when it is made again, so that a name is typed first. `example` is what a new manifest begins with
-    beside its type and name.
+    beside its type and name. `panels_ask` are rights that its panels look at beside those: verb, type,
+    subresource.
     """
 
     gvr: ClassVar[GVR]
@@ -104,6 +105,7 @@ class ResourceKind:
     masked: ClassVar[Sequence[tuple[str, ...]]] = ()
     precious: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"spec": {}}
+    panels_ask: ClassVar[frozenset[tuple[str, GVR, str]]] = frozenset()
     api_kind: ClassVar[str]
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
 
@@ -130,9 +132,10 @@ class ResourceKind:
 
     @cached_property
     def asked(self) -> frozenset[tuple[str, GVR, str]]:
-        """The rights that its list and its actions ask for: verb, type, subresource."""
+        """The rights that its list, its actions and its panels ask for: verb, type, subresource."""
         found = {(one.verb, one.gvr or self.gvr, one.subresource) for one in self.permissions}
-        return frozenset({("list", self.gvr, ""), ("create", self.gvr, ""), *found})
+        own = {("list", self.gvr, ""), ("create", self.gvr, "")}
+        return frozenset({*own, *found, *self.panels_ask})
 
     @cached_property
     def permissions(self) -> frozenset[Permission]:

@@ -9,8 +9,10 @@ from console.kube.gvr import (
     GVR,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
+    PODS,
     SECRETS,
     SERVICE_ACCOUNTS,
+    SERVICES,
 )
 from console.ui.kind import ResourceKind
 from console.ui.nodecapacity import NodeCapacityPanel
@@ -19,6 +21,7 @@ from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
+from console.ui.panels.ports import PortsPanel
 from console.ui.panels.summary import SummaryPanel
 from console.ui.panels.yaml import YamlPanel
 from console.ui.relations import PANELS, REVISIONS, ROLLOUTS
@@ -58,8 +61,9 @@ def _tabs(gvr: GVR) -> Sequence[Tab]:
 
 
 def _overview(gvr: GVR) -> Tab:
-    summary, *others = OVERVIEW.panels
-    panels = (*ROLLOUTS.get(gvr, ()), summary, *_foremost(gvr), *others)
+    summary, latest, *others = OVERVIEW.panels
+    ports = (PortsPanel(),) if gvr in (PODS, SERVICES) else ()
+    panels = (*ROLLOUTS.get(gvr, ()), summary, *_foremost(gvr), latest, *ports, *others)
     return Tab(OVERVIEW.id, OVERVIEW.title, *panels)
 
 

@@ -1,0 +1,48 @@
+"""The ports that a pod or a service declares.
+
+A program may listen on others as well: what a container declares is a note.
+https://kubernetes.io/docs/concepts/services-networking/service/
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from console.kube.gvr import GVR, PODS, SERVICES
+from console.ui.manifests import listed, mapping, number, text
+from console.ui.network.ports import HIGHEST
+from console.ui.podspecs import MOST
+
+#: The right that `kubectl port-forward` takes, of a service as well.
+FORWARD = frozenset({("create", PODS, "portforward")})
+TCP = "TCP"
+_GROUPS = ("initContainers", "containers", "ephemeralContainers")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    number: int
+    name: str
+    protocol: str
+
+
+def ports_of(gvr: GVR, manifest: Mapping[str, Any]) -> tuple[Port, ...]:
+    """Each number and protocol once; none for a name elsewhere, which has no ports of its own."""
+    found: dict[tuple[int, str], Port] = {}
+    for declared, field in _declared(gvr, mapping(manifest, "spec")):
+        value = number(declared.get(field))
+        if value is not None and 0 < value <= HIGHEST:
+            protocol = text(declared.get("protocol")) or TCP
+            port = Port(value, text(declared.get("name")), protocol)
+            found.setdefault((value, protocol), port)
+    return tuple(found.values())[:MOST]
+
+
+def _declared(gvr: GVR, spec: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """What declares a port, and the field that has its number."""
+    if gvr == PODS:
+        for group in _GROUPS:
+            for container in listed(spec, group)[:MOST]:
+                yield from ((port, "containerPort") for port in listed(container, "ports"))
+    elif gvr == SERVICES and spec.get("type") != "ExternalName":
+        yield from ((port, "port") for port in listed(spec, "ports"))

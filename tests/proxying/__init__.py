@@ -1,0 +1,1 @@
+"""Ports of pods and services: their lines of kubectl, and opening them in the browser."""

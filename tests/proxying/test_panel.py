@@ -1,0 +1,157 @@
+"""The ports on the page of a pod or a service, and that their lines do what they say."""
+
+import html
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from console.kube.gvr import GVR, NAMESPACES, PODS, SERVICES
+from console.kube.informer import Informer
+from console.kube.runtime import StaticRuntime
+from console.ui.portlist import Port, ports_of
+from rbac.current import no_host, use_host
+from tests.contract.cluster import kubectl_program
+from tests.controlplane.plugin import missing
+from tests.controlplane.waiting import eventually
+from tests.logs.conftest import World
+from tests.ports import free_port
+from tests.ui.support import namespace, pod
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+_LINE = re.compile(r"<code>(kubectl port-forward [^<]*)</code>")
+
+
+def service(name: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "resourceVersion": "1"}
+    return {"metadata": metadata, "spec": spec}
+
+
+def listening(name: str, *ports: Any, phase: str = "Running") -> dict[str, Any]:
+    made = pod(name)
+    made["spec"]["containers"][0]["ports"] = list(ports)
+    made["status"]["phase"] = phase
+    return made
+
+
+@contextmanager
+def console(*objects: dict[str, Any]) -> Iterator[ClientAs]:
+    pods = [one for one in objects if "containers" in one["spec"]]
+    services = [one for one in objects if one not in pods]
+    informers = {
+        PODS: Informer.preloaded(PODS, pods),
+        SERVICES: Informer.preloaded(SERVICES, services),
+        NAMESPACES: Informer.preloaded(NAMESPACES, [namespace("shop")]),
+    }
+    use_host(StaticRuntime(informers))
+    try:
+        yield ClientAs()
+    finally:
+        no_host()
+
+
+async def panel(client: ClientAs, what: str, who: str = "admin") -> str:
+    """What the page of an object says of its ports; "" if nothing."""
+    answer = await client(who).get(f"/clusters/host/projects/shop/{what}")
+    text = await text_of(answer)
+    assert answer.status_code == 200, text
+    found = re.search(r'<section id="panel-ports"[^>]*?( hidden)?>(.*?)</section>', text, re.DOTALL)
+    assert found is not None
+    return "" if found[1] else found[2]
+
+
+def lines(text: str) -> list[str]:
+    return [html.unescape(line) for line in _LINE.findall(text)]
+
+
+async def test_each_port_has_its_line() -> None:
+    ports = [{"containerPort": 80, "name": "http"}, {"containerPort": 8443}]
+    with console(listening("web-1", *ports)) as client:
+        text = await panel(client, "pods/web-1")
+    assert lines(text) == [
+        "kubectl port-forward pod/web-1 8080:80 -n shop",
+        "kubectl port-forward pod/web-1 8443 -n shop",
+    ]
+    assert "While the line runs" in text
+
+
+async def test_a_service_has_its_own_ports() -> None:
+    ports = [
+        {"port": 443, "targetPort": "https", "name": "web"},
+        {"port": 53, "protocol": "UDP", "name": "dns"},
+    ]
+    with console(service("front", selector={"app": "web"}, ports=ports)) as client:
+        text = await panel(client, "services/front")
+    assert lines(text) == ["kubectl port-forward service/front 8443:443 -n shop"]
+    assert "/UDP" in text and "kubectl forwards TCP alone." in text
+
+
+async def test_what_kubectl_cannot_do_is_said() -> None:
+    alone = service("alone", ports=[{"port": 80}])
+    elsewhere = service("else", type="ExternalName", externalName="x.org", ports=[{"port": 80}])
+    waiting = listening("waits", {"containerPort": 80}, phase="Pending")
+    ended = listening("ended", {"containerPort": 80}, phase="Succeeded")
+    with console(alone, elsewhere, waiting, ended, listening("silent")) as client:
+        assert "services with a selector alone" in await panel(client, "services/alone")
+        assert "once the pod runs" in await panel(client, "pods/waits")
+        for what in ("services/else", "pods/ended", "pods/silent"):
+            assert await panel(client, what) == ""
+
+
+async def test_who_may_not_forward_has_no_line() -> None:
+    with console(listening("web-1", {"containerPort": 80})) as client:
+        text = await panel(client, "pods/web-1", "bob")
+    assert lines(text) == [] and "You may not forward ports" in text
+    assert '<span class="number">80</span>' in text
+
+
+@pytest.mark.parametrize("gvr", [PODS, SERVICES])
+@pytest.mark.parametrize(
+    "value", [None, "80", 0, -1, 65536, 80.5, True, [], {}, "\x00", "80\n", 10**400]
+)
+def test_what_is_no_port_is_left_out(gvr: GVR, value: Any) -> None:
+    port = {"containerPort": value, "port": value, "protocol": value, "name": value}
+    spec = {"containers": [{"ports": [port, value]}, value], "ports": [port, value]}
+    for hostile in (spec, {"containers": value, "ports": value}, value):
+        assert ports_of(gvr, {"spec": hostile}) == ()
+    assert ports_of(gvr, {}) == ()
+
+
+def test_a_port_that_is_declared_twice_is_one() -> None:
+    ports = [{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}]
+    spec = {"initContainers": [{"ports": ports}], "containers": [{"ports": ports}]}
+    assert ports_of(PODS, {"spec": spec}) == (Port(53, "", "TCP"), Port(53, "", "UDP"))
+
+
+@pytest.mark.programs
+async def test_the_line_does_what_it_says(world: World) -> None:
+    program = kubectl_program()
+    if program is None:
+        missing("kubectl with the embedded cluster", "there is no kubectl on this machine")
+    number = free_port()
+    made = world.pod("forwarded")
+    made["spec"]["containers"][0]["ports"] = [{"containerPort": number}]
+    world.start(made)
+    answer = await ClientAs()("admin").get("/clusters/host/projects/default/pods/forwarded")
+    (line,) = lines(await text_of(answer))
+    environment = {**os.environ, "KUBECONFIG": str(world.cluster.kubeconfig)}
+    command = ["bash", "-c", f"exec {line}"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith(f"Forwarding from 127.0.0.1:{number}")
+            text = eventually(lambda: page_at(number), "it answers")
+            assert text and "<title>forwarded</title>" in text
+        finally:
+            process.terminate()
+
+
+def page_at(number: int) -> str:
+    with urlopen(f"http://127.0.0.1:{number}/", timeout=5) as opened:  # noqa: S310
+        return str(opened.read().decode())
