@@ -23,13 +23,21 @@ import socket
 import ssl
 import time
 import weakref
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -52,6 +60,7 @@ from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
 from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
+from console.kube.websocket import Websocket
 
 READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
@@ -59,6 +68,8 @@ FIELD_MANAGER = "quarterdeck"
 CALL_TIMEOUT = 4.5
 #: Seconds until a stream has begun: what kube-apiserver has to ask a kubelet first may take longer.
 OPEN_TIMEOUT = 10.0
+#: Seconds that the other side of a websocket has to close it as well.
+CLOSE_TIMEOUT = 1.0
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
 #: Objects of one page of a list.
@@ -69,6 +80,8 @@ MAX_ERROR = 64 * 2**10
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
 RELOAD_INTERVAL = 5.0
+
+T = TypeVar("T")
 
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
@@ -211,6 +224,7 @@ class Transport:
             )
             session = aiohttp.ClientSession(
                 connector=connector,
+                middlewares=(_refused,),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
@@ -246,10 +260,7 @@ class Transport:
             total=total_timeout, sock_connect=CALL_TIMEOUT, sock_read=read_timeout
         )
         try:
-            sent: CIMultiDict[str] = CIMultiDict([("Accept", JSON), *headers])
-            authorization = await asyncio.to_thread(self.credentials.authorization)
-            if authorization:
-                sent["Authorization"] = authorization
+            sent = await self._headers(headers)
             async with self._session().request(
                 method,
                 self.credentials.host + path,
@@ -261,8 +272,6 @@ class Transport:
                 proxy=self.credentials.proxy,
                 server_hostname=self.credentials.tls_server_name,
             ) as response:
-                if response.status >= 300:
-                    raise await _error(response)
                 try:
                     yield response
                 except asyncio.CancelledError:
@@ -270,6 +279,43 @@ class Transport:
                     raise
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
             raise _no_answer(_plain(error)) from error
+
+    async def connect(
+        self,
+        path: str,
+        protocol: str,
+        *,
+        params: Sequence[tuple[str, str]] = (),
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> Websocket:
+        """A websocket that speaks `protocol`, for the caller to close; `ApiError` for any other answer,
+        or none at all."""
+        try:
+            socket = await self._session().ws_connect(
+                self.credentials.host + path,
+                protocols=(protocol,),
+                params=list(params),
+                headers=await self._headers(headers),
+                timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_TIMEOUT),
+                proxy=self.credentials.proxy,
+                server_hostname=self.credentials.tls_server_name,
+            )
+        except aiohttp.WSServerHandshakeError as error:
+            raise _no_websocket() from error
+        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
+            raise _no_answer(_plain(error)) from error
+        opened = Websocket(socket)
+        if socket.protocol != protocol:
+            await opened.close()
+            raise _no_websocket()
+        return opened
+
+    async def _headers(self, headers: Sequence[tuple[str, str]]) -> CIMultiDict[str]:
+        sent: CIMultiDict[str] = CIMultiDict([("Accept", JSON), *headers])
+        authorization = await asyncio.to_thread(self.credentials.authorization)
+        if authorization:
+            sent["Authorization"] = authorization
+        return sent
 
     async def request(
         self,
@@ -361,6 +407,20 @@ def _abort(response: aiohttp.ClientResponse) -> None:
         response.connection.transport.abort()
 
 
+async def _refused(
+    request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Raises what an answer of 300 and above says, before a redirect could be followed. Of a websocket
+    that is refused nobody else reads it."""
+    response = await send(request)
+    if response.status < 300:
+        return response
+    try:
+        raise await _error(response)
+    finally:
+        response.release()
+
+
 async def _error(response: aiohttp.ClientResponse) -> ApiError:
     """The ApiError of an answer of 300 and above."""
     if response.status < 400:
@@ -401,6 +461,10 @@ def _seconds(retry_after: str) -> float | None:
 
 def _no_answer(why: str) -> Unavailable:
     return Unavailable(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
+
+
+def _no_websocket() -> ServerError:
+    return ServerError(502, Sentence("The answer of the Kubernetes API is no websocket"))
 
 
 def _plain(error: BaseException) -> str:
@@ -677,35 +741,55 @@ class UserClient(ObjectClient):
     ) -> AsyncGenerator[Chunks, None]:
         """The bytes of a long answer, from when the server has begun it. Whoever does not read them holds
         the server back. Raises `ApiError`, also when the answer breaks off."""
-        headers = [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
+        headers = self._recorded(audit_id)
         async with AsyncExitStack() as stack:
-            response = await self._begin(stack, path, params, headers)
+
+            def opened() -> Coroutine[Any, Any, aiohttp.ClientResponse]:
+                return stack.enter_async_context(
+                    self._transport.open(
+                        "GET", path, params=params, headers=headers, total_timeout=None
+                    )
+                )
+
+            response = await self._begin(opened)
             try:
                 yield response.content
             finally:
                 if not response.content.at_eof():
                     _abort(response)
 
-    async def _begin(
+    @asynccontextmanager
+    async def connect(
         self,
-        stack: AsyncExitStack,
         path: str,
-        params: Sequence[tuple[str, str]],
-        headers: Sequence[tuple[str, str]],
-    ) -> aiohttp.ClientResponse:
-        def opened() -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-            return self._transport.open(
-                "GET", path, params=params, headers=headers, total_timeout=None
-            )
+        protocol: str,
+        params: Sequence[tuple[str, str]] = (),
+        *,
+        audit_id: str = "",
+    ) -> AsyncGenerator[Websocket, None]:
+        """A websocket with what is at `path`. Raises `ApiError`, also for whatever answers but does not
+        open one."""
+        headers = self._recorded(audit_id)
+        socket = await self._begin(
+            lambda: self._transport.connect(path, protocol, params=params, headers=headers)
+        )
+        try:
+            yield socket
+        finally:
+            await socket.close()
 
+    def _recorded(self, audit_id: str) -> list[tuple[str, str]]:
+        return [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
+
+    async def _begin(self, opened: Callable[[], Coroutine[Any, Any, T]]) -> T:
         try:
             async with asyncio.timeout(OPEN_TIMEOUT):
                 try:
-                    return await stack.enter_async_context(opened())
+                    return await opened()
                 except Unauthorized:
                     if not await self._transport.reload():
                         raise
-                    return await stack.enter_async_context(opened())
+                    return await opened()
         except TimeoutError as error:
             raise _no_answer(_TOO_LONG) from error
 

@@ -7,113 +7,66 @@ with are those of the live socket.
 """
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
-from django.conf import settings
 from django.http import QueryDict
-from django.utils import translation
-from django.utils.translation import get_supported_language_variant
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from console.audit.trail import Action as Recorded
-from console.audit.trail import AuditUnavailable, socket_action
+from console.audit.trail import socket_action
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import PODS, Key
-from console.live.consumer import BROKEN, NO_RIGHT, POLICY, SESSION_OVER, TOO_BIG, BareSocket
-from console.live.flow import flow_of
-from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
+from console.live.limits import SocketCap
 from console.logs.containers import NoContainer
 from console.logs.feed import Feed, feeding
 from console.logs.following import Follower, Position
-from console.logs.messages import (
-    BadMessage,
-    error_text,
-    read_ack,
-    read_first,
-    sent_text,
-    sources_text,
-)
+from console.logs.messages import error_text, read_ack, read_first, sent_text, sources_text
 from console.logs.opening import Viewer, Wanted, why
 from console.logs.query import BadQuery, LogQuery, read_query
 from console.logs.targets import find_target
-from console.streams.stream import Over
+from console.streams.socket import StreamSocket, unless
 from console.ui.access import require_access
 from console.ui.clusters import clusters
-from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind
 from console.ui.presence import Presence
-from console.ui.states import denied_text
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 #: Characters that may be on their way, or be with a browser that is busy.
 UNREAD = 256 * 1024
-#: Sockets of one account that follow logs, and messages: an answer to each batch.
-MOST, PER_SECOND = 20, 50.0
 #: Seconds between two looks for pods that have come.
 JOIN = 1.0
 
 
-class LogConsumer(BareSocket):
-    cap = SocketCap(MOST)
+class LogConsumer(StreamSocket):
+    cap = SocketCap(20)
+    #: An answer to each batch.
+    per_second: ClassVar[float] = 50.0
+    full: ClassVar[str | Promise] = gettext_lazy("Too many logs are open. Close some of them.")
+    bad_requests: ClassVar[tuple[type[Exception], ...]] = (BadQuery, NoContainer)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._task: asyncio.Task[None] | None = None
-        self._entered = ""
-        self._bucket = TokenBucket(burst=PER_SECOND, per_second=PER_SECOND)
-        self._lang = settings.LANGUAGE_CODE
         # Numbers and sizes of what is not answered yet.
         self._unread: deque[tuple[int, int]] = deque()
         self._answered = asyncio.Event()
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        self._flow = flow_of(scope)
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            if self._task is not None:
-                self._task.cancel()
-                await asyncio.gather(self._task, return_exceptions=True)
-            if self._entered:
-                self.cap.leave(self._entered)
-
-    async def connect(self) -> None:
-        account = self.scope.get("account")
-        if not account or not self.scope.get("session_alive") or not self.scope.get("access_in"):
-            await self.close()
-            return
-        await self.accept()
-        if self.cap.enter(account):
-            self._entered = account
+    def hear(self, text: str, data: bytes) -> None:
+        if self._task is None:
+            lang, positions = read_first(text)
+            self.begin(lang, self._follow(positions))
         else:
-            await self._end(429, _("Too many logs are open. Close some of them."), POLICY)
+            self._answer(read_ack(text))
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if len(text_data or bytes_data or "") > MAX_MESSAGE:
-            await self.close(TOO_BIG)
-        elif not self._bucket.take(asyncio.get_running_loop().time()):
-            await self.close(POLICY)
-        elif self._entered:
-            await self._read(text_data or "")
+    def why(self, error: ApiError) -> str:
+        return why(error)
 
-    async def _read(self, text: str) -> None:
-        try:
-            if self._task is None:
-                lang, positions = read_first(text)
-                self._lang = _language(lang)
-                self._task = asyncio.create_task(self._run(positions))
-            else:
-                self._answer(read_ack(text))
-        except BadMessage:
-            await self.close(POLICY)
+    async def end(self, code: int, text: str, close_code: int) -> None:
+        await self.send(error_text(code, text))
+        await self.close(close_code)
 
     def _answer(self, number: int) -> None:
         while self._unread and self._unread[0][0] <= number:
@@ -121,29 +74,6 @@ class LogConsumer(BareSocket):
         self._answered.set()
 
     # What is sent.
-
-    async def _run(self, positions: Mapping[str, Position]) -> None:
-        with translation.override(self._lang):
-            try:
-                await self._follow(positions)
-            except (BadQuery, NoContainer) as error:
-                await self._end(400, str(error), POLICY)
-            except Denied as error:
-                await self._end(403, denied_text(error, _("pods")), NO_RIGHT)
-            except Over as error:
-                await self._end(error.code, str(error), _CODES[error.code])
-            except NotArrived as error:
-                await self._end(503, str(error), BROKEN)
-            except Refused as error:
-                await self._end(error.page_code, str(error), POLICY)
-            except AuditUnavailable:
-                await self._end(503, _("The database cannot be used."), BROKEN)
-            except ApiError as error:
-                over = NO_RIGHT if error.code in (403, 404) else BROKEN
-                await self._end(error.page_code, why(error), over)
-            except Exception:
-                log.exception("A socket of logs failed")
-                await self._end(500, _("The console made a mistake."), BROKEN)
 
     async def _follow(self, positions: Mapping[str, Position]) -> None:
         query = read_query(QueryDict(self.scope.get("query_string", b"")))
@@ -206,41 +136,15 @@ class LogConsumer(BareSocket):
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         number = 0
         while True:
-            sent = await _first_of(feed.failed, feed.next())
+            sent = await unless(feed.failed, feed.next())
             number += 1
             text = sent_text(number, sent, names)
             self._unread.append((number, len(text)))
             await self.send(text)
-            await _first_of(feed.failed, self._room())
+            await unless(feed.failed, self._room())
 
     async def _room(self) -> None:
         await self._flow.clear()
         while sum(size for _number, size in self._unread) > UNREAD:
             self._answered.clear()
             await self._answered.wait()
-
-    async def _end(self, code: int, text: str, close_code: int) -> None:
-        await self.send(error_text(code, text))
-        await self.close(close_code)
-
-
-_CODES = {401: SESSION_OVER, 403: NO_RIGHT, 503: BROKEN}
-
-
-def _language(given: str) -> str:
-    try:
-        return get_supported_language_variant(given)
-    except LookupError:
-        return settings.LANGUAGE_CODE
-
-
-async def _first_of(failed: "asyncio.Future[None]", wanted: Coroutine[Any, Any, T]) -> T:
-    """What is wanted, unless that fails before."""
-    task = asyncio.create_task(wanted)
-    try:
-        await asyncio.wait((failed, task), return_when=asyncio.FIRST_COMPLETED)
-        if failed.done():
-            failed.result()
-        return await task
-    finally:
-        task.cancel()

@@ -11,14 +11,11 @@ import msgspec
 
 from console.logs.feed import Sent
 from console.logs.following import Position
+from console.streams.socket import BadMessage
 from console.ui.text import visible
 
 #: Characters of a name, of a moment and of an id.
 _LONGEST = 400
-
-
-class BadMessage(ValueError):
-    """It means nothing."""
 
 
 class _First(msgspec.Struct, forbid_unknown_fields=True):

@@ -82,7 +82,7 @@ class Viewer:
             cluster=self.cluster,
             account=self.account,
             presence=self.presence,
-            right=READ_LOG,
+            rights=(READ_LOG,),
             gvr=PODS,
             key=key,
             recorded=self.recorded(key),

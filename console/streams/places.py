@@ -32,7 +32,7 @@ class Places:
     def take(self, account: str, size: int) -> Iterator[None]:
         """For as long as the block lasts. Raises `TooMany`."""
         if self._taken[account] + size > self._user or self._taken.total() + size > self._process:
-            raise TooMany(_("Too many logs are open. Close some of them."))
+            raise TooMany(_("Too many logs and terminals are open. Close some of them."))
         self._taken[account] += size
         try:
             yield

@@ -1,6 +1,6 @@
 """One long answer of kube-apiserver, opened as a person and read bit by bit.
 
-Promises:
+Promises, also of what goes both ways (`console.streams.conversation`):
 - It is opened as the viewer, so that kube-apiserver decides, and not before the audit trail has a record
   of it, which gets the outcome when it ends.
 - Whoever does not read holds back the other side: no more than `HELD` bytes wait here.
@@ -10,6 +10,7 @@ Promises:
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from console.audit.trail import Action as Recorded
 from console.audit.trail import Recording, record
+from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.attendance import get_attendance
 from console.streams.places import places
@@ -53,13 +55,13 @@ class Over(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is opened, for whom. `right`: on the object `key` of type `gvr`. `account`: whose session it
-    is. `recorded`: what the audit trail says."""
+    """What is opened, for whom. `rights`: on the object `key` of type `gvr`, all of them. `account`:
+    whose session it is. `recorded`: what the audit trail says."""
 
     cluster: Cluster
     account: str
     presence: Presence
-    right: Permission
+    rights: Sequence[Permission]
     gvr: GVR
     key: Key
     recorded: Recorded
@@ -68,7 +70,9 @@ class Order:
 
     def check(self) -> None:
         """Raises `Denied` and `InDoubt`."""
-        check_right(self.right, self.presence.access_in(self.cluster), self.gvr, self.key)
+        access = self.presence.access_in(self.cluster)
+        for right in self.rights:
+            check_right(right, access, self.gvr, self.key)
 
 
 def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
@@ -81,17 +85,16 @@ def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
     raise lacking(right, gvr, key.namespace)
 
 
-class Stream:
-    """`open`, then `read` to the end, then `close`; all on one event loop. `on_over` is called when it
-    may not go on, also while nobody reads."""
+class Lasting(ABC):
+    """Something that is open for a person, for as long as it lasts: `open`, then `close`, on one event
+    loop. `on_over` is called when it may not go on."""
 
     def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         self._order, self._on_over = order, on_over
-        self._kept: deque[bytes] = deque()
-        self._size = 0
         self._error: Exception | None = None
         self._over: Over | None = None
-        self._news, self._room = asyncio.Event(), asyncio.Event()
+        #: Set when something has come, or nothing more will.
+        self._news = asyncio.Event()
         self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._pouring = self._closing = False
@@ -110,25 +113,6 @@ class Stream:
         except BaseException:
             await self.close()
             raise
-
-    async def read(self) -> bytes:
-        """What has come since the last time, as soon as there is anything; nothing at the end. Raises
-        `Over`, and `ApiError` where the answer broke off."""
-        while True:
-            if self._over is not None:
-                raise self._over
-            if self._kept:
-                found = b"".join(self._kept)
-                self._kept.clear()
-                self._size = 0
-                self._room.set()
-                return found
-            if self._error is not None:
-                raise self._error
-            if self._task is None or self._task.done():
-                return b""
-            self._news.clear()
-            await self._news.wait()
 
     async def close(self) -> None:
         """Returns when the audit trail has the outcome."""
@@ -154,6 +138,21 @@ class Stream:
         if not lasts:
             self._end(Over(401))
 
+    @abstractmethod
+    async def _pour(self, client: UserClient, audit_id: str) -> None:
+        """Opens it, calls `_begin`, and hands on what comes. Cancelled when it shall end."""
+
+    def _begin(self) -> None:
+        if not self._began.done():
+            self._began.set_result(None)
+
+    def _conclude(self, recording: Recording) -> None:
+        """Tells the audit trail how it ended, where that is no error."""
+        if self._over is not None:
+            recording.answered(self._over.code, "Ended", str(self._over))
+        elif not self._began.done():
+            recording.answered(0, "Closed", "Ended before an answer came")
+
     def _end(self, over: Over) -> None:
         """The first word counts."""
         if self._over is None:
@@ -173,7 +172,7 @@ class Stream:
                 try:
                     attendance.follow_rights(clusters.host)
                     async with record(order.recorded) as recording:
-                        await self._pour(recording)
+                        await self._as_viewer(recording)
                 finally:
                     attendance.leave(self)
                     watching.cancel()
@@ -184,6 +183,20 @@ class Stream:
                 self._fail()
             self._news.set()
 
+    async def _as_viewer(self, recording: Recording) -> None:
+        access = self._order.presence.access_in(self._order.cluster)
+        client = self._order.cluster.runtime.as_user(access.identity)
+        self._pouring = True
+        try:
+            if self._closing:
+                raise asyncio.CancelledError
+            await self._pour(client, recording.audit_id)
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._pouring = False
+        self._conclude(recording)
+
     def _fail(self) -> None:
         """It never began."""
         error = self._over or self._error
@@ -193,36 +206,6 @@ class Stream:
         self._began.set_exception(error)
         # It may be that nobody waits any more.
         self._began.add_done_callback(lambda began: began.cancelled() or began.exception())
-
-    async def _pour(self, recording: Recording) -> None:
-        order = self._order
-        access = order.presence.access_in(order.cluster)
-        client = order.cluster.runtime.as_user(access.identity)
-        self._pouring = True
-        try:
-            if self._closing:
-                raise asyncio.CancelledError
-            opened = client.stream(order.path, order.params, audit_id=recording.audit_id)
-            async with opened as content:
-                if not self._began.done():
-                    self._began.set_result(None)
-                async for piece in content.iter_any():
-                    await self._keep(piece)
-        except asyncio.CancelledError:
-            if self._over is not None:
-                recording.answered(self._over.code, "Ended", str(self._over))
-            elif not self._began.done():
-                recording.answered(0, "Closed", "Ended before an answer came")
-        finally:
-            self._pouring = False
-
-    async def _keep(self, piece: bytes) -> None:
-        self._kept.append(piece)
-        self._size += len(piece)
-        self._news.set()
-        while self._size >= HELD:
-            self._room.clear()
-            await self._room.wait()
 
     async def _watch(self) -> None:
         while True:
@@ -236,3 +219,47 @@ class Stream:
             except Exception:
                 log.exception("The right to a stream cannot be looked up")
                 self._end(Over(403))
+
+
+class Stream(Lasting):
+    """`open`, then `read` to the end, then `close`."""
+
+    def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
+        super().__init__(order, on_over)
+        self._kept: deque[bytes] = deque()
+        self._size = 0
+        self._room = asyncio.Event()
+
+    async def read(self) -> bytes:
+        """What has come since the last time, as soon as there is anything; nothing at the end. Raises
+        `Over`, and `ApiError` where the answer broke off."""
+        while True:
+            if self._over is not None:
+                raise self._over
+            if self._kept:
+                found = b"".join(self._kept)
+                self._kept.clear()
+                self._size = 0
+                self._room.set()
+                return found
+            if self._error is not None:
+                raise self._error
+            if self._task is None or self._task.done():
+                return b""
+            self._news.clear()
+            await self._news.wait()
+
+    async def _pour(self, client: UserClient, audit_id: str) -> None:
+        opened = client.stream(self._order.path, self._order.params, audit_id=audit_id)
+        async with opened as content:
+            self._begin()
+            async for piece in content.iter_any():
+                await self._keep(piece)
+
+    async def _keep(self, piece: bytes) -> None:
+        self._kept.append(piece)
+        self._size += len(piece)
+        self._news.set()
+        while self._size >= HELD:
+            self._room.clear()
+            await self._room.wait()

@@ -116,6 +116,7 @@ SENTENCES = frozenset(
         gettext_noop("The answer of the Kubernetes API is no list of types"),
         gettext_noop("The answer of the Kubernetes API is nested too deeply"),
         gettext_noop("The answer of the Kubernetes API is no object"),
+        gettext_noop("The answer of the Kubernetes API is no websocket"),
         gettext_noop("The answer of the Kubernetes API is too long"),
         gettext_noop("it took too long"),
         gettext_noop("its certificate is not trusted"),

@@ -46,7 +46,7 @@ class Viewer:
             cluster=clusters.host,
             account="admin",
             presence=Presence(lasts, access_in),
-            right=Permission("get", "log"),
+            rights=(Permission("get", "log"),),
             gvr=PODS,
             key=key,
             recorded=Recorded("admin", "admin", "get", PODS, "default", name, "log"),

@@ -1,0 +1,35 @@
+"""Messages both ways between the console and kube-apiserver."""
+
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+
+_MESSAGES = (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
+
+
+class Websocket:
+    """One that is open. Whoever does not `receive` holds the other side back."""
+
+    def __init__(self, socket: "aiohttp.ClientWebSocketResponse[Any]") -> None:
+        self._socket = socket
+
+    async def receive(self) -> bytes | None:
+        """The next message; None when there will be none, however that came about."""
+        message = await self._socket.receive()
+        if message.type not in _MESSAGES:
+            return None
+        return message.data.encode() if isinstance(message.data, str) else bytes(message.data)
+
+    async def send(self, message: bytes) -> None:
+        """Waits for the other side to keep up. Whether it is still there says `receive`."""
+        with suppress(aiohttp.ClientError, ConnectionError):
+            await self._socket.send_bytes(message)
+
+    async def ping(self) -> None:
+        """A sign of life for whatever is between the two."""
+        with suppress(aiohttp.ClientError, ConnectionError):
+            await self._socket.ping()
+
+    async def close(self) -> None:
+        await self._socket.close()

@@ -1,0 +1,144 @@
+"""What sockets of streams share: one task answers, the browser begins, and each end has words and a code.
+
+The codes that it closes with are those of the live socket. What is thrown while it runs is what streams,
+rights and the cluster have to say.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, ClassVar, TypeVar
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import get_supported_language_variant
+from django.utils.translation import gettext as _
+
+from console.audit.trail import AuditUnavailable
+from console.kube.errors import ApiError
+from console.live.consumer import BROKEN, NO_RIGHT, POLICY, SESSION_OVER, TOO_BIG, BareSocket
+from console.live.flow import flow_of
+from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
+from console.streams.stream import Over
+from console.ui.decisions import Denied, NotArrived, Refused
+from console.ui.states import denied_text
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_CODES = {401: SESSION_OVER, 403: NO_RIGHT, 503: BROKEN}
+
+
+class BadMessage(ValueError):
+    """What the browser sent means nothing."""
+
+
+class StreamSocket(BareSocket):
+    """`cap`: sockets of one account. `per_second`: messages that may come, and that many at once."""
+
+    cap: SocketCap
+    per_second: ClassVar[float]
+    #: That there are too many.
+    full: ClassVar[str | Promise]
+    #: What is raised for an address that asks for what there is not.
+    bad_requests: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._task: asyncio.Task[None] | None = None
+        self._entered = ""
+        self._bucket = TokenBucket(burst=self.per_second, per_second=self.per_second)
+        self._lang = settings.LANGUAGE_CODE
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        self._flow = flow_of(scope)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._task is not None:
+                self._task.cancel()
+                await asyncio.gather(self._task, return_exceptions=True)
+            if self._entered:
+                self.cap.leave(self._entered)
+
+    async def connect(self) -> None:
+        account = self.scope.get("account")
+        if not account or not self.scope.get("session_alive") or not self.scope.get("access_in"):
+            await self.close()
+            return
+        await self.accept()
+        if self.cap.enter(account):
+            self._entered = account
+        else:
+            await self.end(429, str(self.full), POLICY)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if len(text_data or bytes_data or "") > MAX_MESSAGE:
+            await self.close(TOO_BIG)
+        elif not self._bucket.take(asyncio.get_running_loop().time()):
+            await self.close(POLICY)
+        elif self._entered:
+            try:
+                self.hear(text_data or "", bytes_data or b"")
+            except BadMessage:
+                await self.close(POLICY)
+
+    def hear(self, text: str, data: bytes) -> None:
+        """One message, which is either. Raises `BadMessage`."""
+        raise NotImplementedError
+
+    def begin(self, lang: str, work: Coroutine[Any, Any, None]) -> None:
+        """From now on, in the browser's language."""
+        self._lang = _language(lang)
+        self._task = asyncio.create_task(self._run(work))
+
+    def why(self, error: ApiError) -> str:
+        """What the cluster refused, in words."""
+        raise NotImplementedError
+
+    async def end(self, code: int, text: str, close_code: int) -> None:
+        raise NotImplementedError
+
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        with translation.override(self._lang):
+            try:
+                await work
+            except self.bad_requests as error:
+                await self.end(400, str(error), POLICY)
+            except Denied as error:
+                await self.end(403, denied_text(error, _("pods")), NO_RIGHT)
+            except Over as error:
+                await self.end(error.code, str(error), _CODES[error.code])
+            except NotArrived as error:
+                await self.end(503, str(error), BROKEN)
+            except Refused as error:
+                await self.end(error.page_code, str(error), POLICY)
+            except AuditUnavailable:
+                await self.end(503, _("The database cannot be used."), BROKEN)
+            except ApiError as error:
+                over = NO_RIGHT if error.code in (403, 404) else BROKEN
+                await self.end(error.page_code, self.why(error), over)
+            except Exception:
+                log.exception("A socket of a stream failed")
+                await self.end(500, _("The console made a mistake."), BROKEN)
+
+
+async def unless(failed: "asyncio.Future[Any]", wanted: Coroutine[Any, Any, T]) -> T:
+    """What is wanted, unless that fails before."""
+    task = asyncio.create_task(wanted)
+    try:
+        await asyncio.wait((failed, task), return_when=asyncio.FIRST_COMPLETED)
+        if failed.done():
+            failed.result()
+        return await task
+    finally:
+        task.cancel()
+
+
+def _language(given: str) -> str:
+    try:
+        return get_supported_language_variant(given)
+    except LookupError:
+        return settings.LANGUAGE_CODE
