@@ -101,7 +101,9 @@ class FakeConsole:
         name: str,
         content_type: str = "",
         subresource: str = "",
+        dry_run: bool = False,
         audit_id: str = "",
+        warnings: list[str] | None = None,
     ) -> Manifest:
         self.calls.append(("patch", gvr.resource, name, subresource))
         if subresource == "status" and not self.status_subresource:
@@ -116,7 +118,8 @@ class FakeConsole:
         if self.status_subresource or subresource:
             kept = ("metadata", "status") if subresource else ("metadata", "spec")
             body = {field: value for field, value in body.items() if field in kept}
-        return self._store(gvr, merged(found, body))
+        changed = merged(found, body)
+        return changed if dry_run else self._store(gvr, changed)
 
     async def delete(
         self,

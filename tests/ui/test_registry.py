@@ -24,7 +24,8 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     assert kind is not None
     assert kind.gvr == PODS
     whole = {(verb, PODS, "") for verb in ("list", "create", "delete", "get", "patch")}
-    assert kind.asked == {*whole, ("create", PODS, "eviction"), ("get", PODS, "log")}
+    parts = {("create", PODS, "eviction"), ("get", PODS, "log"), ("create", PODS, "portforward")}
+    assert kind.asked == {*whole, *parts}
     assert kinds.find("pods.apps") is None
     assert kinds.find("planets") is None
 

@@ -25,7 +25,7 @@ from console.ui.words import SENTENCES, SEVERITY_WORDS, STATUS_WORDS, spoken, tr
 #: Calls that take what people are told.
 TELLING = {"disconnected", "ApiError", *(error.__name__ for error in ApiError.__subclasses__())}
 #: Names are the same in every language.
-NAMES = re.compile(r"kube-apiserver|Kubernetes API|MiB|OpenAPI")
+NAMES = re.compile(r"kube-apiserver|Kubernetes API|MiB|OpenAPI|WebSocket")
 
 
 def _spoken() -> set[str]:
