@@ -183,7 +183,7 @@ def _item(value: Any, kind: str, path: str, unknown: list[str]) -> Any:
     if allowed is not None:
         if not isinstance(value, allowed) or (isinstance(value, bool) and kind != "b"):
             raise _mismatch(value, path, _go_type(kind))
-        if kind in _MOMENTS and value and not _is_moment(f"{value}", kind):
+        if kind in _MOMENTS and value and not _is_moment(str(value), kind):
             raise bad_request(f'parsing time "{value}" as "{_LAYOUTS[kind]}": cannot parse')
         # A number is a fine quantity, but is kept as text.
         return f"{value}" if kind == "Quantity" else value
