@@ -9,9 +9,11 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from console.kube.errors import ServerError
 from console.kube.gvr import GVR, NAMESPACES, USERS
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.runtime import CurrentRuntime
+from console.kube.sentences import Sentence
 from rbac.authorizer import Authorizer, is_usable
 from rbac.memberships import identity_of
 from rbac.rules import Question, as_requested
@@ -102,5 +104,8 @@ async def _review(runtime: CurrentRuntime, identity: Identity, asked: Question) 
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": asked._asdict()},
     }
-    answer = await runtime.as_user(identity).create(REVIEWS, body)
-    return bool(answer["status"]["allowed"])
+    answer = await runtime.as_user(identity).create(REVIEWS, body, stored=False)
+    status = answer.get("status")
+    if not isinstance(status, dict) or not isinstance(status.get("allowed"), bool):
+        raise ServerError(502, Sentence("An answer of the Kubernetes API was not understood"))
+    return bool(status["allowed"])

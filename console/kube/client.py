@@ -72,8 +72,8 @@ OPEN_TIMEOUT = 10.0
 CLOSE_TIMEOUT = 1.0
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
-#: Objects of one page of a list.
-PAGE = 500
+#: Objects of one page of a list, and pages after which no server has told the truth.
+PAGE, MOST_PAGES = 500, 1_000
 #: Bytes that are read of an answer that says what went wrong.
 MAX_ERROR = 64 * 2**10
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
@@ -369,23 +369,50 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
         size += len(piece)
         if size > MAX_ANSWER:
             _abort(response)
-            raise ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
+            raise _too_long()
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def _too_long() -> ServerError:
+    return ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
+
+
+class _Metadata(msgspec.Struct):
+    """Of it what callers rely on, which kube-apiserver sees to in all objects, custom ones too."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[dict[str, Any]] | None = None
+
+
+def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
     """What every answer to a call is: an object of Kubernetes, or its `Status`. A proxy in between may
-    answer 200 with anything. Raises `ServerError`, and `TooDeep` for what only a tenant can have made."""
+    answer 200 with anything. `stored`: an object that is in etcd, so that it has uid and version. Raises
+    `ServerError`, and `TooDeep` for what only a tenant can have made."""
     try:
         found = msgspec.json.decode(body, type=dict[str, Any])
+        metadata = msgspec.convert(found.get("metadata"), _Metadata)
     except RecursionError as error:
         raise TooDeep from error
-    except UNREADABLE:
-        found = {}
-    if not isinstance(found.get("metadata"), dict):
-        raise ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
+    except UNREADABLE as error:
+        raise _no_object() from error
+    if stored and not (metadata.uid and metadata.resourceVersion):
+        raise _no_object()
     return found
+
+
+def _no_object() -> ServerError:
+    return ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
+
+
+class _Page(msgspec.Struct):
+    items: list[dict[str, Any]] | None = None
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
@@ -436,7 +463,7 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
     except UNREADABLE:
         status = {}
     seconds = _seconds(response.headers.get("Retry-After", ""))
-    return error_from_status(response.status, status, retry_after=seconds)
+    return error_from_status(response.status, status, retry_after=seconds, body=raw)
 
 
 def _warnings(values: Iterable[str]) -> Iterator[str]:
@@ -452,11 +479,11 @@ def _seconds(retry_after: str) -> float | None:
         return float(retry_after)
     try:
         until = parsedate_to_datetime(retry_after)
-    except ValueError:
+        # A date without a zone is in GMT.
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    # A date without a zone is in GMT.
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
 def _no_answer(why: str) -> Unavailable:
@@ -543,8 +570,9 @@ class ObjectClient:
         params: Sequence[tuple[str, str]] = (),
         audit_id: str = "",
         warnings: list[str] | None = None,
+        stored: bool = False,
     ) -> dict[str, Any]:
-        """`warnings`: gets those of the answer."""
+        """`warnings`: gets those of the answer. `stored`: that is an object with uid and version."""
         headers = [*self._headers]
         data = None
         if body is not None:
@@ -557,23 +585,29 @@ class ObjectClient:
         )
         if warnings is not None:
             warnings += answer.warnings
-        return _object(answer.body)
+        return _object(answer.body, stored=stored)
 
     async def get(
         self, gvr: GVR, *, namespace: str = "", name: str, audit_id: str = ""
     ) -> dict[str, Any]:
-        return await self._call("GET", gvr.object_path(namespace, name), audit_id=audit_id)
+        path = gvr.object_path(namespace, name)
+        return await self._call("GET", path, audit_id=audit_id, stored=True)
 
     async def select(self, gvr: GVR, fields: str) -> Sequence[dict[str, Any]]:
         """The objects of all namespaces that a field selector chooses."""
         params = {"limit": str(PAGE), "fieldSelector": fields}
-        page = await self._call("GET", gvr.path(), params=[*params.items()])
-        found = [*(page.get("items") or ())]
-        while token := page["metadata"].get("continue"):
-            more = {**params, "continue": token}
-            page = await self._call("GET", gvr.path(), params=[*more.items()])
-            found += page.get("items") or ()
-        return found
+        found: list[dict[str, Any]] = []
+        for _page in range(MOST_PAGES):
+            page = await self._call("GET", gvr.path(), params=[*params.items()])
+            try:
+                found += msgspec.convert(page, _Page).items or ()
+            except msgspec.ValidationError as error:
+                raise _no_object() from error
+            token = page["metadata"].get("continue")
+            if not token:
+                return found
+            params["continue"] = str(token)
+        raise _too_long()
 
     async def create(
         self,
@@ -584,7 +618,9 @@ class ObjectClient:
         dry_run: bool = False,
         audit_id: str = "",
         warnings: list[str] | None = None,
+        stored: bool = True,
     ) -> dict[str, Any]:
+        """`stored`: it is there from then on, as a review (`SubjectAccessReview`) is not."""
         params = _writing()
         if dry_run:
             params.append(("dryRun", "All"))
@@ -595,6 +631,7 @@ class ObjectClient:
             params=params,
             audit_id=audit_id,
             warnings=warnings,
+            stored=stored and not dry_run,
         )
 
     async def replace(
@@ -610,7 +647,9 @@ class ObjectClient:
         """Refused with `Conflict` unless `body` carries the object's current resourceVersion."""
         _check_version(body)
         path = gvr.object_path(namespace, name, subresource)
-        return await self._call("PUT", path, body=body, params=_writing(), audit_id=audit_id)
+        return await self._call(
+            "PUT", path, body=body, params=_writing(), audit_id=audit_id, stored=True
+        )
 
     async def patch(
         self,
@@ -643,6 +682,7 @@ class ObjectClient:
             params=params,
             audit_id=audit_id,
             warnings=warnings,
+            stored=not dry_run,
         )
 
     async def apply(self, gvr: GVR, body: dict[str, Any], *, audit_id: str = "") -> dict[str, Any]:

@@ -12,12 +12,17 @@ from console.kube.sentences import Sentence
 Status = Mapping[str, Any]
 
 
+#: Seconds that a server may ask to be left alone, whatever it says.
+LONGEST_WAIT = 300
+
+
 class ApiError(Exception):
     """An answer of 400 or above.
 
     `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: for
     people, the server's own words or a `Sentence` of ours. `status`: the whole `Status` object, empty if
-    there was none. `retry_after`: seconds the server asked to wait, or None.
+    there was none. `retry_after`: seconds the server asked to wait, or None. `body`: the answer as it
+    came, or as much of it as was read.
     """
 
     default_reason: ClassVar[str] = "Unknown"
@@ -29,8 +34,10 @@ class ApiError(Exception):
         *,
         status: Status | None = None,
         retry_after: float | None = None,
+        body: bytes = b"",
     ) -> None:
         self.code = code
+        self.body = body
         self.status: Status = status or {}
         self.reason = str(self.status.get("reason") or self.default_reason)
         told = self.status.get("message")
@@ -135,13 +142,19 @@ _BY_CODE: dict[int, type[ApiError]] = {
 }
 
 
-def error_from_status(code: int, status: Status, *, retry_after: float | None = None) -> ApiError:
+def error_from_status(
+    code: int, status: Status, *, retry_after: float | None = None, body: bytes = b""
+) -> ApiError:
     """The exception for an answer; also for the `Status` object inside a watch's ERROR event, which has
     what is else a header in its details."""
     if retry_after is None:
         details = status.get("details")
         seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
-        retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
+        retry_after = (
+            min(seconds, LONGEST_WAIT) if isinstance(seconds, int) and seconds > 0 else None
+        )
+    elif retry_after > LONGEST_WAIT:
+        retry_after = LONGEST_WAIT
     kind = _BY_CODE.get(code) or (ServerError if code >= 500 else ApiError)
     message = Sentence("kube-apiserver answered %(code)s", code=str(code))
-    return kind(code, message, status=status, retry_after=retry_after)
+    return kind(code, message, status=status, retry_after=retry_after, body=body)

@@ -7,17 +7,23 @@ brackets open, which is no array of JSON values. What is left at the end, behind
 beginning, is again a whole list response, and brings the metadata wherever it stands.
 
 Promises: every object once, in the server's order, byte for byte; no more than a batch and the largest
-object are held at a time. An object that is nested too deeply for the parser does not stop the others.
+object are held at a time, and of what is no list `MOST` bytes. An object that is nested too deeply for
+the parser does not stop the others.
 """
 
 from collections.abc import AsyncIterator
 
 import msgspec
 
+from console.kube.errors import ServerError
 from console.kube.scan import end_of_array, split
+from console.kube.sentences import Sentence
 
 #: Bytes that are gathered before a cut is tried.
 BATCH = 1024 * 1024
+#: Bytes that are held of an answer in which no object ends. One whose objects cannot be told from each
+#: other before its end, as when it is indented, is read whole, up to that.
+MOST = 512 * 1024 * 1024
 #: Cuts that are tried before more bytes are waited for.
 _TRIES = 4
 _ITEMS = b'"items":['
@@ -39,7 +45,7 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 class ListStream:
     """Iterates once over batches of objects; `metadata` is there when the iteration has ended.
 
-    Raises `msgspec.DecodeError` if the response ends early.
+    Raises `msgspec.DecodeError` if the response ends early, `ServerError` if it does not end.
     """
 
     def __init__(self, chunks: AsyncIterator[bytes], *, batch: int = BATCH) -> None:
@@ -56,6 +62,8 @@ class ListStream:
             buffer += chunk
             if len(buffer) >= wanted:
                 objects = self._cut(buffer)
+                if len(buffer) > MOST:
+                    raise ServerError(502, Sentence("The answer of the Kubernetes API is too long"))
                 wanted = len(buffer) + self._batch
                 if objects:
                     yield objects

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 import msgspec
 
 from console.kube.client import ReaderClient
-from console.kube.errors import Forbidden, Unavailable, error_from_status
+from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.pacing import Chunks
 from console.kube.sentences import Sentence
+from console.kube.store import UNREADABLE
 
 #: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
 READ_TIMEOUT = 90.0
@@ -107,7 +108,12 @@ class ListWatch:
 
     async def latest(self) -> str:
         answer = await self._client.latest(self._gvr, self._namespace)
-        return _latest_decoder.decode(answer).metadata.resourceVersion
+        try:
+            return _latest_decoder.decode(answer).metadata.resourceVersion
+        except UNREADABLE as error:
+            raise ServerError(
+                502, Sentence("An answer of the Kubernetes API was not understood")
+            ) from error
 
     @asynccontextmanager
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
@@ -132,7 +138,8 @@ async def _events(content: Chunks) -> AsyncGenerator[WatchEvent, None]:
         event = _event(line)
         if event.type == "ERROR":
             status = _status_decoder.decode(event.object)
-            raise error_from_status(int(status.get("code") or 500), status)
+            code = status.get("code")
+            raise error_from_status(code if type(code) is int and code >= 400 else 500, status)
         yield event
 
 

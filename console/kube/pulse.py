@@ -17,6 +17,9 @@ from console.kube.informer import Informer
 PROBE_INTERVAL, PROBE_RETRY = 3.0, 1.0
 #: Answers that a proxy gives for a server that is not there, or that mean that there was no answer.
 ABSENT = frozenset({502, 503, 504})
+#: In what kube-apiserver says when it cannot reach etcd. Its watches stay open then, and say nothing.
+#: https://kubernetes.io/docs/reference/using-api/health-checks/
+NO_ETCD = b"[-]etcd"
 #: Seconds for which reasons to wake are gathered: a hundred new bindings are one reason.
 WAKE_GAP = 0.25
 
@@ -42,7 +45,7 @@ class Pulse:
                 await self._reader.ready()
             except ApiError as error:
                 silent = True
-                if error.code in ABSENT:
+                if error.code in ABSENT or NO_ETCD in error.body:
                     deaf = True
                     self._doubt(self.answered)
                 else:

@@ -26,7 +26,7 @@ from console.kube.errors import ApiError, Gone, ServerError, Unauthorized, Unava
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.ratelimit import Backoff
 from console.kube.sentences import Sentence
-from console.kube.store import older
+from console.kube.store import UNREADABLE, older
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +94,10 @@ def _version_of(event: WatchEvent) -> str:
         return ""
 
 
+def _not_understood() -> ServerError:
+    return ServerError(502, Sentence("An answer of the Kubernetes API was not understood"))
+
+
 class Reflector:
     def __init__(
         self,
@@ -150,8 +154,15 @@ class Reflector:
             self._resource_version = ""
             self._sink.disconnected(Sentence("The Kubernetes API has forgotten what came before"))
             return _Wait(self._relists.next())
-        except (ApiError, msgspec.DecodeError) as error:
+        except ApiError as error:
             return await self._failed(error)
+        except UNREADABLE as error:
+            log.info("%s: %s", self._name, error)
+            return await self._failed(Unavailable(Sentence("An answer was cut off")))
+        except Exception:
+            # Whatever a server, or somebody between, has thought of: it must not end what follows it.
+            log.exception("%s: an answer was not understood", self._name)
+            return await self._failed(_not_understood())
         if not whole:
             self._lost = True
             return _Wait(0.0)
@@ -218,6 +229,9 @@ class Reflector:
                 # Whatever else runs on this loop gets a turn between two batches.
                 await asyncio.sleep(0)
         version = listing.metadata.resourceVersion
+        if not version:
+            # None of kube-apiserver's is without: this one says nothing about what there is.
+            raise _not_understood()
         replacement.commit(version)
         self._resource_version, self._oldest = version, ""
 
@@ -237,7 +251,7 @@ class Reflector:
                 # Where nobody can read it, the watch would be resumed from before it.
                 self._resource_version = version or self._resource_version
 
-    async def _failed(self, error: ApiError | msgspec.DecodeError) -> "_Wait":
+    async def _failed(self, error: ApiError) -> "_Wait":
         """Tells the sink. What to wait."""
         self._lost = True
         delay = self._backoff.next()
@@ -249,16 +263,14 @@ class Reflector:
                 self._server_errors, self._resource_version = 0, ""
         if not self._resource_version:
             delay = max(delay, self._relists.next())
-        cut_off = Sentence("An answer was cut off")
-        problem = error.message if isinstance(error, ApiError) else cut_off
         log.log(
             logging.INFO if isinstance(error, Unavailable) else logging.WARNING,
             "%s: %s",
             self._name,
             error,
         )
-        self._sink.disconnected(problem)
-        asked = error.retry_after if isinstance(error, ApiError) else None
+        self._sink.disconnected(error.message)
+        asked = error.retry_after
         if not asked:
             return _Wait(delay)
         # The server's own word counts for more than our guess, but for lists, which are dear.

@@ -10,6 +10,7 @@ import msgspec
 from console.kube.errors import ServerError
 from console.kube.gvr import GVR
 from console.kube.sentences import Sentence
+from console.kube.store import UNREADABLE
 
 
 class _Resource(msgspec.Struct):
@@ -35,7 +36,7 @@ def creatable(body: bytes, group: str, version: str) -> Mapping[str, Served]:
     """The types by their kinds. Raises `ServerError`."""
     try:
         found = msgspec.json.decode(body, type=_ResourceList)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         why = Sentence("The answer of the Kubernetes API is no list of types")
         raise ServerError(502, why) from error
     return {

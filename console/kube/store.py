@@ -354,6 +354,8 @@ def identity(raw: bytes | msgspec.Raw) -> tuple[Key | None, str]:
 
 def older(version: str, than: str) -> bool:
     """Within one type resourceVersions are ordered integers (KEP-5504); others are taken as newer."""
-    if not (version.isdigit() and than.isdigit()):
+    if not (version.isascii() and version.isdigit() and than.isascii() and than.isdigit()):
         return False
-    return int(version) < int(than)
+    # As texts: the numbers may have any length.
+    one, other = version.lstrip("0"), than.lstrip("0")
+    return (len(one), one) < (len(other), other)

@@ -19,7 +19,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.listwatch import WatchEvent
 from console.kube.projections.meta import utc
 from console.kube.scoped import Gathering, ScopedInformer
-from console.kube.store import Decode, P
+from console.kube.store import UNREADABLE, Decode, P
 
 LIMIT = 5_000
 MAX_AGE = timedelta(hours=1)
@@ -54,7 +54,7 @@ def last_seen(raw: msgspec.Raw) -> tuple[Key, datetime] | None:
     """The object, and when it happened last; None for what is no object."""
     try:
         event = _decoder.decode(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     observed = event.series.lastObservedTime if event.series else None
     times = (observed, event.lastTimestamp, event.eventTime, event.metadata.creationTimestamp)

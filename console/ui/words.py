@@ -98,6 +98,7 @@ SENTENCES = frozenset(
         gettext_noop("A watch event was larger than 16 MiB"),
         gettext_noop("Nobody has looked at this kind for a while, so it is not followed any more"),
         gettext_noop("It is changed too often."),
+        gettext_noop("An answer of the Kubernetes API was not understood"),
         gettext_noop("No answer from the Kubernetes API: %(why)s"),
         gettext_noop("The Kubernetes API does not answer"),
         gettext_noop("The Kubernetes API ended the connection"),

@@ -250,7 +250,12 @@ class _Run:
         recorded = request_action(self.request, "create", gvr, namespace=namespace, name=item.name)
         async with record(recorded) as entry:
             after = await self.client.create(
-                gvr, body, namespace=namespace, audit_id=entry.audit_id, warnings=warnings
+                gvr,
+                body,
+                namespace=namespace,
+                audit_id=entry.audit_id,
+                warnings=warnings,
+                stored=False,
             )
             if not item.name:
                 # Nobody knew it before.

@@ -9,6 +9,7 @@ from tests.chaos.console import following
 from tests.chaos.observer import fresh
 from tests.chaos.targets import TARGETS
 from tests.chaos.world import World
+from tests.controlplane.cluster import ETCD
 from tests.controlplane.proxy import Answer, Script, Seen, refusal
 from tests.controlplane.waiting import eventually
 
@@ -193,6 +194,20 @@ def it_says_when_the_server_hangs_and_that_it_is_back(world: World) -> None:
         console.write(PODS_OF, "thawed")
         eventually(lambda: console.holds(PODS_OF, "thawed"), "it follows", timeout=10)
         console.delete(PODS_OF, "thawed")
+
+
+def it_says_when_etcd_is_gone_and_that_it_is_back(world: World) -> None:
+    """kube-apiserver keeps its watches open, and says nothing on them."""
+    with following(world) as console:
+        world.cluster.freeze(ETCD)
+        try:
+            eventually(console.stale, "it says that it is stale", timeout=HONEST)
+        finally:
+            world.cluster.thaw(ETCD)
+        world.cluster.wait_ready()
+        console.write(PODS_OF, "stored")
+        eventually(lambda: console.holds(PODS_OF, "stored"), "it follows", timeout=10)
+        console.delete(PODS_OF, "stored")
 
 
 # F9: a type that goes and comes back.

@@ -72,6 +72,16 @@ async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> No
     assert (pulse.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
 
 
+async def it_doubts_a_server_that_has_no_etcd() -> None:
+    clock, informer = FakeClock(), Noting()
+    body = b"[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n"
+    reader = Reader(ServerError(500, "not ready", body=body), None)
+    began = clock.now()
+    await run(pulse_of(reader, informer, clock=clock), reader)
+    assert informer.doubts == [began, None]
+    assert (informer.woken, informer.renewed) == (1, 1)
+
+
 async def it_takes_a_server_that_is_not_ready_for_one_that_is_there() -> None:
     clock, informer = FakeClock(), Noting()
     reader = Reader(ServerError(500, "not ready"), None)

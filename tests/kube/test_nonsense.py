@@ -26,6 +26,19 @@ NONSENSE = (
         b'{"metadata": {"name": "\xff"}}',
     ),
 )
+#: Of what kube-apiserver keeps, none is so.
+NO_OBJECTS = tuple(
+    b'{"metadata": %b}' % metadata
+    for metadata in (
+        *(b"{}", b'{"uid": "u"}', b'{"resourceVersion": "1"}'),
+        b'{"uid": 1, "resourceVersion": "1"}',
+        b'{"uid": "u", "resourceVersion": 1}',
+        b'{"uid": "u", "resourceVersion": "1", "labels": ["a"]}',
+        b'{"uid": "u", "resourceVersion": "1", "annotations": {"a": 1}}',
+        b'{"uid": "u", "resourceVersion": "1", "finalizers": {}}',
+        b'{"uid": "u", "resourceVersion": "1", "ownerReferences": ["a"]}',
+    )
+)
 #: Objects, and no Leases.
 NO_LEASES = (
     b'{"metadata": {}}',
@@ -59,10 +72,33 @@ async def test_every_call_says_that_it_is_no_object(body: bytes) -> None:
             found.patch(CONFIG_MAPS, {}, **where),
             found.apply(CONFIG_MAPS, item),
             found.delete(CONFIG_MAPS, **where),
+            found.select(CONFIG_MAPS, "metadata.name=a"),
+            found.evict(**where, uid="u"),
         ):
             with pytest.raises(ServerError) as caught:
                 await call
             assert caught.value.page_code == 502
+
+
+@pytest.mark.parametrize("body", NO_OBJECTS)
+async def test_what_is_stored_has_a_uid_and_a_version_and_all_is_of_its_type(body: bytes) -> None:
+    way = ConsoleClient(answering(body))
+    where: dict[str, Any] = {"namespace": "shop", "name": "a"}
+    for call in (
+        way.get(CONFIG_MAPS, **where),
+        way.create(CONFIG_MAPS, {}, namespace="shop"),
+        way.replace(CONFIG_MAPS, {}, **where),
+        way.patch(CONFIG_MAPS, {}, **where),
+    ):
+        with pytest.raises(ServerError):
+            await call
+
+
+async def test_a_list_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MOST_PAGES", 3)
+    for body in (b'{"metadata": {"continue": "x"}}', b'{"metadata": {}, "items": [1]}'):
+        with pytest.raises(ServerError):
+            await ConsoleClient(answering(body)).select(CONFIG_MAPS, "metadata.name=a")
 
 
 async def test_what_is_nested_too_deeply_is_no_fault_of_the_cluster_and_can_be_deleted() -> None:

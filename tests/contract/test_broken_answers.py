@@ -1,0 +1,80 @@
+"""What kube-apiserver, or whoever stands before it, answers to an action breaks no page: it is refused in
+words, whatever it is."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from console.kube.client import Answer, Transport
+from console.kube.runtime import Runtime
+from tests.contract.cluster import Cluster
+from tests.contract.grants import rule
+from tests.contract.pages import console_on, person
+from tests.contract.test_as_kubectl import CASES, Case, make, sent
+from tests.contract.tidy import Scrap
+from tests.views.conftest import _site
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+#: Of each action once.
+ACTIONS = list({(case.action): case for case in CASES}.values())
+Mangle = Callable[[bytes], bytes]
+
+
+def always(body: bytes) -> Mangle:
+    return lambda _answer: body
+
+
+def shaped(**fields: Any) -> Mangle:
+    """The object that it is, with other things in it."""
+
+    def mangle(answer: bytes) -> bytes:
+        found = msgspec.json.decode(answer, type=dict[str, Any])
+        return json.dumps({**found, **fields}).encode()
+
+    return mangle
+
+
+BROKEN = (
+    always(b"<html>Log in here</html>"),
+    lambda answer: answer[: len(answer) // 2],
+    always(b'{"metadata": {}}'),
+    always(b'{"metadata": {"uid": 1, "resourceVersion": [], "labels": "x"}}'),
+    shaped(spec="x", status=1, data=[3], rules="y", imagePullSecrets=7),
+    shaped(spec=["x"], status=[], data="d", rules={}, imagePullSecrets={}),
+    shaped(spec={"template": 1, "containers": 2, "taints": "x", "ports": {}, "replicas": "many"}),
+)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, {case.gvr for case in ACTIONS}) as found:
+        yield found
+
+
+@pytest.mark.parametrize("case", ACTIONS, ids=str)
+async def it_is_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str, case: Case
+) -> None:
+    olga = person(monkeypatch, scrap, namespace, rule("*", "*", "*"))
+    made = make(runtime, scrap, case, namespace)
+    page = olga.on(case.action, str(case.kind.segment), made)
+    answer = await page.client().get(page.url)
+    fields = sent(case, made, answer.content.decode()) if answer.status_code == 200 else {}
+    asked = Transport.request
+    for mangle in BROKEN:
+
+        async def broken(
+            self: Transport, *arguments: Any, _mangle: Mangle = mangle, **options: Any
+        ) -> Answer:
+            found = await asked(self, *arguments, **options)
+            return msgspec.structs.replace(found, body=_mangle(found.body))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Transport, "request", broken)
+            status = await page.status(**fields)
+        assert status["code"] != 500, status

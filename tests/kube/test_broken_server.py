@@ -1,0 +1,177 @@
+"""A server that answers anything, on the wire: every call ends with an `ApiError`, and whoever follows it
+goes on following."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from console.kube import client, liststream
+from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
+from console.kube.errors import ApiError
+from console.kube.gvr import CONFIG_MAPS, PODS
+from console.kube.identity import Identity
+from console.kube.informer import Informer
+from console.kube.listwatch import ListWatch
+from console.kube.projections import generic
+from tests.kube.fakes import FakeClock
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+
+
+def whole(body: bytes, *, code: int = 200, more: bytes = b"") -> bytes:
+    head = b"HTTP/1.1 %d X\r\nConnection: close\r\nContent-Length: %d\r\n" % (code, len(body))
+    return head + more + b"\r\n" + body
+
+
+def status(code: object) -> bytes:
+    return b'{"type":"ERROR","object":{"kind":"Status","code":%s}}\n' % str(code).encode()
+
+
+#: Of what does not end, `ENDLESS` follows for as long as somebody reads.
+ENDLESS = b"x" * 65_536
+BROKEN = (
+    b"",
+    b"\x16\x03\x01\x00 what is this",
+    b"HTTP/1.1 999\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"HTTP/1.1 200 OK\r\nX: " + b"y" * 20_000 + b"\r\n\r\n",
+    *map(whole, (b"", b"<html>Log in here</html>", b'{"metadata": {"name": "a"', b"[]", b"1")),
+    *map(whole, (b'"x"', b"{}", b'{"metadata":{}}', b"\xff\xfe", b"[" * 60_000)),
+    whole(b'{"metadata":{"resourceVersion":"\xff"},"items":[]}'),
+    whole(b'{"metadata":{"resourceVersion":"1"},"items":[1,"x",null,[]]}'),
+    whole(b'{"metadata":{"resourceVersion":1},"items":{}}'),
+    *(whole(status(code)) for code in ('"x"', "[]", "null", "-1", "1e999", "9" * 400)),
+    whole(b'{"type":"ADDED","object":"x"}\n{"type":"ADDED","object":{"metadata":1}}\n'),
+    whole(b'{"type":1,"object":{}}\n'),
+    whole(b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"\xff"}}}\n'),
+    whole(b"no", code=500),
+    whole(b'{"details":{"retryAfterSeconds":%s}}' % (b"9" * 400), code=429),
+    whole(b"no", code=503, more=b"Retry-After: Mon, 01 Jan 2020 00:00:00 +99999999999999\r\n"),
+    whole(b"no", code=429, more=b"Retry-After: " + b"9" * 400 + b"\r\n"),
+    whole(b"no", code=401),
+    whole(b"no", code=302, more=b"Location: http://127.0.0.1:1/\r\n"),
+    OK + b"\r\n" + ENDLESS,
+    OK + b'\r\n{"kind":"List","items":[{"a":"' + ENDLESS,
+)
+
+
+class Server:
+    """Gives each request the next of `answers`."""
+
+    def __init__(self, answers: Iterator[bytes]) -> None:
+        self.answers = answers
+        self.asked = 0
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            self.asked += 1
+            found = next(self.answers)
+            writer.write(found)
+            while found.endswith(ENDLESS):
+                writer.write(ENDLESS)
+                await writer.drain()
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def answering(tmp_path: Path, answers: Iterator[bytes]) -> AsyncIterator[tuple[Any, Server]]:
+    """The way to it, and the server."""
+    made = Server(answers)
+    server = await asyncio.start_server(made.answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        yaml.safe_dump(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+                "users": [{"name": "u", "user": {}}],
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                "current-context": "x",
+            }
+        )
+    )
+    transport = Transport(Credentials("reader", str(kubeconfig)))
+    try:
+        yield transport, made
+    finally:
+        await transport.close()
+        server.close()
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too long comes soon."""
+    monkeypatch.setattr(client, "MAX_ANSWER", 2**20)
+    monkeypatch.setattr(liststream, "MOST", 2**20)
+    monkeypatch.setattr(client, "RELOAD_INTERVAL", 0.0)
+
+
+async def _read(stream: Any) -> None:
+    async with stream as chunks:
+        async for _chunk in chunks.iter_any():
+            pass
+
+
+CALLS: tuple[Callable[[Transport], Any], ...] = (
+    lambda way: ConsoleClient(way).get(CONFIG_MAPS, namespace="shop", name="a"),
+    lambda way: ConsoleClient(way).select(PODS, "spec.nodeName=a"),
+    lambda way: UserClient(way, Identity("jane")).create(CONFIG_MAPS, {}, namespace="shop"),
+    lambda way: UserClient(way, Identity("jane")).evict(namespace="shop", name="a", uid="u"),
+    lambda way: ReaderClient(way).ready(),
+    lambda way: ListWatch(ReaderClient(way), PODS).latest(),
+)
+
+
+@pytest.mark.usefixtures("short")
+async def test_every_call_ends_with_an_api_error_or_well(tmp_path: Path) -> None:
+    for call in CALLS:
+        async with answering(tmp_path, cycle(BROKEN)) as (way, server):
+            while server.asked < len(BROKEN):
+                try:
+                    async with asyncio.timeout(5):
+                        await call(way)
+                except ApiError as error:
+                    assert error.retry_after is None or error.retry_after <= 300
+
+
+@pytest.mark.usefixtures("short")
+async def test_whoever_follows_it_goes_on(tmp_path: Path) -> None:
+    """Lists and watches alike, and in the end what is there is known."""
+    good = whole(
+        b'{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","namespace":"shop",'
+        b'"uid":"u","resourceVersion":"7"}}]}'
+    )
+    watch = OK + b"\r\n" + b'{"type":"MODIFIED","object":{"metadata":{"name":"a"'
+
+    def answers() -> Iterator[bytes]:
+        yield from BROKEN
+        for one in BROKEN:
+            # A list, so that the next is the answer to a watch.
+            yield good
+            yield one
+        while True:
+            yield good
+            yield watch
+
+    async with answering(tmp_path, answers()) as (way, server):
+        informer = Informer(PODS, generic.decode, clock=FakeClock())
+        following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+        async with asyncio.timeout(30):
+            while server.asked < 3 * len(BROKEN) + 4 and not following.done():
+                await asyncio.sleep(0.01)
+        assert not following.done()
+        assert [key.name for key in informer.store.snapshot().entries] == ["a"]
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
