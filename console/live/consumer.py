@@ -35,7 +35,7 @@ from console.live.screens import get_screens
 from console.live.subscribe import BadMessage, Subscription, read_message
 from console.ui.access import Access, require_access
 from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, knows
 from console.ui.reading import TooManyProjects
 from console.ui.states import denied_text
 
@@ -129,8 +129,12 @@ class LiveConsumer(BareSocket):
 
     async def _show(self, subscription: Subscription) -> None:
         self._lang = subscription.lang
-        get_attendance().follow_rights(subscription.place.cluster)
-        screen = get_screens().show(self, subscription.place, subscription.lang, subscription.known)
+        place = subscription.place
+        if not knows(self.access_in(place.cluster), place.kind):
+            with translation.override(self._lang):
+                raise BadMessage(404, str(_("There is nothing to follow at this address.")))
+        get_attendance().follow_rights(place.cluster)
+        screen = get_screens().show(self, place, subscription.lang, subscription.known)
         if not self.clogged:
             await self.send(screen.freshness())
 

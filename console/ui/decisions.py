@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from django.utils.functional import Promise
 
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, Key
 from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.kind import ResourceKind, Scope
@@ -48,6 +48,18 @@ class NotArrived(Exception):
 
     def __str__(self) -> str:
         return str(self.text)
+
+
+def knows(access: Access, kind: ResourceKind) -> bool:
+    """Whether the viewer may know that the cluster has this kind. What the console declares everybody
+    knows; a custom resource, whoever may list definitions or has a right to it."""
+    gvr = kind.gvr
+    if access.cluster.kinds.declared.of(gvr) or access.can("list", CUSTOM_RESOURCE_DEFINITIONS):
+        return True
+    return any(
+        access.namespaces_where(verb, gvr) != frozenset() or access.names_where(verb, gvr)
+        for verb in ("list", "get", "create")
+    )
 
 
 def lacking(permission: Permission, gvr: GVR, namespace: str) -> Denied:

@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.scopes import is_label
 from console.kube.selectors import Requirement, SelectorError, parse_labels
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -69,6 +70,12 @@ class NamespaceFilter(Filter):
 
     param: str = "namespace"
     label: str | Promise = gettext_lazy("Project")
+
+    def canonical(self, text: str) -> str:
+        name = text.strip()
+        if not is_label(name):
+            raise BadValue(_("No project can be called this."))
+        return name
 
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(values)

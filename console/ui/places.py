@@ -14,6 +14,7 @@ from django.http import Http404, QueryDict
 from django.urls import Resolver404, resolve
 
 from console.kube.gvr import GVR, Key
+from console.kube.scopes import is_label
 from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.columns import SEGMENTS
@@ -206,6 +207,9 @@ def find_detail(
     the first one. None if there is no such kind or tab."""
     kind = find_kind(cluster, resource)
     if cluster is None or kind is None or kind.view.namespaced is not bool(namespace):
+        return None
+    if namespace and not is_label(namespace):
+        # Of such a project nobody can ask anything.
         return None
     tabs = tabs_of(kind)
     found = next((one for one in tabs if one.id == tab), None) if tab else tabs[0]

@@ -106,6 +106,15 @@ def visible_namespaces(access: Access) -> tuple[str, ...]:
     return _in_order(found if known is None else known)
 
 
+def _may_be(access: Access, namespace: str) -> bool:
+    """False for a name of which the viewer knows that it is no project's, or which is nothing to them."""
+    standing = access.standing()
+    reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
+    everywhere, _lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    known = known_namespaces(access)
+    return namespace in found or (everywhere and (known is None or namespace in known))
+
+
 @lru_cache(VIEWERS)
 def _reach(known: tuple[ResourceKind, ...], access: Access, standing: Hashable) -> _Reach:
     """Whether the viewer may list anything in every namespace, whether the namespaces, and the names of
@@ -152,4 +161,6 @@ def _nav(request: HttpRequest, access: Access | None, namespace: str) -> tuple[N
         return ()
     match = request.resolver_match
     current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
-    return menu(access, namespace=namespace, current=current)
+    # What is kept for names that anybody makes up would be kept for nobody.
+    chosen = namespace if namespace and _may_be(access, namespace) else ""
+    return menu(access, namespace=chosen, current=current)

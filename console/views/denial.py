@@ -13,12 +13,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from console.ui.access import Access, Explaining
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, knows
 from console.ui.kind import ResourceKind, Scope
 from console.ui.states import denied_text
 from console.ui.statuses import status_response, wants_status
 from console.ui.text import visible
 from console.ui.yamltext import plain_yaml
+from console.views.errors import page_not_found
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = ("get", "list", "watch")
@@ -46,10 +47,13 @@ class Missing:
 def denied_page(
     request: HttpRequest, denied: Denied, kind: ResourceKind | None = None
 ) -> HttpResponse:
-    """`kind`: whose page it is, if not that of what was refused."""
+    """`kind`: whose page it is, if not that of what was refused. A kind of which the viewer may not know
+    is none."""
     access: Access | None = getattr(request, "access", None)
     refused = access.cluster.kinds.of(denied.gvr) if access is not None else None
     shown = kind or refused
+    if access is not None and shown is not None and not knows(access, shown):
+        return page_not_found(request)
     who = access.identity.name if access is not None else ""
     missing = Missing(
         denied.verb,

@@ -14,7 +14,9 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from console.ui.access import Access
 from console.ui.clusters import Cluster
+from console.ui.decisions import knows
 from console.ui.fragments import is_fragment
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
@@ -100,7 +102,8 @@ def _up(request: HttpRequest) -> Up | None:
     given = request.resolver_match.kwargs if request.resolver_match is not None else {}
     cluster: Cluster | None = given.get("cluster")
     kind = find_kind(cluster, given.get("resource", ""))
-    if cluster is None or kind is None:
+    access: Access | None = getattr(request, "access", None)
+    if cluster is None or kind is None or access is None or not knows(access, kind):
         return None
     namespace = given.get("namespace", "") if kind.view.namespaced else ""
     return Up(kind.view.title, list_url(cluster.name, kind.view.segment, namespace))

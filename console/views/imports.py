@@ -25,6 +25,7 @@ from console.kube.gvr import GVR
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.creating import skeleton
+from console.ui.decisions import knows
 from console.ui.editing import Problem, Unreadable
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.http import ConsoleRequest
@@ -135,7 +136,7 @@ async def _open(asked: Asked) -> HttpResponse:
     asked = replace(asked, other=kept)
     named = asked.request.GET.get("kind", "")
     kind = find_kind(asked.access.cluster, named) if named else None
-    if named and kind is None:
+    if named and (kind is None or not knows(asked.access, kind)):
         raise Http404
     if not asked.form.is_valid():
         return _page(asked, "", status=400)

@@ -15,7 +15,7 @@ from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.columns import UsageColumn
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, knows
 from console.ui.export import FORMATS, exported, stream
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
@@ -55,7 +55,7 @@ async def list_page(request: ConsoleRequest, cluster: Cluster, resource: str) ->
         async with reading as informer:
             return await _answer(request, query, informer, fmt)
     except Denied as denied:
-        if fmt != "html" or not is_fragment(request):
+        if fmt != "html" or not is_fragment(request) or not knows(access, kind):
             raise
         return _drawn(request, denied_table(spec, denied), status=403)
     except TooManyProjects as error:

@@ -22,7 +22,7 @@ from console.saved.book import MOST, Full, NameTaken, Reader
 from console.saved.models import MAX_NAME, MAX_QUERY, SavedView, Sharing
 from console.ui.access import Access
 from console.ui.clusters import clusters
-from console.ui.decisions import Denied, readable
+from console.ui.decisions import Denied, knows, readable
 from console.ui.fragments import is_fragment, vary_on_htmx
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
@@ -70,7 +70,8 @@ async def saved_views(request: ConsoleRequest) -> HttpResponse:
         return await _all_shown(request, access)
     given = request.POST if request.method == "POST" else request.GET
     place = find_list(given.get("list", ""))
-    if place is None or place.spec.errors:
+    there = place is not None and knows(access_in(request, place.cluster), place.kind)
+    if place is None or place.spec.errors or not there:
         return error_page(request, 400, _("There is no list at this address."))
     try:
         readable(place.kind, access_in(request, place.cluster))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from console.ui import nav
 from rbac.current import use_host
 from tests.leaks.test_noninterference import PART
 from tests.leaks.world import ADMIN, BOB, CANARY, Clusters
@@ -25,3 +26,17 @@ async def test_what_one_has_is_not_what_another_would_get(
     second = await client_as(BOB, **{"If-None-Match": etag}).get(url)
     assert second.status_code != 304
     assert CANARY not in await text_of(second)
+
+
+@pytest.mark.parametrize("who", [ADMIN, BOB])
+async def test_made_up_projects_leave_nothing_behind(
+    clusters: Clusters, client_as: ClientAs, who: str
+) -> None:
+    use_host(clusters.runtime(True))
+    client = client_as(who)
+    await client.get("/clusters/host/pods")
+    before = nav._declared.cache_info().currsize, nav._url.cache_info().currsize
+    for number in range(5):
+        await client.get(f"/clusters/host/pods?namespace=made-up-{number}")
+        await client.get(f"/clusters/host/projects/made-up-{number}")
+    assert (nav._declared.cache_info().currsize, nav._url.cache_info().currsize) == before

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.places import find_list
+from console.ui.places import find_list, find_place
 
 pytestmark = pytest.mark.usefixtures("host")
 
@@ -56,3 +56,9 @@ def test_everything_else_is_nothing(url: str) -> None:
 def test_any_text_is_read_or_nothing(url: str) -> None:
     place = find_list(url)
     assert place is None or place.kind.segment == "pods"
+
+
+@pytest.mark.parametrize("name", ["%2e%2e", ".", "a%252Fb", "a%25b", "A", "x" * 64])
+def test_what_no_project_is_called_has_no_objects(name: str) -> None:
+    assert find_place("/clusters/host/projects/shop/secrets/a") is not None
+    assert find_place(f"/clusters/host/projects/{name}/secrets/a") is None

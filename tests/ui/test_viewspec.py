@@ -66,6 +66,10 @@ def test_the_canonical_query_is_a_fixed_point(query: str) -> None:
         ("q=a%00b", "q"),
         ("namespace=" + "n" * 300, "namespace"),
         ("namespace=a%0Ab", "namespace"),
+        *(
+            (f"namespace={name}", "namespace")
+            for name in ("..", ".", "a%2Fb", "a%252Fb", "A", "a.b")
+        ),
         ("status=bogus", "status"),
         ("sort=bogus", "sort"),
         ("sort=__x", "sort"),
