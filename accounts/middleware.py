@@ -89,11 +89,12 @@ class AccountMiddleware:
 
 async def identify(request: HttpRequest) -> None:
     had_cookie = settings.SESSION_COOKIE_NAME in request.COOKIES
-    found = await examine(request.session, _clock.now(), had_cookie=had_cookie)
+    session: Any = request.session
+    found = await examine(session, _clock.now(), had_cookie=had_cookie)
     if found.state is State.ENDED:
-        await request.session.aflush()
+        await session.forget()
     elif found.state is State.ALIVE:
-        await touch(request.session, _clock.now())
+        await touch(session, _clock.now())
     request.session_state = found.state  # type: ignore[attr-defined]
     request.identity = found.acting  # type: ignore[attr-defined]
     request.own_identity = found.identity  # type: ignore[attr-defined]

@@ -10,17 +10,22 @@ up at once, rather than wait, when somebody holds the file. Then, as with any ot
 database's thread is asked, which waits and says what is wrong.
 """
 
+import logging
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
-from django.db import connections, router
+from django.db import DatabaseError, OperationalError, connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
+
+log = logging.getLogger(__name__)
 
 _STATEMENT = (
     f"SELECT session_data FROM {Session._meta.db_table} "  # noqa: S608  no input in it
@@ -32,7 +37,46 @@ _SQLITE = "django.db.backends.sqlite3"
 _own = threading.local()
 
 
+#: Seconds until it is tried again to note a use after that could not be done.
+REST = 10.0
+_rest_until = 0.0
+
+
 class SessionStore(DatabaseStore):
+    """`used`: something in it is to be kept that is no more than good to know."""
+
+    used = False
+
+    def save(self, must_create: bool = False) -> None:
+        """Raises DatabaseError where Django would say that the session is gone: it may just be that the
+        database cannot be written."""
+        try:
+            super().save(must_create)
+        except UpdateError as error:
+            if isinstance(error.__context__, OperationalError):
+                raise error.__context__ from None
+            raise
+
+    def save_use(self) -> None:
+        """Nobody waits for it again and again: after a failure it is left out for a while."""
+        global _rest_until  # noqa: PLW0603  of the database, not of a session
+        if time.monotonic() < _rest_until:
+            return
+        try:
+            self.save()
+        except (DatabaseError, UpdateError) as error:
+            _rest_until = time.monotonic() + REST
+            log.warning("It is not noted that sessions are in use: %s", error)
+
+    async def forget(self) -> None:
+        """Ends it here, and in the database if that can be written. Else it ends there by its time."""
+        try:
+            await self.aflush()
+        except DatabaseError as error:
+            log.warning("A session that is over stays in the database: %s", error)
+            self.clear()
+            self._session_key = None
+
     def load(self) -> dict[str, Any]:
         """Raises DatabaseError."""
         return self._content(_read(self.session_key))

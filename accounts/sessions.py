@@ -187,7 +187,9 @@ def in_time(content: dict[str, Any], now: datetime) -> bool:
 
 
 async def touch(session: SessionBase, now: datetime) -> None:
-    """Notes that the session is in use."""
+    """Notes that the session is in use: kept with what else changes, or else if that can be done."""
     seconds = now.timestamp()
     if seconds - float(await session.aget(SEEN, 0)) >= SEEN_EVERY:
+        changed = session.modified
         await session.aset(SEEN, seconds)
+        session.modified, session.used = changed, True  # type: ignore[attr-defined]

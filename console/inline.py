@@ -6,6 +6,7 @@ more than what they do: several on each request, each of them a fight for the in
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,10 +14,16 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.db import DatabaseError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
+from django.utils.translation import gettext as _
+
+from console.views.errors import error_page
+
+log = logging.getLogger(__name__)
 
 Response = HttpResponseBase
 
@@ -62,11 +69,19 @@ class InlineCsrfMiddleware(_Inline, CsrfViewMiddleware):  # type: ignore[misc]
 
 
 class InlineSessionMiddleware(SessionMiddleware):
-    """Goes to the database's thread to save a session, and only then."""
+    """Goes to the database's thread to save a session, and only then. What cannot be saved is said (503),
+    but not that a session is in use, which is no more than good to know."""
 
     async def __acall__(self, request: HttpRequest) -> Response:
         self.process_request(request)
         response: Any = await self.get_response(request)  # type: ignore[misc]
-        if request.session.modified or settings.SESSION_SAVE_EVERY_REQUEST:
-            return await sync_to_async(self.process_response)(request, response)
+        session: Any = request.session
+        if session.modified or settings.SESSION_SAVE_EVERY_REQUEST:
+            try:
+                return await sync_to_async(self.process_response)(request, response)
+            except DatabaseError as error:
+                log.error("A session cannot be saved: %s", error)
+                return error_page(request, 503, _("The database cannot be used."))
+        if getattr(session, "used", False):
+            await sync_to_async(session.save_use)()
         return self.process_response(request, response)

@@ -150,7 +150,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         "transaction_mode": "IMMEDIATE",
-        "timeout": 10,
+        # Seconds for whoever writes; see console.handler for those who read.
+        "timeout": 5,
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

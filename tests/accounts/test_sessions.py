@@ -1,11 +1,13 @@
 """What ends a session, and what a visitor without one may see."""
 
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -223,6 +225,51 @@ async def test_while_the_database_is_away_nobody_is_let_in_or_thrown_out(
         assert (data.status_code, data.json()["reason"]) == (503, "ServiceUnavailable")
         assert (await browser.get("/livez")).status_code == 200
     assert await is_in(browser)
+
+
+@pytest.fixture
+async def unwritable(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[[], Any]]:
+    """Makes the database one that can only be read, as on a full disk."""
+    monkeypatch.setattr(session_rows, "_rest_until", 0.0)
+
+    @sync_to_async
+    def only_read(so: bool) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA query_only = {so:d}")
+
+    yield lambda: only_read(True)
+    await only_read(False)
+
+
+async def test_reading_goes_on_while_nothing_can_be_written(
+    browser: Browser, clock: MovableClock, unwritable: Callable[[], Any]
+) -> None:
+    await browser.login("alice")
+    await unwritable()
+    for _ in range(3):
+        clock.move(minutes=2)
+        assert await is_in(browser)
+
+
+async def test_what_must_be_written_says_that_it_cannot_be(
+    browser: Browser, unwritable: Callable[[], Any]
+) -> None:
+    await unwritable()
+    answer = await browser.login("alice")
+    assert answer.status_code == 503
+    assert "Nobody can log in: the database cannot be used." in answer.content.decode()
+    assert browser.key is None
+
+
+async def test_a_session_ends_though_nothing_can_be_written(
+    browser: Browser, users: Informer[Any], unwritable: Callable[[], Any]
+) -> None:
+    await browser.login("alice")
+    await unwritable()
+    users.remove(user("alice"))
+    answer = await browser.get(HOME)
+    assert answer["Location"] == "/login?next=%2F&ended=1"
+    assert browser.key is None
 
 
 async def test_a_stale_cache_keeps_people_in(browser: Browser, users: Informer[Any]) -> None:
