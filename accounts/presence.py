@@ -1,11 +1,13 @@
 """Whether somebody still is who began what goes on: for sockets, and for what a request began."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
 
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import DatabaseError
+from django.http import parse_cookie
 
 from accounts.directory import UsersUnknown
 from accounts.oauth.bearer import examine_token
@@ -26,6 +28,26 @@ async def find_session(key: str | None) -> Found:
         return Found(State.NONE)
     session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
     return await examine(session, _clock.now(), had_cookie=True)
+
+
+async def is_signed_in(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+    """Whether whoever sends these has a session or a token, as far as that can be known now."""
+    cookies = parse_cookie("; ".join(_texts(headers, b"Cookie")))
+    key = cookies.get(settings.SESSION_COOKIE_NAME)
+    if key is not None:
+        return (await find_session(key)).state is State.ALIVE
+    for text in _texts(headers, b"Authorization"):
+        scheme, _space, token = text.partition(" ")
+        if scheme.lower() == "bearer":
+            try:
+                return await examine_token(token.strip()) is not None
+            except (UsersUnknown, DatabaseError):
+                return False
+    return False
+
+
+def _texts(headers: Mapping[bytes, Sequence[bytes]], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for value in headers.get(name, ())]
 
 
 def lasting_access(name: str, cluster: Cluster) -> Access:

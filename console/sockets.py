@@ -12,6 +12,7 @@ from typing import Any
 from daphne import server as daphne_server  # isort: skip
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
+from console.connections import Seats
 from console.live.flow import Outgoing
 
 #: Bytes of a message that comes in; rows that go out may be larger.
@@ -27,6 +28,10 @@ class Socket(WebSocketProtocol):
     def __init__(self) -> None:
         super().__init__()
         self.outgoing = Outgoing(daphne_server.reactor.callLater)
+
+    def connectionLost(self, reason: Any) -> None:
+        self.factory.seats.leave(self.transport)
+        super().connectionLost(reason)
 
     def onOpen(self) -> None:
         super().onOpen()
@@ -51,8 +56,9 @@ class Socket(WebSocketProtocol):
 class Sockets(WebSocketFactory):
     protocol = Socket
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, seats: Seats, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.seats = seats
         self._last: tuple[object, bytes] = (None, b"")
 
     def framed(self, content: str | bytes) -> bytes:

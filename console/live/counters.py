@@ -1,4 +1,4 @@
-"""What the live sockets of this process have done, for whoever measures it.
+"""What the connections and live sockets of this process have done, for whoever measures it.
 
 Plain numbers, written on the server's loop alone; reading them from anywhere is harmless.
 """
@@ -21,8 +21,14 @@ class Counters:
     """`sockets` are open now; the others grow. `frames` and `bytes` (of UTF-8) left for sockets,
     `refreshes` of them told a browser to fetch its list again. `overflows`: times that more keys
     changed between two flushes than are counted. `slow_closed`: sockets whose client did not read.
-    `flush_seconds`: working out what is new on one screen and handing it to its sockets."""
+    `flush_seconds`: working out what is new on one screen and handing it to its sockets.
 
+    `connections` are open now; of those that there were too many of `connections_refused` were closed at
+    once, and `connections_dropped` gave way to others."""
+
+    connections: int = 0
+    connections_refused: int = 0
+    connections_dropped: int = 0
     sockets: int = 0
     frames: int = 0
     bytes: int = 0

@@ -54,6 +54,16 @@ _LIVE: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
     ("refreshes_total", Counter, "Browsers told to fetch a list again.", lambda c: c.refreshes),
     ("slow_closed_total", Counter, "Sockets closed: not reading.", lambda c: c.slow_closed),
 )
+_CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
+    ("open", Gauge, "Connections of browsers and proxies.", lambda c: c.connections),
+    ("refused_total", Counter, "Closed at once: too many.", lambda c: c.connections_refused),
+    (
+        "dropped_total",
+        Counter,
+        "Idle ones closed, as there were too many.",
+        lambda c: c.connections_dropped,
+    ),
+)
 
 
 class ConsoleCollector(Collector):
@@ -94,4 +104,6 @@ def cache_families(figures: Mapping[str, Iterable[Figures]]) -> Iterator[Metric]
 def live_families(found: Counters) -> Iterator[Metric]:
     for name, family_of, text, value_of in _LIVE:
         yield family_of(f"quarterdeck_live_{name}", text, value_of(found))
+    for name, family_of, text, value_of in _CONNECTIONS:
+        yield family_of(f"quarterdeck_connections_{name}", text, value_of(found))
     yield from found.flush_seconds.collect()

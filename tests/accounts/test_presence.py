@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError
 
 from accounts.named.models import NamedToken
-from accounts.presence import find_session, session_presence, token_presence
+from accounts.presence import find_session, is_signed_in, session_presence, token_presence
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
@@ -67,3 +67,15 @@ async def test_it_ends_with_the_token(browser: Browser, monkeypatch: pytest.Monk
     assert await presence.lasts()
     await NamedToken.objects.all().adelete()
     assert not await presence.lasts()
+
+
+async def test_who_may_send_much(browser: Browser, config: None) -> None:
+    """A key or a token that holds: whoever has none of these is nobody, whatever they send."""
+    assert not await is_signed_in({})
+    assert not await is_signed_in({b"Cookie": [b"__Host-quarterdeck=made-up"]})
+    assert not await is_signed_in({b"Authorization": [b"Bearer made-up", b"Basic \xff"]})
+    await browser.login("admin")
+    mine = {b"Cookie": [b"a=b; __Host-quarterdeck=" + (browser.key or "").encode()]}
+    assert await is_signed_in(mine)
+    await browser.post("/logout")
+    assert not await is_signed_in(mine)

@@ -1,8 +1,9 @@
+import resource
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,15 +14,34 @@ from tests.ports import free_port
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def start(port: int, temp: Path, *, deaf: bool = False) -> "subprocess.Popen[bytes]":
-    """`deaf`: SIGINT is ignored from the beginning, as it is in the background of a shell."""
+def start(
+    port: int,
+    temp: Path,
+    *,
+    deaf: bool = False,
+    files: int = 0,
+    seconds: Mapping[str, float] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """`deaf`: SIGINT is ignored from the beginning, as it is in the background of a shell. `files`: how
+    many it may open, at most. `seconds`: of `tests.server.echo.SECONDS`."""
+
+    def prepare() -> None:
+        if deaf:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, 128), files))
+
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "tests.server.echo", str(port)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={"PATH": "/usr/bin", "TMPDIR": str(temp)},
-        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if deaf else None,  # noqa: PLW1509
+        env={
+            "PATH": "/usr/bin",
+            "TMPDIR": str(temp),
+            **{name: str(value) for name, value in (seconds or {}).items()},
+        },
+        preexec_fn=prepare if deaf or files else None,  # noqa: PLW1509
     )
 
 

@@ -1,16 +1,17 @@
 """A tiny application under `console.server.run`, in a process of its own: a reactor runs once.
 
 GET /scope answers what the application was told; POST answers the size of the body; GET /slow takes
-a while to finish, and GET /long sends 64 MiB as fast as its client reads, or /broken half of that and
-breaks off; GET /sent answers how much it has sent; a websocket answers the length of each message, to
-"big" 200 kB, to "pour" 16 MiB in 64 messages, after which there is a file, and to "close N" by closing
-with N.
+a while to finish, GET /never for ever, and GET /long sends 64 MiB as fast as its client reads, or
+/broken half of that and breaks off; GET /sent answers how much it has sent; a websocket answers the
+length of each message, to "big" 200 kB, to "pour" 16 MiB in 64 messages, after which there is a file,
+and to "close N" by closing with N.
 """
 
 import asyncio
 import json
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from console import server
 from console.edge import harden
 from console.live.flow import Flow, flow_of
 
+#: Limits that a test may have shorter, from the environment.
+SECONDS = ("HEAD_SECONDS", "IDLE_SECONDS", "BODY_SECONDS", "ANSWER_SECONDS")
 #: Bytes of long answers so far.
 sent = 0
 
@@ -35,6 +38,8 @@ async def body_of(receive: Any) -> bytes:
 
 async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
     size = len(await body_of(receive))
+    if scope["path"] == "/never":
+        await asyncio.Event().wait()
     if scope["path"] == "/slow":
         await slow(send)
         return
@@ -102,6 +107,10 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     await (websocket if scope["type"] == "websocket" else http)(scope, receive, send)
 
 
+async def admits(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+    return headers.get(b"X-Nobody") is None
+
+
 def ready() -> None:
     os.write(1, b"ready\n")
 
@@ -109,7 +118,10 @@ def ready() -> None:
 def main() -> None:
     settings.configure(TRUSTED_PROXIES=())
     port = int(sys.argv[1])
-    server.run(harden(application), "127.0.0.1", port, ready)
+    for name, value in os.environ.items():
+        if name in SECONDS:
+            setattr(server, name, float(value))
+    server.run(harden(application), "127.0.0.1", port, ready, admits=admits)
 
 
 if __name__ == "__main__":

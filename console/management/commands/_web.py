@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
+from accounts.presence import is_signed_in
 from console import server
 from console.draining.running import get_drains
 from console.kube.client import NoCluster
@@ -54,7 +55,14 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
     gc.set_threshold(*COLLECT_AFTER)
     sys.setswitchinterval(SWITCH_AFTER)
     try:
-        server.run(application, host, port, lambda: ready(runtime), lambda: _wind_down(runtime))
+        server.run(
+            application,
+            host,
+            port,
+            lambda: ready(runtime),
+            lambda: _wind_down(runtime),
+            is_signed_in,
+        )
     finally:
         runtime.stop()
 

@@ -1,0 +1,166 @@
+"""Connections and requests have limits of time and number, and nobody who keeps to them notices."""
+
+import resource
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from console.connections import FEWEST_OF_ONE, MOST, MOST_OF_ONE, OTHER_FILES, Limits, Seats
+from tests.ports import free_port
+from tests.server.conftest import Running, read_all, start
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n"
+#: The tests start servers.
+pytestmark = pytest.mark.programs
+QUICK = {
+    "HEAD_SECONDS": 0.4,
+    "IDLE_SECONDS": 0.4,
+    "BODY_SECONDS": 0.4,
+    "ANSWER_SECONDS": 0.4,
+}
+
+
+@contextmanager
+def served(
+    temp: Path, *, files: int = 0, seconds: Mapping[str, float] | None = None
+) -> Iterator[Running]:
+    port = free_port()
+    process = start(port, temp, files=files, seconds=seconds)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n", process.communicate(timeout=20)
+        yield Running(port, process, temp)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with served(tmp_path_factory.mktemp("quick"), seconds=QUICK) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\n", POST % 100 + b"\r\nabc"]
+)
+def test_a_request_that_does_not_come_is_broken_off(quick: Running, begun: bytes) -> None:
+    """However slowly it comes: a byte now and then is no more time."""
+    with quick.connect() as connection:
+        connection.sendall(begun)
+        connection.settimeout(0.1)
+        answer, began = b"", time.monotonic()
+        while time.monotonic() - began < 8:
+            try:
+                piece = connection.recv(4096)
+            except TimeoutError:
+                connection.sendall(b"x" if begun else b"")
+                continue
+            except ConnectionError:
+                break
+            if not piece:
+                break
+            answer += piece
+        assert time.monotonic() - began < 5
+    assert answer == b"" or answer.startswith((b"HTTP/1.1 408 ", b"HTTP/1.1 400 "))
+
+
+def test_a_connection_that_is_kept_waits_for_the_next_request_and_not_for_ever(
+    quick: Running,
+) -> None:
+    with quick.connect() as connection:
+        for _ in range(2):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        connection.settimeout(5)
+        assert read_all(connection).count(b"HTTP/1.1") == 0
+
+
+def test_an_answer_that_does_not_begin_is_given_up(quick: Running) -> None:
+    answer, _sent = quick.raw(b"GET /never HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    # One that has begun goes on.
+    answer, _sent = quick.raw(b"GET /slow HTTP/1.0\r\n\r\n")
+    assert answer.endswith(b"begun,done")
+
+
+def test_whoever_is_not_signed_in_sends_little(echo: Running) -> None:
+    for size, status in ((10, b"200"), (60_000, b"200"), (1_000_000, b"413"), (4_000_000, b"413")):
+        head = POST % size + b"X-Nobody: 1\r\n\r\n"
+        answer, sent = echo.raw(head, (b"x" * 10_000 for _ in range(size // 10_000 or 1)))
+        if size == 10:
+            answer, sent = echo.raw(head, [b"x" * 10])
+        assert answer.startswith(b"HTTP/1.1 " + status), (size, answer)
+    answer, sent = echo.raw(POST % 4_000_000 + b"\r\n", (b"x" * 10_000 for _ in range(400)))
+    assert answer.startswith(b"HTTP/1.1 200 ") and sent == 4_000_000
+
+
+def test_idle_connections_of_one_machine_leave_a_place_for_others(tmp_path: Path) -> None:
+    """More of them than the process may have files."""
+    number, files = 700, 512
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * number)), hard))
+    with served(tmp_path, files=files) as server, ExitStack() as stack:
+        for _ in range(number):
+            try:
+                held = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 10))
+                held.sendall(b"GET / HTTP/1.1\r\n")
+            except OSError:
+                continue
+        began = time.monotonic()
+        for _ in range(3):
+            answer, _sent = server.raw(GET)
+            assert answer.startswith(b"HTTP/1.1 200 ")
+        assert time.monotonic() - began < 5
+        held_now = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+        assert held_now < files
+        # It had 128 and raised them as far as it may.
+        limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+        assert f"Max open files            {files}" in limits
+
+
+def test_there_are_fewer_places_than_files() -> None:
+    assert Limits.of(1024) == (768, 192)
+    assert Limits.of(65_536) == (MOST, MOST_OF_ONE)
+    assert Limits.of(OTHER_FILES) == (FEWEST_OF_ONE, FEWEST_OF_ONE)
+
+
+class Wire:
+    def __init__(self, *, idle: bool = True) -> None:
+        self.idle, self.aborted = idle, False
+
+    def abortConnection(self) -> None:
+        self.aborted = True
+
+
+def seats(most: int, of_one: int) -> Seats:
+    return Seats(Limits(most, of_one), lambda wire: wire.idle, lambda address: address == "proxy")  # type: ignore[attr-defined]
+
+
+def test_the_oldest_idle_one_of_the_address_gives_way() -> None:
+    found = seats(10, 2)
+    busy, idle, new, other = Wire(idle=False), Wire(), Wire(), Wire()
+    assert found.enter(busy, "a") and found.enter(idle, "a") and found.enter(other, "b")
+    assert found.enter(new, "a")
+    assert (busy.aborted, idle.aborted, other.aborted) == (False, True, False)
+    new.idle = False
+    assert not found.enter(Wire(), "a")
+    found.leave(busy)
+    assert found.enter(Wire(), "a")
+
+
+def test_of_all_whoever_has_most_gives_way_and_proxies_bring_everybody() -> None:
+    found = seats(5, 4)
+    many = [Wire() for _ in range(3)]
+    assert all(found.enter(wire, "a") for wire in many)
+    assert found.enter(Wire(), "b") and found.enter(Wire(), "b")
+    assert found.enter(Wire(), "c")
+    assert [wire.aborted for wire in many] == [True, False, False]
+    found = seats(9, 2)
+    assert all(found.enter(Wire(idle=False), "proxy") for _ in range(9))
+    assert not found.enter(Wire(), "c")
