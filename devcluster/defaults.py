@@ -43,6 +43,8 @@ def _container(container: Obj) -> None:
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if isinstance(probe := container.get(name), dict):
             _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+            if isinstance(request := probe.get("httpGet"), dict):
+                _set(request, path="/", scheme="HTTP")
 
 
 def _pod(obj: Obj) -> None:
@@ -91,16 +93,22 @@ def _replica_set(obj: Obj) -> None:
 def _stateful_set(obj: Obj) -> None:
     spec = _template(obj)
     _set(spec, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady")
-    _set(spec, updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
+    _rolling(spec, partition=0)
     retention = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     _set(spec, persistentVolumeClaimRetentionPolicy=retention)
 
 
 def _daemon_set(obj: Obj) -> None:
     spec = _template(obj)
-    rolling = {"maxUnavailable": 1, "maxSurge": 0}
     _set(spec, revisionHistoryLimit=10)
-    _set(spec, updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling})
+    _rolling(spec, maxUnavailable=1, maxSurge=0)
+
+
+def _rolling(spec: Obj, **values: object) -> None:
+    strategy = spec.setdefault("updateStrategy", {})
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _set(strategy.setdefault("rollingUpdate", {}), **values)
 
 
 def _job(obj: Obj) -> None:
@@ -127,6 +135,8 @@ def _cron_job(obj: Obj) -> None:
     spec = obj.setdefault("spec", {})
     _set(spec, concurrencyPolicy="Allow", suspend=False)
     _set(spec, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
+    if isinstance(found := dig(spec, "jobTemplate.spec.template.spec"), dict):
+        pod_spec(found)
 
 
 def _service(obj: Obj) -> None:

@@ -168,6 +168,10 @@ def required(field: str, message: str = "Required value") -> Cause:
     return Cause(field, "FieldValueRequired", message)
 
 
+def duplicate(field: str, value: object) -> Cause:
+    return Cause(field, "FieldValueDuplicate", f'Duplicate value: "{value}"')
+
+
 def wrong(field: str, value: Any, why: str) -> Cause:
     shown = f'"{value}"' if isinstance(value, str) else str(value)
     return Cause(field, "FieldValueInvalid", f"Invalid value: {shown}: {why}")

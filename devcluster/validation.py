@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from devcluster.certificates import REQUESTS, validate_request
 from devcluster.customs import CRDS, validate_crd
 from devcluster.exposing import validate_ingress, validate_service
-from devcluster.names import LABEL, LABEL_RULE, validate_metadata
+from devcluster.names import validate_metadata
 from devcluster.objects import Obj, dicts, dig, meta
-from devcluster.quantities import parse_quantity
+from devcluster.podspecs import validate_pods, validate_strategy
 from devcluster.resources import ResourceType
-from devcluster.shapes import Schema
 from devcluster.statuses import Cause, not_allowed, required, unsupported, wrong
 from devcluster.volumes import CLAIMS, CLASSES, validate_claim, validate_class
 
@@ -32,41 +31,9 @@ _NEEDED: Mapping[object, tuple[str, ...]] = {
 _JSON_KEYS = frozenset({".dockercfg", ".dockerconfigjson"})
 
 
-def _pod_spec(spec: object, path: str) -> Iterator[Cause]:
-    found: Schema = spec if isinstance(spec, dict) else {}
-    containers = list(dicts(found.get("containers")))
-    if not containers:
-        yield required(f"{path}.containers")
-    seen: set[str] = set()
-    for index, container in enumerate(containers):
-        place = f"{path}.containers[{index}]"
-        name = container.get("name", "")
-        if not name:
-            yield required(f"{place}.name")
-        elif not LABEL.fullmatch(name):
-            yield wrong(f"{place}.name", name, LABEL_RULE)
-        elif name in seen:
-            yield Cause(f"{place}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
-        seen.add(name)
-        if not container.get("image"):
-            yield required(f"{place}.image")
-        yield from _requests(container, f"{place}.resources.requests")
-    policy = found.get("restartPolicy")
-    if policy not in ("Always", "OnFailure", "Never"):
-        yield unsupported(f"{path}.restartPolicy", policy, ("Always", "OnFailure", "Never"))
-
-
-def _requests(container: Obj, path: str) -> Iterator[Cause]:
-    limits = dig(container, "resources.limits") or {}
-    for name, amount in (dig(container, "resources.requests") or {}).items():
-        if name in limits and parse_quantity(amount) > parse_quantity(limits[name]):
-            why = f"must be less than or equal to {name} limit of {limits[name]}"
-            yield wrong(path, amount, why)
-
-
 def _pod(new: Obj, old: Obj | None) -> Iterator[Cause]:
     if old is None:
-        yield from _pod_spec(new.get("spec"), "spec")
+        yield from validate_pods(new.get("spec"), "spec")
         return
     if _fixed_pod_spec(new) != _fixed_pod_spec(old):
         yield not_allowed(
@@ -106,7 +73,10 @@ def _workload(new: Obj, old: Obj | None) -> Iterator[Cause]:
     replicas = spec.get("replicas")
     if isinstance(replicas, int) and replicas < 0:
         yield wrong("spec.replicas", replicas, "must be greater than or equal to 0")
-    yield from _pod_spec(dig(spec, "template.spec"), "spec.template.spec")
+    claims = [meta(one).get("name") for one in dicts(spec.get("volumeClaimTemplates"))]
+    yield from validate_pods(dig(spec, "template.spec"), "spec.template.spec", claims)
+    yield from validate_strategy(spec, "strategy", ("Recreate",))
+    yield from validate_strategy(spec, "updateStrategy", ("OnDelete",))
     yield from _same(new, old, "spec.selector")
 
 
@@ -115,7 +85,7 @@ def _go_map(labels: Mapping[str, str]) -> str:
 
 
 def _job(new: Obj, old: Obj | None) -> Iterator[Cause]:
-    yield from _pod_spec(dig(new, "spec.template.spec"), "spec.template.spec")
+    yield from validate_pods(dig(new, "spec.template.spec"), "spec.template.spec")
     if dig(new, "spec.template.spec.restartPolicy") == "Always":
         yield unsupported("spec.template.spec.restartPolicy", "Always", ("OnFailure", "Never"))
     yield from _same(new, old, "spec.template")
@@ -126,8 +96,9 @@ def _cron_job(new: Obj, old: Obj | None) -> Iterator[Cause]:
     if not dig(new, "spec.schedule"):
         yield required("spec.schedule")
     path = "spec.jobTemplate.spec.template.spec"
-    if not dig(new, f"{path}.containers"):
-        yield required(f"{path}.containers")
+    yield from validate_pods(dig(new, path), path)
+    if dig(new, f"{path}.restartPolicy") == "Always":
+        yield unsupported(f"{path}.restartPolicy", "Always", ("OnFailure", "Never"))
 
 
 def _same(new: Obj, old: Obj | None, path: str) -> Iterator[Cause]:

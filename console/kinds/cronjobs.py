@@ -27,6 +27,7 @@ from console.ui.facts import owner_fact, status_fact
 from console.ui.kind import Fact, Nav, Scope
 from console.ui.registry import register
 from console.ui.text import visible
+from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.kind import RUN, WorkloadKind
 from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
 
@@ -61,7 +62,7 @@ class CronJobKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (RunNow(), Suspend(), Unsuspend(), DeleteOwner())
+    actions = (RunNow(), Suspend(), Unsuspend(), EditEnvironment(), DeleteOwner())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: CronJob = entry.projection

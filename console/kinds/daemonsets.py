@@ -17,6 +17,7 @@ from console.ui.deleting import DeleteOwner
 from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.registry import register
+from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.resources import SetResources
@@ -45,4 +46,12 @@ class DaemonSetKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (ShowLogs(), Restart(), SetImage(), SetResources(), RollBackSet(), DeleteOwner())
+    actions = (
+        ShowLogs(),
+        Restart(),
+        SetImage(),
+        SetResources(),
+        EditEnvironment(),
+        RollBackSet(),
+        DeleteOwner(),
+    )

@@ -17,6 +17,7 @@ from console.ui.kind import Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
+from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.resources import SetResources
@@ -58,6 +59,7 @@ class DeploymentKind(WorkloadKind):
         Restart(),
         SetImage(),
         SetResources(),
+        EditEnvironment(),
         RollBackDeployment(),
         Pause(),
         Resume(),

@@ -23,6 +23,7 @@ from console.ui.kind import Fact, Nav, Scope
 from console.ui.logs import ShowLogs
 from console.ui.registry import register
 from console.ui.workloads.autoscaling import Autoscale
+from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
 from console.ui.workloads.resources import SetResources
@@ -57,6 +58,7 @@ class StatefulSetKind(WorkloadKind):
         Restart(),
         SetImage(),
         SetResources(),
+        EditEnvironment(),
         RollBackSet(),
         DeleteOwner(),
     )

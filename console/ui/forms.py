@@ -79,6 +79,41 @@ class TextField(forms.CharField):
         return _printable(super().bound_data(data, initial) or "")
 
 
+class LinesField(forms.CharField):
+    """A text of one or more lines, exactly as it was typed."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = TextField.default_error_messages
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(
+            max_length=max_length, strip=False, **{"widget": forms.Textarea, **options}
+        )
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return {
+            **super().widget_attrs(widget),
+            "class": "input code",
+            "rows": 1,
+            "autocomplete": "off",
+            "autocapitalize": "none",
+            "spellcheck": "false",
+        }
+
+    def to_python(self, value: Any) -> str | None:
+        # As browsers send lines.
+        return super().to_python(str(value or "").replace("\r\n", "\n"))
+
+
+def is_line(value: object, max_length: int = MAX_TEXT) -> bool:
+    """Whether a `TextField` sends it back as it was."""
+    return (
+        isinstance(value, str)
+        and value.isprintable()
+        and value == value.strip()
+        and len(value) <= max_length
+    )
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 

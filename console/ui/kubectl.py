@@ -2,11 +2,12 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from console.kube.gvr import GVR, Key
 
+Json = Mapping[str, Any] | Sequence[Any]
 _SHORT = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t"}
 
 
@@ -16,7 +17,7 @@ def kubectl(words: str, key: Key) -> str:
     return f"kubectl {words}{place}"
 
 
-def kubectl_patch(gvr: GVR, key: Key, body: Mapping[str, Any], sort: str = "merge") -> str:
+def kubectl_patch(gvr: GVR, key: Key, body: Json, sort: str = "merge") -> str:
     """The line of a merge patch, or of one of another `sort` that kubectl knows."""
     words = f"patch {gvr.qualified} {quoted(key.name)} --type={sort} -p {_json(body)}"
     return kubectl(words, key)
@@ -35,7 +36,7 @@ def quoted(word: str) -> str:
     return f"$'{''.join(map(_seen, word))}'"
 
 
-def _json(body: Mapping[str, Any]) -> str:
+def _json(body: Json) -> str:
     return quoted(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
 
 

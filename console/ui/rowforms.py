@@ -16,6 +16,8 @@ from console.ui.text import visible
 MOST, MOST_NEW = 64, 24
 #: Where the number of a new row goes in the one that scripts copy.
 ANY = "any"
+#: The part of a row that says at which place among all it is to be, from 1.
+POSITION = "position"
 #: Makes the fields of a row, told what it begins with.
 MakeFields = Callable[[Mapping[str, Any]], Mapping[str, forms.Field]]
 
@@ -41,7 +43,8 @@ class Given:
 
     def changed(self, *parts: str) -> bool:
         """True if one of these is another one than it was."""
-        return any(self.values[part] != (self.begins.get(part) or "") for part in parts)
+        begins = {**dict.fromkeys(parts, ""), **self.begins}
+        return any(self.values[part] != begins[part] for part in parts)
 
 
 class Rows:
@@ -49,7 +52,7 @@ class Rows:
 
     `found`: what each row begins with that there is already; `titles`: those of these rows. `heading`: of
     all of them, with a `hint`; `add`: what is on the button that makes another one, "" where none are
-    made or removed.
+    made or removed. With a field `POSITION` they can be put in another order.
     """
 
     def __init__(
@@ -68,8 +71,9 @@ class Rows:
         self.heading, self.add, self.hint = heading, add, hint
         #: The fields of a row by their parts.
         self._parts = tuple(make({}))
-        #: Those that are never empty.
-        self._choices = {p for p, one in make({}).items() if isinstance(one, ChoiceField)}
+        #: Those that are never empty, and what says nothing by itself.
+        choices = {p for p, one in make({}).items() if isinstance(one, ChoiceField)}
+        self._unsaid = {*choices, POSITION}
         #: A page begins with one new row, for whoever has no scripts.
         self._new = [] if not add else self._sent() if form.is_bound else [len(found)]
         for n, begins in enumerate(found):
@@ -120,13 +124,17 @@ class Rows:
     def given(self) -> Iterator[Given]:
         """All that are to be, in their order: those that are not removed, and new ones with something
         in them. For `clean` of the form."""
+        rows = [*self._given()]
+        return _in_order(rows) if POSITION in self._parts else iter(rows)
+
+    def _given(self) -> Iterator[Given]:
         known = range(len(self._found))
         for n in (*known, *self._new):
             values = {part: self._value(n, part) for part in self._parts}
             if n in known:
                 if not self._form.cleaned_data.get(self._name(n, "remove")):
                     yield Given(f"{self.stem}-{n}", n, self._found[n], values)
-            elif any(values[part] for part in self._parts if part not in self._choices):
+            elif any(values[part] for part in self._parts if part not in self._unsaid):
                 yield Given(f"{self.stem}-{n}", None, {}, values)
 
     def _value(self, number: int, part: str) -> Any:
@@ -143,3 +151,13 @@ class Rows:
 
     def _name(self, number: int | str, part: str) -> str:
         return f"{self.stem}-{number}-{part}"
+
+
+def _in_order(rows: Sequence[Given]) -> Iterator[Given]:
+    """Each that was given another place is there, and the others are around them as they were."""
+    moved = [row for row in rows if row.values[POSITION] and row.changed(POSITION)]
+    names = {row.name for row in moved}
+    found = [row for row in rows if row.name not in names]
+    for row in sorted(moved, key=lambda row: int(row.values[POSITION])):
+        found.insert(row.values[POSITION] - 1, row)
+    return iter(found)

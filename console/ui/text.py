@@ -22,6 +22,12 @@ def visible_block(text: str) -> str:
     return "\n".join("\t".join(visible(part) for part in line) for line in lines)
 
 
+def is_seen(text: str) -> bool:
+    """Whether a text that has lines is what it looks like. Wide and narrow spaces deceive nobody."""
+    plain = text.replace("\N{IDEOGRAPHIC SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
+    return visible_block(plain) == plain
+
+
 def spaced(text: str) -> str:
     """With a space wherever Chinese meets Latin letters or figures.
 

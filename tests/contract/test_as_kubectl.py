@@ -22,6 +22,7 @@ from tests.contract.grants import rule
 from tests.contract.objects import config_map, deployment, pod, unique
 from tests.contract.pages import Page, Person, console_on, known, person
 from tests.contract.test_certificate_actions import asking
+from tests.contract.test_service_actions import drawn
 from tests.contract.test_storage_actions import NOBODY, _snapshots
 from tests.contract.test_workload_actions import cron_job, daemon_set, job, stateful_set
 from tests.contract.tidy import Scrap
@@ -84,6 +85,7 @@ def another_taint(shown: str) -> str:
 WEB = deployment("web", "example/zero:1")
 SET = stateful_set("web")
 RESOURCES = {"containers-0-memory_limit": "1Gi", "containers-0-cpu_request": "100m"}
+ENV = {"containers0-0-name": "MODE", "containers0-0-value": "it's\nfast"}
 PAUSED = {**WEB, "spec": {**WEB["spec"], "paused": True}}
 SUSPENDED = {"suspend": True}
 LABELS = {"labels": "a=1\nb=two", "annotations": "example.com/note=\"x\\ny 'z'\""}
@@ -111,6 +113,7 @@ CASES = (
     Case(types.DEPLOYMENTS, "resume", PAUSED),
     Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2"}),
     Case(types.DEPLOYMENTS, "set-resources", WEB, RESOURCES),
+    Case(types.DEPLOYMENTS, "environment", WEB, ENV),
     Case(types.DEPLOYMENTS, "delete", WEB),
     Case(types.STATEFUL_SETS, "scale", SET, {"replicas": "2"}),
     Case(types.STATEFUL_SETS, "restart", SET),
@@ -122,6 +125,7 @@ CASES = (
     Case(types.JOBS, "resume", {"spec": {**job("once")["spec"], **SUSPENDED}}),
     Case(types.CRON_JOBS, "suspend", cron_job("often")),
     Case(types.CRON_JOBS, "resume", {"spec": {**cron_job("often")["spec"], **SUSPENDED}}),
+    Case(types.CRON_JOBS, "environment", cron_job("often"), ENV),
     Case(types.CRON_JOBS, "run", cron_job("often"), {"name": "NAME-x"}, types.JOBS, "NAME-x"),
     Case(types.DEPLOYMENTS, "autoscale", WEB, AUTOSCALED, types.HORIZONTAL_POD_AUTOSCALERS),
     Case(types.STATEFUL_SETS, "autoscale", SET, AUTOSCALED, types.HORIZONTAL_POD_AUTOSCALERS),
@@ -180,17 +184,10 @@ def make(runtime: Runtime, scrap: Scrap, case: Case, namespace: str) -> Obj:
 
 def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
     """What a browser without scripts would send, after somebody has filled it in."""
-    main = page.partition("<main")[2]
-    inputs = re.findall(
-        r'<input type="(?:hidden|text|number)" (?=[^>]*name="([^"]+)")(?=[^>]*value="([^"]*)")',
-        main,
-    )
-    areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n?(.*?)</textarea>', main, re.DOTALL)
-    found = {name: html.unescape(value) for name, value in (*inputs, *areas)}
-    name = made["metadata"]["name"]
+    found, name = drawn(page), made["metadata"]["name"]
     for key, value in case.sent.items():
         found[key] = value(found[key]) if callable(value) else value.replace("NAME", name)
-    return {key: value for key, value in found.items() if key not in ("csrfmiddlewaretoken", "uid")}
+    return found
 
 
 async def line_of(page: Page, fields: Mapping[str, str], *, reviews: bool) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.ui.manifests import mapping
-from console.ui.text import visible_block
+from console.ui.text import is_seen
 
 #: Bytes of all values together, by Kubernetes' own rule.
 LARGEST = 1024 * 1024
@@ -81,13 +81,7 @@ def _how(content: bytes, left: int, *, secret: bool) -> str:
     if len(content) > min(LONGEST, left):
         return LONG
     # A browser would send it back as another one.
-    return TEXT if _is_seen(text) else UNSEEN
-
-
-def _is_seen(text: str) -> bool:
-    # Wide and narrow spaces deceive nobody.
-    plain = text.replace("\N{IDEOGRAPHIC SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ")
-    return visible_block(plain) == plain
+    return TEXT if is_seen(text) else UNSEEN
 
 
 def written(

@@ -1,0 +1,198 @@
+"""The environment of a workload's containers.
+
+https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import CONFIG_MAPS, GVR
+from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, TextField, is_line
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed, mapping
+from console.ui.relations.seeing import Seeing
+from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows
+from console.ui.subject import Subject
+from console.ui.text import is_seen, visible
+from console.ui.workloads.templates import (
+    MOST_ROWS,
+    Container,
+    EditTemplate,
+    TemplateForm,
+)
+
+#: Characters of a value; of a name Kubernetes has no limit.
+LONGEST_VALUE, LONGEST_NAME = 64 * 1024, 1024
+VALUE, KEPT = "value", "kept"
+#: Where a value is taken from, by the field of `valueFrom`.
+REFERENCES: Mapping[str, str | Promise] = {
+    "configMapKeyRef": gettext_lazy("Key of a ConfigMap"),
+    "secretKeyRef": gettext_lazy("Key of a Secret"),
+}
+#: The id of the names that are offered.
+CONFIG_MAP_NAMES = "config-map-names"
+#: Parts of a row that say nothing of a source; of references it is the value.
+_OF_OTHERS = {VALUE: ("object", "key"), KEPT: (VALUE, "object", "key")}
+#: Fields of a variable by the parts of its row.
+_CAUSES = {
+    "": "name",
+    "name": "name",
+    "value": "value",
+    "valueFrom": "source",
+    **{f"valueFrom.{ref}": "object" for ref in REFERENCES},
+    **{f"valueFrom.{ref}.key": "key" for ref in REFERENCES},
+}
+
+
+class EnvironmentForm(TemplateForm):
+    fields_of = ("env",)
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        spec: Mapping[str, Any],
+        place: tuple[str, ...],
+        config_maps: Collection[str] = (),
+    ) -> None:
+        """`config_maps`: names that are offered."""
+        super().__init__(data, spec, place)
+        self.suggestions = {CONFIG_MAP_NAMES: config_maps}
+        self._rows = {one.stem: self._rows_of(one) for one in self.containers}
+        self.groups = tuple(self._rows.values())
+
+    def _rows_of(self, container: Container) -> Rows:
+        found = listed(container.manifest, "env")
+        return Rows(
+            self,
+            container.stem,
+            _fields,
+            found=[{**_begins(one), POSITION: n} for n, one in enumerate(found, 1)],
+            titles=[one["name"] for one in found],
+            heading=container.title,
+            add=_("Add a variable"),
+            hint=_("A value may contain $(NAME) of a variable that is above it."),
+        )
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        return super().knows(found) and _total(found) <= MOST_ROWS
+
+    def knows_container(self, container: Mapping[str, Any]) -> bool:
+        env = container.get("env", [])
+        return isinstance(env, list) and len(env) <= MOST and all(map(_is_variable, env))
+
+    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+        return {"env": [*self._variables(container)]}
+
+    def _variables(self, container: Container) -> Iterator[Mapping[str, Any]]:
+        before, rows = listed(container.manifest, "env"), [*self._rows[container.stem].given()]
+        names = Counter(row.values["name"] for row in rows)
+        for n, row in enumerate(rows):
+            name = row.values["name"]
+            if not name:
+                self.wrong(row, "name", _("Give it a name."))
+            elif names[name] > 1 and row.changed("name"):
+                self.wrong(row, "name", _("There is a variable of this name already."))
+            self.tell_causes(f"{container.path}.env[{n}]", row, _CAUSES)
+            yield self._variable(row, before[row.at] if row.at is not None else {})
+
+    def _variable(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+        """With what it has that no field shows."""
+        values, source = row.values, row.values["source"]
+        found = {**before, "name": values["name"]}
+        for part in _OF_OTHERS.get(source, (VALUE,)):
+            if values[part] and row.changed(part):
+                self.wrong(row, part, _("This belongs to another source."))
+        if not row.changed("source", VALUE, "object", "key"):
+            return found
+        found.pop(VALUE, None)
+        found.pop("valueFrom", None)
+        if source == VALUE:
+            return {**found, VALUE: values[VALUE]}
+        for part, text in (("object", _("Give it a name.")), ("key", _("Give it a key."))):
+            if not values[part]:
+                self.wrong(row, part, text)
+        named = {"name": values["object"], "key": values["key"]}
+        return {**found, "valueFrom": {source: {**mapping(before, "valueFrom", source), **named}}}
+
+
+def _total(found: Mapping[str, Any]) -> int:
+    return sum(len(one.get("env", ())) for group in found.values() for one in group)
+
+
+def _fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    kept = {KEPT: begins["as_it_is"]} if begins.get("as_it_is") else {}
+    sources = {VALUE: _("A value"), **REFERENCES, **kept}
+    names = forms.TextInput({"list": CONFIG_MAP_NAMES, "data-only": " ".join(REFERENCES)})
+    keys = forms.TextInput({"data-only": " ".join(REFERENCES)})
+    values = forms.Textarea({"data-only": VALUE})
+    return {
+        "name": TextField(label=_("Name"), required=False, max_length=LONGEST_NAME),
+        "source": ChoiceField(label=_("Source"), choices=[*sources.items()], initial=VALUE),
+        "object": TextField(label=_("ConfigMap or Secret"), required=False, widget=names),
+        "key": TextField(label=_("Key"), required=False, widget=keys),
+        POSITION: NumberField(label=_("Position"), least=1, most=MOST + MOST_NEW, required=False),
+        VALUE: LinesField(
+            label=_("Value"), required=False, max_length=LONGEST_VALUE, widget=values
+        ),
+    }
+
+
+def _begins(variable: Mapping[str, Any]) -> dict[str, Any]:
+    found = {"name": variable["name"], "source": VALUE, VALUE: "", "object": "", "key": ""}
+    source = mapping(variable, "valueFrom")
+    if not source:
+        value = variable.get(VALUE, "")
+        if not is_seen(value):
+            return {**found, "source": KEPT, "as_it_is": _("A value that cannot be shown")}
+        return {**found, VALUE: value}
+    sort = next(iter(source))
+    if sort not in REFERENCES:
+        named = ", ".join(str(one) for one in mapping(source, sort).values())
+        return {**found, "source": KEPT, "as_it_is": visible(f"{sort}: {named}")}
+    ref = source[sort]
+    return {**found, "source": sort, "object": ref.get("name", ""), "key": ref["key"]}
+
+
+def _is_variable(variable: object) -> bool:
+    if not isinstance(variable, dict) or not is_line(variable.get("name"), LONGEST_NAME):
+        return False
+    source = variable.get("valueFrom")
+    if source is None:
+        value = variable.get(VALUE, "")
+        return isinstance(value, str) and len(value) <= LONGEST_VALUE
+    refs = [mapping(source, sort) for sort in REFERENCES if sort in mapping(source)]
+    return (
+        len(mapping(source)) == 1
+        and all(isinstance(ref, dict) for ref in source.values())
+        and all(is_line(ref.get("name", "")) and is_line(ref.get("key")) for ref in refs)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditEnvironment(EditTemplate):
+    name: ClassVar[str] = "environment"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit environment")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "environment")
+    form: ClassVar[type[TemplateForm]] = EnvironmentForm
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the environment of %(kind)s %(name)s") % {
+            "kind": kind.singular,
+            "name": name,
+        }
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (CONFIG_MAPS,)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        place = self.place(subject.kind)
+        names = Seeing(subject, CONFIG_MAPS).names
+        return EnvironmentForm(data, mapping(subject.live, *place), place, names)

@@ -1,0 +1,211 @@
+"""Forms that are about some fields of the containers of a pod template: whatever else it has stays."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import CRON_JOBS, Key
+from console.kube.store import Entry
+from console.ui.actions import Context, Follow, Outcome
+from console.ui.forms import ConsoleForm
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl_patch
+from console.ui.manifests import listed, mapping
+from console.ui.rowforms import Given
+from console.ui.specforms import EditSpec, SpecForm
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.workloads.action import WorkloadAction
+from console.ui.workloads.rollouts import held_back
+
+GROUPS = ("containers", "initContainers")
+#: Rows of a page: each has some fields, and Django takes a thousand of those.
+MOST_ROWS = 100
+#: Characters of all that a form is about, as JSON.
+LONGEST = 256 * 1024
+_TEMPLATE = ("spec", "template", "spec")
+
+
+def template_of(kind: ResourceKind) -> tuple[str, ...]:
+    """Where the specification of the pods is."""
+    return ("spec", "jobTemplate", *_TEMPLATE) if kind.gvr == CRON_JOBS else _TEMPLATE
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container as far as the form is about it. `at`: its place in its group; `stem`: what the names of
+    its fields are made of."""
+
+    group: str
+    at: int
+    manifest: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return visible(str(self.manifest["name"]))
+
+    @property
+    def path(self) -> str:
+        return f"{self.group}[{self.at}]"
+
+    @property
+    def stem(self) -> str:
+        return f"{self.group}{self.at}"
+
+    @property
+    def title(self) -> str:
+        words = {"name": self.name}
+        return _("Init container %(name)s") % words if self.group != GROUPS[0] else self.name
+
+
+class TemplateForm(SpecForm):
+    """`fields_of`: the fields of each container that it is about."""
+
+    about: ClassVar[Sequence[str]] = GROUPS
+    fields_of: ClassVar[Sequence[str]]
+
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], place: Sequence[str]
+    ) -> None:
+        """`spec`: of the pods, which is at `place` of the object. Raises `Refused`."""
+        super().__init__(data, spec)
+        self._place = ".".join(place)
+
+    @classmethod
+    def part_of(cls, spec: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().part_of(spec)
+        for group in GROUPS:
+            if isinstance(found.get(group), list):
+                found[group] = [cls._part_of_container(one) for one in found[group]]
+        return found
+
+    @classmethod
+    def _part_of_container(cls, container: object) -> object:
+        if not isinstance(container, dict):
+            return container
+        wanted = ("name", *cls.fields_of)
+        return {name: container[name] for name in wanted if container.get(name) is not None}
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        groups = [found.get(group, []) for group in GROUPS]
+        return (
+            all(isinstance(group, list) for group in groups)
+            and all(self._is_container(one) for group in groups for one in group)
+            and len(json.dumps(found)) <= LONGEST
+        )
+
+    def _is_container(self, container: object) -> bool:
+        return (
+            isinstance(container, dict)
+            and isinstance(container.get("name"), str)
+            and container.keys() <= {"name", *self.fields_of}
+            and self.knows_container(container)
+        )
+
+    def knows_container(self, container: Mapping[str, Any]) -> bool:
+        """Whether all of it is of the sort that the form shows."""
+        raise NotImplementedError
+
+    @property
+    def containers(self) -> list[Container]:
+        return [
+            Container(group, at, one)
+            for group in GROUPS
+            for at, one in enumerate(listed(self.found, group))
+        ]
+
+    def wanted(self) -> Mapping[str, Any]:
+        groups: dict[str, list[Mapping[str, Any]]] = {}
+        for one in self.containers:
+            wanted = {**one.manifest, **self.wanted_of(one)}
+            # What is empty is not there.
+            container = {name: value for name, value in wanted.items() if value}
+            groups.setdefault(one.group, []).append(container)
+        return groups
+
+    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+        """What its fields are to be. Adds the errors that it finds."""
+        raise NotImplementedError
+
+    def tell_causes(self, path: str, row: Given, parts: Mapping[str, str]) -> None:
+        """`parts`: of the row, by where they are below `path` of the pods' specification."""
+        at = f"{self._place}.{path}"
+        self.causes = {
+            **self.causes,
+            **{f"{at}.{below}".rstrip("."): f"{row.name}-{part}" for below, part in parts.items()},
+        }
+
+    def wrong(self, row: Given, part: str, text: str) -> None:
+        field = f"{row.name}-{part}"
+        if field not in self.errors:
+            self.add_error(field, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditTemplate(EditSpec, WorkloadAction):
+    form: ClassVar[type[TemplateForm]]
+
+    def place(self, kind: ResourceKind) -> tuple[str, ...]:
+        return template_of(kind)
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.containers)
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        if kind.gvr == CRON_JOBS:
+            return _("Its next jobs have it. Those that there are stay as they are.")
+        return _("All its pods are replaced, as its update strategy says.")
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return [*super().notes(subject), *held_back(subject)]
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        if "changed" not in data:
+            return ""
+        return kubectl_patch(kind.gvr, key, [*self._operations(kind, data)], "json")
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        place = self.place(subject.kind)
+        return self.form(data, mapping(subject.live, *place), place)
+
+    async def run(self, context: Context) -> Outcome:
+        done = await super().run(context)
+        if context.kind.gvr == CRON_JOBS:
+            return done
+        return Follow(_("Saved %(kind)s %(name)s.") % context.words)
+
+    async def write(self, context: Context, version: str) -> None:
+        same = {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
+        await context.json_patch(same, *self._operations(context.kind, context.data))
+
+    def _operations(
+        self, kind: ResourceKind, data: Mapping[str, Any]
+    ) -> Iterator[Mapping[str, Any]]:
+        """As JSON Patch (RFC 6902), which says where in a list something is."""
+        place, before = "/".join(("", *self.place(kind))), data["found"]
+        for name, value in data["changed"].items():
+            if name not in GROUPS:
+                yield from _replaced(place, {name: before.get(name)}, {name: value}, (name,))
+                continue
+            for at, (old, new) in enumerate(zip(before[name], value, strict=True)):
+                if old != new:
+                    path = f"{place}/{name}/{at}"
+                    # None is changed that another one has taken the place of.
+                    yield {"op": "test", "path": f"{path}/name", "value": old["name"]}
+                    yield from _replaced(path, old, new, self.form.fields_of)
+
+
+def _replaced(
+    path: str, old: Mapping[str, Any], new: Mapping[str, Any], names: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    for name in names:
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            how = "remove" if not after else "replace" if before is not None else "add"
+            operation = {"op": how, "path": f"{path}/{name}"}
+            yield operation if how == "remove" else {**operation, "value": after}

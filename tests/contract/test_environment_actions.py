@@ -1,0 +1,226 @@
+"""Editing the environment of a workload's containers."""
+
+import html
+import json
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.objects import config_map, path
+from tests.contract.pages import Person, known, recorded, refused_to_strangers
+from tests.contract.templateforms import (
+    WORKLOADS,
+    at,
+    form_of,
+    make,
+    now,
+    olga,
+    pods_of,
+    runtime,
+)
+from tests.views.conftest import _site
+
+__all__ = ["_site", "olga", "runtime"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIELD = {
+    "name": "NODE",
+    "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}},
+}
+SECRET = {"secretKeyRef": {"name": "db", "key": "password", "optional": True}}
+SHARE = {"resourceFieldRef": {"containerName": "app", "resource": "limits.cpu", "divisor": "0"}}
+ENV = [
+    {"name": "MODE", "value": "fast"},
+    FIELD,
+    {"name": "PASSWORD", "valueFrom": SECRET},
+    {"name": "COLOUR", "valueFrom": {"configMapKeyRef": {"name": "look", "key": "colour"}}},
+    {"name": "EMPTY"},
+    {"name": "TEXT", "value": " two\n lines $(MODE) "},
+    {"name": "BELL", "value": "a\u0007b"},
+    {"name": "CPUS", "valueFrom": SHARE},
+]
+PODS = {
+    "containers": [
+        {"name": "app", "image": "example/a:1", "env": ENV, "ports": [{"containerPort": 80}]},
+        {"name": "log", "image": "example/b:1", "envFrom": [{"configMapRef": {"name": "look"}}]},
+    ],
+    "initContainers": [{"name": "init", "image": "example/c:1", "env": ENV[:1]}],
+}
+
+
+def without_env(pods: Obj) -> Obj:
+    groups = {
+        group: [{**one, "env": []} for one in pods[group]]
+        for group in ("containers", "initContainers")
+    }
+    return {**pods, **groups}
+
+
+@pytest.mark.parametrize("gvr", [*WORKLOADS], ids=lambda gvr: str(gvr.resource))
+async def test_variables_are_changed_added_moved_and_removed_and_the_rest_stays(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
+) -> None:
+    made = make(admin, runtime, namespace, PODS, gvr)
+    name, before = made["metadata"]["name"], pods_of(made)
+    env = before["containers"][0]["env"]
+    page, sent = await form_of(olga, "environment", made, gvr)
+    assert await page.is_offered(gvr.resource, Key(namespace, name))
+    assert sent["containers0-0-value"] == "fast"
+    assert sent["containers0-1-source"] == "kept"
+    assert (sent["containers0-2-object"], sent["containers0-2-key"]) == ("db", "password")
+    assert sent["containers0-5-value"] == " two\n lines $(MODE) "
+    assert sent["containers0-6-source"] == "kept"
+    changed = {
+        # The value of a Secret's other key, and a text instead of a ConfigMap's.
+        "containers0-2-key": "other",
+        "containers0-3-source": "value",
+        "containers0-3-value": "red\r\ngreen",
+        "containers0-4-remove": "on",
+        # The last one goes to the top.
+        "containers0-7-position": "1",
+        "containers0-8-name": "NEW",
+        "containers0-8-source": "configMapKeyRef",
+        "containers0-8-object": "look",
+        "containers0-8-key": "new",
+        "containers0-8-position": "2",
+        "containers1-0-name": "LEVEL",
+        "containers1-0-value": "debug",
+        "initContainers0-0-remove": "on",
+    }
+    await page.does(**{**sent, **changed})
+    pods = pods_of(now(admin, made, gvr))
+    password = {"secretKeyRef": {**SECRET["secretKeyRef"], "key": "other"}}
+    assert pods["containers"][0]["env"] == [
+        env[7],
+        {"name": "NEW", "valueFrom": {"configMapKeyRef": {"name": "look", "key": "new"}}},
+        env[0],
+        env[1],
+        {"name": "PASSWORD", "valueFrom": password},
+        {"name": "COLOUR", "value": "red\ngreen"},
+        env[5],
+        env[6],
+    ]
+    assert pods["containers"][1]["env"] == [{"name": "LEVEL", "value": "debug"}]
+    assert "env" not in pods["initContainers"][0]
+    assert without_env(pods) == without_env(before)
+    assert await recorded() == [(olga.name, "patch", "environment", name, 200)]
+
+
+async def test_names_of_config_maps_are_offered_and_no_secret_is_read(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    found = admin.post(path(namespace, "configmaps"), config_map("look-1", colour="red")).ok()
+    known(runtime, types.CONFIG_MAPS, found)
+    secret = {"metadata": {"name": "db"}, "stringData": {"password": "hunter2-canary"}}
+    admin.post(path(namespace, "secrets"), secret).ok()
+    page, sent = await form_of(olga, "environment", made)
+    text = await page.asks()
+    assert '<option value="look-1">' in text
+    answer = await page.client().post(
+        page.url, {**sent, "uid": page.uid, "containers0-0-value": "slow", "step": "review"}
+    )
+    assert answer.status_code == 200
+    assert "hunter2-canary" not in text + answer.content.decode()
+
+
+async def test_what_others_change_meanwhile_is_not_lost(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "environment", made)
+    where = at(namespace, types.DEPLOYMENTS, made["metadata"]["name"])
+    pods = pods_of(now(admin, made))
+    pods["containers"][0]["image"] = "example/a:2"
+    theirs = admin.patch(where, {"spec": {"template": {"spec": pods}}}, MERGE_PATCH).ok()
+    typed = {**sent, "containers0-0-value": "slow"}
+    # Whatever the form is not about is theirs.
+    await page.does(**typed)
+    assert pods_of(now(admin, made))["containers"][0]["image"] == "example/a:2"
+    pods["containers"][0]["env"] = ENV[:2]
+    theirs = admin.patch(where, {"spec": {"template": {"spec": pods}}}, MERGE_PATCH).ok()
+    text = await page.refuses(409, **{**typed, "containers0-0-value": "slower"})
+    assert "The value of spec.template.spec.containers is another one now." in text
+    assert pods_of(now(admin, made)) == pods_of(theirs)
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "said"),
+    [
+        ({}, "", "Nothing was changed."),
+        ({"containers0-0-name": ""}, "containers0-0-name", "Give it a name."),
+        ({"containers0-0-name": "NODE"}, "containers0-0-name", "a variable of this name already."),
+        ({"containers0-8-name": "MODE"}, "containers0-8-name", "a variable of this name already."),
+        ({"containers0-8-value": "x"}, "containers0-8-name", "Give it a name."),
+        ({"containers0-0-source": "kept"}, "containers0-0-source", "not one of the choices"),
+        ({"containers0-0-source": ""}, "containers0-0-source", "not one of the choices"),
+        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-object", "Give it a name."),
+        ({"containers0-0-source": "secretKeyRef"}, "containers0-0-key", "Give it a key."),
+        ({"containers0-0-key": "k"}, "containers0-0-key", "This belongs to another source."),
+        ({"containers0-1-value": "x"}, "containers0-1-value", "This belongs to another source."),
+        ({"containers0-2-value": "x"}, "containers0-2-value", "This belongs to another source."),
+        ({"containers0-0-position": "0"}, "containers0-0-position", "Use a whole number from 1"),
+        ({"containers0-0-value": "a\0b"}, "containers0-0-value", ""),
+        ({"containers9-0-name": "A"}, "", "Nothing was changed."),
+        ({"containers0-99-name": "A"}, "", "The form is not complete."),
+        ({"was": "{"}, "", "The form is not complete."),
+        ({"was": '{"containers": [{"name": 1}]}'}, "", "The form is not complete."),
+        ({"was": '{"containers": [{"name": "a", "image": "b"}]}'}, "", "The form is not complete."),
+        ({"was": '{"containers": [{"name": "a", "env": [{}]}]}'}, "", "The form is not complete."),
+    ],
+)  # fmt: skip
+async def test_it_says_what_is_wrong(
+    admin: Client,
+    runtime: Runtime,
+    namespace: str,
+    olga: Person,
+    typed: dict[str, str],
+    field: str,
+    said: str,
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "environment", made)
+    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
+    status = await page.status(**{**sent, **typed})
+    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
+    assert pods_of(now(admin, made)) == pods_of(made)
+
+
+async def test_what_the_cluster_finds_stands_at_its_row(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "environment", made)
+    typed = {
+        "containers0-0-remove": "on",
+        "containers0-8-name": "a=b",
+        "containers0-8-position": "2",
+        "containers0-3-object": "No_Name",
+    }
+    text = await page.refuses(422, **{**sent, **typed})
+    assert 'href="#form-containers0-8-name">Name: Invalid value' in text
+    assert pods_of(now(admin, made)) == pods_of(made)
+
+
+async def test_a_form_that_lies_about_what_was_changes_nothing(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "environment", made)
+    was = json.loads(sent["was"])
+    was["containers"][0]["name"] = "other"
+    typed = {**sent, "was": json.dumps(was), "containers0-0-value": "slow"}
+    text = await page.refuses(409, **typed)
+    assert "spec.template.spec.containers is another one now." in text
+    was["containers"].append({"name": "more"})
+    await page.refuses(409, **{**typed, "was": json.dumps(was)})
+    assert pods_of(now(admin, made)) == pods_of(made)
+
+
+async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    await refused_to_strangers(olga.on("environment", "deployments", made), "")
