@@ -145,7 +145,7 @@ class Request(WebRequest):
             running = self.server.connections.get(self, {}).get("application_instance")
             if running is not None:
                 running.cancel()
-            self.basic_error(503, b"Service Unavailable", "This took too long.")
+            self.basic_error(503, b"Service Unavailable", "No answer in time")
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         self.responseHeaders.setRawHeaders(b"X-Content-Type-Options", [b"nosniff"])

@@ -110,8 +110,8 @@ def _may_be(access: Access, namespace: str) -> bool:
     """False for a name of which the viewer knows that it is no project's, or which is nothing to them."""
     standing = access.standing()
     reach: Callable[..., _Reach] = _reach if standing else _reach.__wrapped__
-    everywhere, _lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
-    known = known_namespaces(access)
+    everywhere, lists, found = reach(tuple(access.cluster.kinds.declared), access, standing)
+    known = _all_of(access.cluster) if lists else None
     return namespace in found or (everywhere and (known is None or namespace in known))
 
 

@@ -34,7 +34,8 @@ class Program:
 
     async def answer(self, request: web.Request) -> web.Response:
         self.seen.append(request)
-        return web.json_response({"metadata": {}}, status=self.status, headers=self.headers)
+        found = {"metadata": {"uid": "1", "resourceVersion": "1"}}
+        return web.json_response(found, status=self.status, headers=self.headers)
 
 
 @dataclass

@@ -37,8 +37,10 @@ class Server:
         allows = self.allows
 
         class Reviewing:
-            async def create(self, gvr: Any, body: dict[str, Any]) -> dict[str, Any]:
-                assert gvr == comparing.REVIEWS
+            async def create(
+                self, gvr: Any, body: dict[str, Any], *, stored: bool
+            ) -> dict[str, Any]:
+                assert (gvr, stored) == (comparing.REVIEWS, False)
                 attributes = body["spec"]["resourceAttributes"]
                 assert attributes["verb"] and attributes["resource"]
                 return {"status": {"allowed": allows(identity.name)}}

@@ -71,7 +71,8 @@ class Pods:
     def stop(self) -> None:
         self.process.terminate()
         _, errors = self.process.communicate(timeout=20)
-        assert (self.process.returncode, errors) == (0, b"")
+        told = [line for line in errors.splitlines() if b"files may be open" not in line]
+        assert (self.process.returncode, told) == (0, [])
 
 
 @pytest.fixture

@@ -79,12 +79,22 @@ class TenantConsole(FakeConsole):
         name: str,
         content_type: str = "",
         subresource: str = "",
+        dry_run: bool = False,
         audit_id: str = "",
+        warnings: list[str] | None = None,
     ) -> Manifest:
         self._check_alive()
         made = await super().patch(
-            gvr, body, namespace=namespace, name=name, subresource=subresource, audit_id=audit_id
+            gvr,
+            body,
+            namespace=namespace,
+            name=name,
+            subresource=subresource,
+            dry_run=dry_run,
+            audit_id=audit_id,
         )
+        if dry_run:
+            return made
         self._finish(gvr, made)
         self._wrote()
         return made
