@@ -15,6 +15,7 @@ from console.metrics.controllers import controller_families
 from console.metrics.process import process
 from console.metrics.requests import requests
 from console.ui.clusters import Cluster, clusters
+from console.ui.drawing import cells, parts
 
 _Type = type[Counter] | type[Gauge]
 _Value = Callable[[Figures], float | None]
@@ -66,15 +67,30 @@ _CONNECTIONS: Sequence[tuple[str, _Type, str, Callable[[Counters], float]]] = (
 )
 
 
+#: What is kept of what was drawn: its name and itself.
+_DRAWN = (("cells", cells), ("parts", parts))
+
+
 class ConsoleCollector(Collector):
     """What this process knows of itself now."""
 
     def collect(self) -> Iterator[Metric]:
         yield from cache_families({cluster.name: _figures(cluster) for cluster in clusters})
         yield from live_families(counters)
+        yield from drawn_families()
         yield from requests.collect()
         yield from controller_families()
         yield from process.collect()
+
+
+def drawn_families() -> Iterator[Metric]:
+    things = Gauge("quarterdeck_drawn_kept", "Drawings that are kept.", labels=["what"])
+    weights = Gauge("quarterdeck_drawn_characters", "Characters of these.", labels=["what"])
+    for name, kept in _DRAWN:
+        things.add_metric([name], len(kept))
+        weights.add_metric([name], kept.weight)
+    yield things
+    yield weights
 
 
 def _figures(cluster: Cluster) -> list[Figures]:

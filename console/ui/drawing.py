@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -20,9 +19,11 @@ from django.utils.translation import get_language, override
 from console.ui.ages import age_between, present
 from console.ui.gaps import Gap, gaps, leave_all, split_at_gaps
 from console.ui.rows import Cell, Row
+from console.ui.shelf import Weighed
 
-#: Drawings that are kept beside those of rows: parts of some kilobytes, cells of some hundred bytes.
-KEPT, KEPT_CELLS = 1000, 10_000
+#: Characters of drawings that are kept beside those of rows: parts are mostly of some kilobytes, but the
+#: menu of thousands of projects is a part as well; cells are of some hundred.
+ROOM, ROOM_OF_CELLS = 24 * 2**20, 4 * 2**20
 
 #: What the request has under a name that a template uses, as HTML.
 Given = Callable[[str], str]
@@ -89,10 +90,16 @@ def cell_html(cell: Cell) -> SafeString:
     return _safe(_cell(cell, type(cell.value).__name__, lang).filled(present(), lang))
 
 
-# Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
-@lru_cache(KEPT_CELLS)
+def _weight(drawing: Drawing) -> int:
+    return sum(map(len, drawing.pieces))
+
+
+#: Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
+cells: Weighed[tuple[Cell, str, str], Drawing] = Weighed(ROOM_OF_CELLS, _weight)
+
+
 def _cell(cell: Cell, value_type: str, lang: str) -> Drawing:
-    return draw(cell.template, {"cell": cell})
+    return cells.get((cell, value_type, lang), lambda: draw(cell.template, {"cell": cell}))
 
 
 def part_html(
@@ -105,11 +112,13 @@ def part_html(
     return _safe(_part(template, values, types, lang).filled(present(), lang, given))
 
 
-@lru_cache(KEPT)
+parts: Weighed[tuple[Any, ...], Drawing] = Weighed(ROOM, _weight)
+
+
 def _part(
     template: str, values: tuple[tuple[str, Any], ...], types: tuple[type, ...], lang: str
 ) -> Drawing:
-    return draw(template, dict(values))
+    return parts.get((template, values, types, lang), lambda: draw(template, dict(values)))
 
 
 def _language() -> str:

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", bound=Sized)
+T = TypeVar("T")
 
 
 class Shelf(Generic[K, V]):
@@ -63,3 +64,42 @@ class Shelf(Generic[K, V]):
             _key, (value, _asked) = self._kept.popitem(last=False)
             length -= len(value)
         self._fresh_until = now + self._idle
+
+
+class Weighed(Generic[K, T]):
+    """Keeps what was asked for last, together no heavier than `room`, for things that stay as they are.
+    `weigh` is asked once of each. Any thread may ask; at worst two make the same at once.
+    """
+
+    def __init__(self, room: int, weigh: Callable[[T], int]) -> None:
+        self._room, self._weigh = room, weigh
+        self._lock = Lock()
+        # The least recently asked for first, each with its weight.
+        self._kept: OrderedDict[K, tuple[T, int]] = OrderedDict()
+        self.weight = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: K, make: Callable[[], T]) -> T:
+        """The one of this key. `make` may ask for others."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found[0]
+        value = make()
+        weight = self._weigh(value)
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._kept[key] = value, weight
+            self.weight += weight - (before[1] if before is not None else 0)
+            while self.weight > self._room:
+                _key, (_value, gone) = self._kept.popitem(last=False)
+                self.weight -= gone
+        return value
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            self.weight = 0

@@ -51,6 +51,9 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     # Also of a page for which nobody has said so, as one of an error.
     cluster: Cluster | None = getattr(request, "cluster", None) or clusters.get(HOST)
     namespace = _namespace(request)
+    if access is not None and namespace and not _may_be(access, namespace):
+        # Menus are kept for each project. For names that anybody makes up they would be for nobody.
+        namespace = ""
     return {
         "account": getattr(request, "account", None) or "",
         "viewing": getattr(request, "viewing", None),
@@ -161,6 +164,4 @@ def _nav(request: HttpRequest, access: Access | None, namespace: str) -> tuple[N
         return ()
     match = request.resolver_match
     current = str(match.kwargs.get("resource") or match.view_name or "") if match else ""
-    # What is kept for names that anybody makes up would be kept for nobody.
-    chosen = namespace if namespace and _may_be(access, namespace) else ""
-    return menu(access, namespace=chosen, current=current)
+    return menu(access, namespace=namespace, current=current)

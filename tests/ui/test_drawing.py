@@ -15,6 +15,7 @@ from console.ui import ages, drawing
 from console.ui.drawing import part_html, row_html, rows_html
 from console.ui.rows import Row
 from console.ui.selection import ListQuery
+from console.ui.shelf import Weighed
 from console.ui.table import rows
 from tests.ui.lists import spec_of
 from tests.ui.support import FakeAccess, admin, bob, pod, small_world
@@ -32,7 +33,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return render_to_string(template, values)
 
     monkeypatch.setattr(drawing, "render_to_string", noted)
-    drawing._part.cache_clear()
+    drawing.parts.clear()
     return found
 
 
@@ -197,3 +198,19 @@ def test_a_page_without_it_has_nothing_there() -> None:
 def test_what_is_given_has_one_name(tag: str) -> None:
     with pytest.raises(TemplateSyntaxError):
         Template(f"{{% load quarterdeck %}}{{% {tag} %}}")
+
+
+def test_what_is_kept_is_bounded_by_its_weight() -> None:
+    kept: Weighed[int, str] = Weighed(100, len)
+    for number in range(50):
+        assert kept.get(number, lambda: "x" * 30) == "x" * 30
+        assert kept.get(0, lambda: "y" * 30)[0] == "x", "what is asked for stays"
+    assert (len(kept), kept.weight) == (3, 90)
+    # One that is too heavy for all is made each time, and takes no place.
+    assert len(kept.get(99, lambda: "z" * 101)) == 101
+    assert (len(kept), kept.weight) == (0, 0)
+
+
+def test_parts_ask_for_parts_from_within() -> None:
+    kept: Weighed[str, str] = Weighed(100, len)
+    assert kept.get("a", lambda: kept.get("b", lambda: "b") + "a") == "ba"
