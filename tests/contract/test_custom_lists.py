@@ -417,3 +417,4 @@ async def test_what_the_console_may_not_list_is_read_as_the_viewer(
     informer = narrow_runtime.informer(gvr_of(world.crd))
     eventually(lambda: informer.freshness.synced, "the cache has them", timeout=60)
     assert (await ClientAs()(name).get(url)).status_code == 200
+    await narrow_runtime.close_connections()

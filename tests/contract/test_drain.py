@@ -53,15 +53,12 @@ def runtime(cluster: Cluster) -> Iterator[Runtime]:
 
 
 @pytest_asyncio.fixture(autouse=True)
-async def _no_drain_is_left(
-    monkeypatch: pytest.MonkeyPatch, runtime: Runtime
-) -> AsyncIterator[None]:
+async def _no_drain_is_left(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     monkeypatch.setattr(running, "EVERY", 0.1)
     monkeypatch.setattr(running, "AGAIN", 0.3)
     yield
     # As a process ends.
     await get_drains().interrupt()
-    await runtime.close_connections()
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,7 @@ async def it_is_kube_apiserver_that_decides(
         server.kill()
         assert (await viewer.get(url)).status_code == 503
     finally:
+        await runtime.close_connections()
         no_host()
         runtime.stop()
         server.stop()
