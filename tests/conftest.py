@@ -40,24 +40,40 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-#: Folders whose tests share what is dear, a control plane or a console: one worker runs all tests of one
-#: of them. The longest come first, so that none of them is left over for the end.
+#: Folders and files whose tests share what is dear, the fixture `control_plane`, a node or a console:
+#: one worker runs all tests of one of these. The longest come first, so that none of them is left over
+#: for the end.
 _TOGETHER = (
-    *("tests/browser/looks", "tests/browser/pages", "tests/accounts/oauth", "tests/workspaces"),
-    *("tests/contract", "tests/chaos", "tests/accounts/kubesphere", "tests/browser/tasks"),
-    "tests/browser/repairs",
+    (
+        *(
+            "tests/contract/",
+            "tests/controlplane/",
+            "tests/kube/test_runtime",
+            "tests/kube/test_usage",
+        ),
+        "tests/ui/relations/test_on_a_cluster",
+    ),
+    ("tests/browser/looks/",),
+    ("tests/browser/pages/",),
+    ("tests/accounts/oauth/",),
+    ("tests/workspaces/",),
+    ("tests/chaos/",),
+    ("tests/accounts/kubesphere/",),
+    ("tests/browser/tasks/",),
+    ("tests/browser/repairs/",),
+    ("tests/node/", "tests/logs/test_on_a_node"),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12
-_FIRST = (*_TOGETHER, "tests/hostile", "tests/accounts/hostile", "tests/leaks")
+_FIRST = (*_TOGETHER, ("tests/hostile/",), ("tests/accounts/hostile/",), ("tests/leaks/",))
 
 
 class _ByFolder(LoadScopeScheduling):
-    """The tests of a file, or of a folder of `_TOGETHER`, go to one worker, in order."""
+    """The tests of a file, or of one of `_TOGETHER`, go to one worker, in order."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return next((one for one in _TOGETHER if file.startswith(f"{one}/")), file)
+        return next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -109,5 +125,5 @@ def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def _place(item: pytest.Item) -> int:
-    firsts = (number for number, one in enumerate(_FIRST) if item.nodeid.startswith(f"{one}/"))
+    firsts = (number for number, ones in enumerate(_FIRST) if item.nodeid.startswith(ones))
     return next(firsts, len(_FIRST))
