@@ -3,7 +3,7 @@ as they come together."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 from console.logs.following import Batch, Follower, Note, Position
@@ -50,7 +50,8 @@ class Feed:
         sent, entries = Sent(), list[Entry]()
         self._take(await self._queue.get(), sent, entries)
         await asyncio.sleep(GATHER)
-        while not self._queue.empty() and len(entries) < MOST_LINES:
+        # What follows a note comes with the next.
+        while not (self._queue.empty() or sent.notes) and len(entries) < MOST_LINES:
             self._take(self._queue.get_nowait(), sent, entries)
         entries.sort(key=lambda entry: entry.line.stamp)
         sent.picked += [one for entry in entries for one in self._picker.next(entry)]
@@ -67,8 +68,9 @@ class Feed:
 
     async def _follow(self, number: int, follower: Follower) -> None:
         try:
-            async for event in follower.events():
-                await self._queue.put((number, event))
+            async with aclosing(follower.events()) as events:
+                async for event in events:
+                    await self._queue.put((number, event))
         except Exception as error:  # noqa: BLE001  whoever waits for `failed` is told
             self.fail(error)
 

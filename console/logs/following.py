@@ -5,31 +5,45 @@ were. After a cut it is asked for since the last moment, of which kube-apiserver
 alone, and the lines that were there already are left out. If the last of them does not come back, the
 file was rotated meanwhile, and that is said.
 
-A followed log ends cleanly when its container does and also when the kubelet is killed, so after every
-end it is the pod that says what is next.
+A followed log ends cleanly when its container does, up to five seconds later, and also when the kubelet
+is killed, so after every end it is the pod that says what is next. Of a container that is started again
+a kubelet hands out the last run's log and that of the one before. Both are opened as soon as the pod
+tells of a run, also while the one before is still read. A kubelet knows of a run up to a second before
+the pod tells, so it is told by their lines whether one log goes on where another ended. Where lines may
+be lost, that is said.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, BadRequest, Forbidden, NotFound
-from console.kube.gvr import PODS
 from console.logs.lines import Line, Splitter
 from console.logs.opening import Viewer, Wanted, why
 from console.logs.picking import Levels
 from console.logs.query import LogQuery
+from console.logs.runs import Run, Runs
+from console.streams.places import TooMany
 from console.streams.stream import Over, Stream
-from console.ui.manifests import listed, mapping
-from console.ui.podspecs import ended_of
+from console.ui.decisions import Denied, NotArrived
 
-#: Seconds between two looks at a pod that has nothing to follow, and between two tries.
-LOOK, LEAST_WAIT, MOST_WAIT = 0.5, 0.25, 5.0
-_STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+#: Seconds between two tries.
+LEAST_WAIT, MOST_WAIT = 0.25, 5.0
+#: Of a pod that has just come there are the logs of all runs, if there are no more than these.
+FRESH = 2
+#: A log that ends so many seconds after it was asked for is of a container that does not run.
+AT_ONCE = 1.0
+#: Logs that are open at once, of runs that followed each other within seconds.
+AHEAD = 8
+
+LOST = gettext_lazy("Lines may be missing here: the logs of earlier runs are no longer there.")
+ROTATED = gettext_lazy("Lines may be missing here: the log was rotated.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +71,34 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """The last run of the container that the cache knows."""
+class _Part:
+    """The log of a run that is open, and that of the run before, if it is there and may be needed."""
 
-    id: str
-    running: bool
-    ended: str
+    stream: Stream
+    run: Run
+    previous: Stream | None
+    opened: float
+
+    async def close(self) -> None:
+        for stream in (self.previous, self.stream):
+            if stream is not None:
+                await stream.close()
+
+
+class _Seen:
+    """Tells the lines that were there already. `last`: so was the last of them, if there was any."""
+
+    def __init__(self, at: Position) -> None:
+        self._at, self._left = at, at.count
+        self.last = self._past = not at.stamp
+
+    def has(self, line: Line) -> bool:
+        if not self._past:
+            equal = line.stamp == self._at.stamp
+            self.last = self.last or equal
+            self._left -= equal
+            self._past = line.stamp > self._at.stamp or (equal and self._left < 0)
+        return not self._past
 
 
 class Follower:
@@ -74,154 +110,302 @@ class Follower:
         position: Position | None = None,
         on_over: Callable[[Over], None] | None = None,
     ) -> None:
-        """`on_over`: as that of a stream."""
+        """`on_over`: as that of a stream. Where the query asks for all lines, a pod that has just come is
+        followed from its first run on."""
         self._viewer, self._wanted, self._query = viewer, wanted, query
         self._at = position or Position()
+        self._seen = _Seen(self._at)
         self._on_over = on_over
+        self._runs = Runs(viewer.cluster, wanted.key, wanted.container)
+        # The run that is read or was read last, and whether that came to its end.
+        self._run, self._whole = Run(), True
+        # The run of which only that is wanted for which the query asks.
+        self._begun: str | None = None
+        self._ahead: deque[_Part] = deque()
+        self._opening = asyncio.Lock()
         self._levels = Levels()
         self._wait = LEAST_WAIT
-        self._failed, self._said = 0, ""
-        self._whole = False
+        self._failed, self._said, self._told = 0, "", ""
 
     async def events(self) -> AsyncGenerator[Batch | Note, None]:
         """For ever, or until the pod is gone. Raises `Denied`, `Over`, `TooMany`, `AuditUnavailable` and
         `ApiError` where another try would be of no use."""
-        while True:
-            async for event in self._begin_anew():
-                yield event
-            stream = Stream(self._viewer.order(self._wanted, self._params()), self._on_over)
-            try:
-                await stream.open()
-                async for event in self._read(stream):
-                    yield event
-            except ApiError as error:
-                if isinstance(error, Forbidden):
-                    raise
-                if isinstance(error, NotFound):
-                    yield Note(why(error), over=True)
-                    return
-                waits = isinstance(error, BadRequest)
-                self._failed += 1
-                text = why(error)
-                # What is mended with the next try needs no word.
-                if text != self._said and (waits or self._failed > 1):
-                    self._said = text
-                    yield Note(text)
-                if not waits:
+        with self._runs.watched():
+            self._begin()
+            while True:
+                try:
+                    async with aclosing(self._try()) as events:
+                        async for event in events:
+                            yield event
+                except ApiError as error:
+                    if isinstance(error, Forbidden):
+                        raise
+                    if isinstance(error, NotFound):
+                        yield Note(why(error), over=True)
+                        return
+                    for note in self._refused(error):
+                        yield note
                     await self._pause()
-            finally:
-                await stream.close()
-            async for note in self._next():
-                yield note
-                if note.over:
-                    return
+                    continue
+                async for note in self._next():
+                    yield note
+                    if note.over:
+                        return
 
-    def _params(self) -> list[tuple[str, str]]:
-        if not self._at.stamp:
-            return [*self._query.asked(self._wanted.container), ("follow", "true")]
-        return [*self._since(), ("follow", "true")]
+    def _begin(self) -> None:
+        now = self._runs.last() or Run()
+        if self._at.stamp:
+            self._at = replace(self._at, run=self._at.run or now.id)
+            # If it is none of the two whose logs there are, those will tell.
+            number = now.number if self._at.run == now.id else now.number - 1
+            self._run, self._whole = Run(self._at.run, number, pod=now.pod), False
+        elif now.number < (FRESH if self._query.tail is None else 0):
+            self._run = Run(pod=now.pod)
+        else:
+            self._run, self._begun = now, now.id
+
+    def _last(self) -> Run | None:
+        """The last run, which may be one of which the pod does not tell yet; None: the pod is gone."""
+        told = self._runs.last()
+        late = told is not None and told.pod == self._run.pod and told.number < self._run.number
+        return self._run if late else told
+
+    # Opening.
+
+    async def _try(self) -> AsyncGenerator[Batch | Note, None]:
+        """Reads on until there is nothing more now."""
+        looking: asyncio.Task[None] | None = None
+        try:
+            run = await self._open(self._run)
+            looking = asyncio.create_task(self._look_ahead(run))
+            while await self._more(looking):
+                part = self._ahead.popleft()
+                try:
+                    async with aclosing(self._read(part)) as events:
+                        async for event in events:
+                            yield event
+                finally:
+                    await part.close()
+        finally:
+            if looking is not None:
+                looking.cancel()
+                await asyncio.gather(looking, return_exceptions=True)
+            while self._ahead:
+                await self._ahead.popleft().close()
+
+    async def _more(self, looking: "asyncio.Task[None]") -> bool:
+        # One may be about to be opened.
+        async with self._opening:
+            if not self._ahead:
+                looking.cancel()
+            return bool(self._ahead)
+
+    async def _look_ahead(self, run: Run) -> None:
+        """Opens the logs of the runs that come after this one, while those before are read."""
+        try:
+            while len(self._ahead) < AHEAD:
+                await self._runs.changed()
+                async with self._opening:
+                    last = self._runs.last()
+                    if last is not None and last.after(run):
+                        run = await self._open(run)
+        except (ApiError, AuditUnavailable, Denied, NotArrived, Over, TooMany):
+            # It is tried again when those before have been read.
+            return
+
+    async def _open(self, last: Run) -> Run:
+        """The last run, whose log is then open, with that of the one before if it came after `last`."""
+        run, opened = self._last() or last, asyncio.get_running_loop().time()
+        stream = await self._opened(self._followed(run))
+        try:
+            previous = await self._previous() if run.after(last) else None
+        except BaseException:
+            await stream.close()
+            raise
+        self._ahead.append(_Part(stream, run, previous, opened))
+        return run
+
+    async def _previous(self) -> Stream | None:
+        """None where it is not there, or there are too many."""
+        try:
+            return await self._opened([*self._since(), ("previous", "true")])
+        except (BadRequest, TooMany):
+            return None
+
+    async def _opened(self, params: Sequence[tuple[str, str]]) -> Stream:
+        stream = Stream(self._viewer.order(self._wanted, params), self._on_over)
+        await stream.open()
+        return stream
+
+    def _followed(self, run: Run) -> list[tuple[str, str]]:
+        first = run.id == self._begun and not self._at.stamp
+        params = self._query.asked(self._wanted.container) if first else self._since()
+        return [*params, ("follow", "true")]
 
     def _since(self) -> list[tuple[str, str]]:
-        names = {"container": self._wanted.container, "timestamps": "true"}
-        return [*names.items(), ("sinceTime", self._at.stamp)]
+        params = [("container", self._wanted.container), ("timestamps", "true")]
+        return [*params, *([("sinceTime", self._at.stamp)] if self._at.stamp else [])]
 
-    async def _begin_anew(self) -> AsyncGenerator[Batch | Note, None]:
-        """Where the container was started again: first what the one before has written since."""
-        run = self._now()
-        if not self._at.run or run.id in ("", self._at.run):
-            return
-        if self._at.stamp:
-            params = [*self._since(), ("previous", "true")]
-            stream = Stream(self._viewer.order(self._wanted, params), self._on_over)
-            with suppress(BadRequest):
-                try:
-                    await stream.open()
-                    async for event in self._read(stream):
-                        yield event
-                finally:
-                    await stream.close()
-        yield Note(_("The container was started again."))
-        self._at = Position(self._at.stamp, self._at.count, run.id)
-        self._whole = True
+    # Reading.
 
-    async def _read(self, stream: Stream) -> AsyncGenerator[Batch | Note, None]:
-        splitter, seen = Splitter(), self._at
-        known, left = bool(seen.stamp), seen.count
-        # Lines of a new run are all there, and none of them is the last one that was seen.
-        expected, self._whole = known and not self._whole, False
-        if not self._at.run:
-            self._at = Position(self._at.stamp, self._at.count, self._now().id)
-        while piece := await stream.read():
+    async def _read(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
+        expects = False
+        if part.run.after(self._run):
+            async with aclosing(self._change(part)) as events:
+                async for event in events:
+                    yield event
+        else:
+            expects = self._at.run == self._run.id
+            if expects:
+                # Of a run of which the pod told late the id was not known.
+                self._at = replace(self._at, run=part.run.id)
+            self._run = part.run
+        self._whole = False
+        async with aclosing(self._lines(part.stream, over=False)) as batches:
+            async for lines in batches:
+                if lines:
+                    yield self._batch(lines, self._run.id)
+                elif expects and not self._seen.last:
+                    async with aclosing(self._doubt()) as events:
+                        async for event in events:
+                            yield event
+        took = asyncio.get_running_loop().time() - part.opened
+        self._whole = took < AT_ONCE or self._is_over()
+
+    async def _change(self, part: _Part) -> AsyncGenerator[Batch | Note, None]:
+        """From one run to a later one, by the log of the run before that: the rest of the one, or a run
+        between them."""
+        last, run = self._run, part.run
+        known = bool(last.id) and self._at.run == last.id
+        async with aclosing(self._lines(part.previous)) as batches:
+            more = await anext(batches, None) is not None
+            rest = known and self._seen.last
+            between = more and not rest and (known or not last.id or run.before != last.id)
+            if between and run.before == last.id:
+                run = _untold(run)
+            if not rest and self._loses(last, run, there=part.previous is not None, known=known):
+                yield Note(str(LOST))
+            if between and last.id:
+                for note in self._again(run, last.id):
+                    yield note
+            async for lines in batches:
+                yield self._batch(lines, run.before)
+        # While a container waits for its next start both logs are the last run's.
+        if (last.id or between) and not (between and run.before == run.id):
+            for note in self._again(run, run.before):
+                yield note
+        self._run = run
+
+    def _loses(self, last: Run, run: Run, *, there: bool, known: bool) -> bool:
+        """Whether lines may be missing between two runs. `there`: the log before the later one is.
+        `known`: so is a line of the earlier one, which is not in that."""
+        if run.pod == last.pod and self._whole:
+            first = run.number - (there and run.before not in ("", run.id))
+            return first > last.number + 1
+        return not self._whole and (known or not there or run.before != last.id)
+
+    async def _doubt(self) -> AsyncGenerator[Batch | Note, None]:
+        """The last line is not in the log in which it should be: that is of another run, of which the pod
+        does not tell yet, or the file was rotated."""
+        last, previous = self._run, await self._previous()
+        try:
+            async with aclosing(self._lines(previous)) as batches:
+                more = await anext(batches, None) is not None
+                if not self._seen.last:
+                    yield Note(str(LOST if more else ROTATED))
+                if self._seen.last or more:
+                    self._run = _untold(last)
+                async for lines in batches:
+                    yield self._batch(lines, last.id)
+            if self._run is not last:
+                for note in self._again(last, last.id):
+                    yield note
+        finally:
+            if previous is not None:
+                await previous.close()
+
+    async def _lines(
+        self, stream: Stream | None, *, over: bool = True
+    ) -> AsyncGenerator[Sequence[tuple[Line, str]], None]:
+        """The lines after the last one, as they come. The first batch is empty: what was before them may
+        be read then. `over`: of a run that has ended."""
+        seen = self._seen = _Seen(self._at)
+        splitter, begun = Splitter(), False
+        while stream is not None and (piece := await stream.read()):
             self._wait, self._failed, self._said = LEAST_WAIT, 0, ""
-            found: list[tuple[Line, str]] = []
+            found = []
             for line in splitter.feed(piece):
-                if known and line.stamp == seen.stamp:
-                    expected = False
-                    left -= 1
-                if known and (line.stamp < seen.stamp or (line.stamp == seen.stamp and left >= 0)):
+                # What has no moment is of the kubelet, about a file that is not there.
+                if not line.stamp or seen.has(line):
                     continue
-                known = False
-                if expected:
-                    expected = False
-                    yield Note(_("Lines may be missing here: the log was rotated."))
-                found.append((line, self._levels.next(line)))
-                self._advance(line)
+                if not begun:
+                    begun = True
+                    yield ()
+                    seen = _Seen(self._at)
+                    if seen.has(line):
+                        continue
+                found.append(self._next_line(line))
             if found:
-                yield Batch(found, self._at)
-        rest = [(line, self._levels.next(line)) for line in splitter.end() if not known]
+                yield found
         # A line without an end may be one that was cut: it comes whole after the next try.
-        if rest and not self._now().running:
-            self._advance(rest[-1][0])
-            yield Batch(rest, self._at)
+        if over or self._is_over():
+            rest = [
+                self._next_line(one) for one in splitter.end() if one.stamp and not seen.has(one)
+            ]
+            if rest:
+                yield rest
 
-    def _advance(self, line: Line) -> None:
+    def _next_line(self, line: Line) -> tuple[Line, str]:
         at = self._at
-        if line.stamp:
-            count = at.count + 1 if line.stamp == at.stamp else 1
-            self._at = Position(line.stamp, count, at.run)
+        self._at = Position(line.stamp, at.count + 1 if line.stamp == at.stamp else 1, at.run)
+        return line, self._levels.next(line)
+
+    def _batch(self, lines: Sequence[tuple[Line, str]], run: str) -> Batch:
+        self._at = replace(self._at, run=run)
+        return Batch(lines, self._at)
+
+    def _is_over(self) -> bool:
+        now = self._last()
+        return now is None or now.after(self._run) or not now.running
+
+    # Between.
+
+    def _again(self, run: Run, ended: str) -> Iterator[Note]:
+        if self._told != ended and run.ends.get(ended):
+            yield Note(run.ends[ended])
+        self._told = ended
+        yield Note(_("The container was started again."))
+
+    def _refused(self, error: ApiError) -> Iterator[Note]:
+        self._failed += 1
+        text = why(error)
+        # What is mended with the next try needs no word.
+        if text != self._said and (isinstance(error, BadRequest) or self._failed > 1):
+            self._said = text
+            yield Note(text)
 
     async def _next(self) -> AsyncGenerator[Note, None]:
-        """Returns when there is something to read again."""
-        waited = False
+        """Returns when there may be something to read again."""
         while True:
-            entry = self._viewer.cluster.runtime.informer(PODS).store.get(self._wanted.key)
-            if entry is None:
+            run = self._last()
+            if run is None:
                 yield Note(_("The pod is gone."), over=True)
                 return
-            run = self._now()
-            if run.id and self._at.run and run.id != self._at.run:
+            if run.after(self._run):
                 return
-            if run.running or not self._at.run:
+            if run.running or not run.id or not self._whole:
                 await self._pause()
                 return
-            if not waited:
-                waited = True
-                yield Note(run.ended or _("The container has ended."))
-            await asyncio.sleep(LOOK)
+            if self._told != run.id:
+                self._told = run.id
+                yield Note(run.ends.get(run.id) or _("The container has ended."))
+            await self._runs.changed()
 
     async def _pause(self) -> None:
-        await asyncio.sleep(self._wait)
+        await self._runs.changed(self._wait)
         self._wait = min(MOST_WAIT, self._wait * 2)
 
-    def _now(self) -> _Run:
-        entry = self._viewer.cluster.runtime.informer(PODS).store.get(self._wanted.key)
-        pod = entry.original() if entry is not None else {}
-        for status in (one for group in _STATUSES for one in listed(pod, "status", group)):
-            if status.get("name") == self._wanted.container:
-                return _run_of(status)
-        return _Run("", running=False, ended="")
 
-
-def _run_of(status: Mapping[str, Any]) -> _Run:
-    state = mapping(status, "state")
-    if isinstance(state.get("running"), dict):
-        return _Run(_text(status.get("containerID")), running=True, ended="")
-    terminated = mapping(state, "terminated") or mapping(status, "lastState", "terminated")
-    ended = ended_of(terminated)
-    words = _("The container has ended: %(how)s (%(reason)s).")
-    told = words % {"how": ended.how, "reason": ended.reason} if ended is not None else ""
-    return _Run(_text(terminated.get("containerID")), running=False, ended=told)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _untold(run: Run) -> Run:
+    """The one after it, of which the pod does not tell yet."""
+    return Run(number=run.number + 1, running=True, before=run.id, pod=run.pod)

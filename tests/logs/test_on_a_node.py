@@ -1,7 +1,9 @@
 """Logs that containers really write, on a node whose kubelet and whose kube-apiserver come and go."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 
 import pytest
 
@@ -15,15 +17,18 @@ from tests.logs.conftest import binding
 from tests.logs.test_following import Browser, following
 from tests.logs.test_page import get, shown
 from tests.node.node import RealNode, container
+from tests.node.test_node import restarted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 #: Writes numbers, about a thousand a second.
 COUNTS = "i=0; while :; do echo line $i; i=$((i+1)); usleep 500; done"
-#: Lives long enough at first for somebody to follow it.
+#: Ends within milliseconds, so many times, with so many lines each time.
+RUNS, EACH = 6, 5
 CRASHES = (
-    "echo begun; test -e /data/once && exec sleep infinity; "
-    "touch /data/once; sleep 3; echo boom; exit 3"
+    "n=$(cat /data/n 2>/dev/null || echo 0); echo $((n+1)) >/data/n; "
+    f"i=0; while [ $i -lt {EACH} ]; do echo line $((n*{EACH}+i)); i=$((i+1)); done; "
+    f"test $n -ge {RUNS - 1} && exec sleep infinity; exit 3"
 )
 
 
@@ -77,18 +82,37 @@ async def test_no_line_is_lost_or_twice_when_the_cluster_goes_and_comes(
 
 
 @pytest.mark.usefixtures("console")
-async def test_a_crash_is_followed_into_the_next_run(real_node: RealNode) -> None:
+async def test_each_run_of_what_crashes_at_once_comes_once(real_node: RealNode) -> None:
+    """Eight pods, so that they are opened at any moment of their first runs."""
+    names = [f"crash-{number}" for number in range(8)]
+    async with AsyncExitStack() as stack:
+        browsers = []
+        for name in names:
+            await asyncio.to_thread(stack.enter_context, crashing(real_node, name))
+            address = await asyncio.to_thread(path, name)
+            browsers.append(await stack.enter_async_context(following(Browser(address))))
+        for browser in browsers:
+            await browser.until(RUNS * EACH)
+            assert numbers(browser) == [*range(RUNS * EACH)], browser.notes
+            assert not any("missing" in note for note in browser.notes), browser.notes
+
+
+@contextmanager
+def crashing(node: RealNode, name: str) -> Iterator[None]:
     mount = {"name": "data", "mountPath": "/data"}
     volume = {"name": "data", "emptyDir": {}}
-    crashing = container("a", CRASHES, volumeMounts=[mount])
+    made = container("a", CRASHES, volumeMounts=[mount])
+    with node.pod(name, made, until=bool, volumes=[volume]):
+        yield
 
-    def begun(pod: dict[str, object]) -> bool:
-        return "containerStatuses" in str(pod)
 
-    with real_node.pod("crash", crashing, until=begun, volumes=[volume]):
-        async with following(Browser(path("crash"))) as browser:
-            await browser.until(3)
-            assert [text for _, text in browser.lines] == ["begun", "boom", "begun"]
+@pytest.mark.usefixtures("console")
+async def test_the_run_before_is_read_by_itself(real_node: RealNode) -> None:
+    script = "test -e /data/once && exec sleep infinity; touch /data/once; echo boom; exit 3"
+    mount = {"name": "data", "mountPath": "/data"}
+    volume = {"name": "data", "emptyDir": {}}
+    made = container("a", f"echo begun; {script}", volumeMounts=[mount])
+    with real_node.pod("crash", made, until=restarted, volumes=[volume]):
         assert shown(await get(f"{path('crash')}?previous=1")) == ["begun", "boom"]
         assert shown(await get(path("crash"))) == ["begun"]
 

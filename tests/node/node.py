@@ -191,6 +191,9 @@ class RealNode:
             "enforceNodeAllocatable": [],
             "failSwapOn": False,
             "makeIPTablesUtilChains": False,
+            # What crashes is started again after a second, however often.
+            "featureGates": {"KubeletCrashLoopBackOffMax": True},
+            "crashLoopBackOff": {"maxContainerRestartPeriod": "1s"},
             "volumePluginDir": "/var/lib/kubelet/volume-plugins",
             # Pods have no names to ask for, and a machine that is nearly full is none of their business.
             "resolvConf": "",

@@ -1,0 +1,107 @@
+"""The runs of one container, as its pod tells of them."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import PODS, Key
+from console.live.hub import get_hub
+from console.ui.clusters import Cluster
+from console.ui.manifests import listed, mapping, number, text
+from console.ui.podspecs import ended_of
+
+_STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The last run of a container. `id`: "" before the first. `number`: of the restarts before it.
+    `before`: the run whose log is there as the previous one; while a container waits for its next start
+    that is the last run itself. `ends`: how those ended, by their ids. `pod`: its UID."""
+
+    id: str = ""
+    number: int = -1
+    running: bool = False
+    before: str = ""
+    ends: Mapping[str, str] = field(default_factory=dict)
+    pod: str = ""
+
+    def after(self, other: "Run") -> bool:
+        return self.pod != other.pod or self.number > other.number
+
+
+class Runs:
+    """Also a slot of the hub while they are watched. Used on one event loop only."""
+
+    def __init__(self, cluster: Cluster, key: Key, container: str) -> None:
+        self._pods, self._key, self._container = cluster.runtime.informer(PODS), key, container
+        self._news = asyncio.Event()
+
+    def last(self) -> Run | None:
+        """None where the pod is gone."""
+        entry = self._pods.store.get(self._key)
+        if entry is None:
+            return None
+        pod = entry.original()
+        uid = text(mapping(pod, "metadata").get("uid"))
+        for status in (one for group in _STATUSES for one in listed(pod, "status", group)):
+            if status.get("name") == self._container:
+                return _run_of(status, uid)
+        return Run(pod=uid)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        end = get_hub().subscribe(self._pods, self)
+        try:
+            yield
+        finally:
+            end()
+
+    async def changed(self, seconds: float | None = None) -> None:
+        """Returns when anything of the pod has changed since the last time, or so many seconds later."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return
+        self._news.clear()
+
+    def mark(self, keys: Iterable[Key]) -> None:
+        if self._key in keys:
+            self._news.set()
+
+    def mark_state(self) -> None:
+        """What is known of the cluster may be old: that changes no run."""
+
+    def overflow(self) -> None:
+        self._news.set()
+
+
+def _run_of(status: Mapping[str, Any], pod: str) -> Run:
+    restarts = number(status.get("restartCount")) or 0
+    state, last = mapping(status, "state"), mapping(status, "lastState", "terminated")
+    running, ended = isinstance(state.get("running"), dict), mapping(state, "terminated")
+    before = _id(last, restarts - 1) if running or ended else _id(last, restarts)
+    own = text(status.get("containerID")) or str(restarts) if running else _id(ended, restarts)
+    now = own or before
+    ends = {before: _told(last)} if last else {}
+    if ended:
+        ends[now] = _told(ended)
+    return Run(now, restarts if now else -1, running, before, ends, pod)
+
+
+def _id(terminated: Mapping[str, Any], number: int) -> str:
+    """Without one it is the number that tells runs apart."""
+    return text(terminated.get("containerID")) or str(number) if terminated else ""
+
+
+def _told(terminated: Mapping[str, Any]) -> str:
+    ended = ended_of(terminated)
+    if ended is None:
+        return ""
+    words = {"how": ended.how, "reason": ended.reason}
+    return _("The container has ended: %(how)s (%(reason)s).") % words

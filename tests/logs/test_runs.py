@@ -1,0 +1,158 @@
+"""Runs that follow each other quickly: each is read, or it is said that one may be missing.
+
+The pods are on a node that is not there, so their status is the tests' to write.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS
+from console.logs import following as words
+from devcluster.logs.runs import TEXT_ANNOTATION
+from tests.contract.pages import known
+from tests.devcluster.conftest import Obj
+from tests.logs.conftest import POD_PATH, World
+from tests.logs.test_following import Browser, Line, following, written
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WAITS = {"waiting": {"reason": "CrashLoopBackOff"}}
+AGAIN = "The container was started again."
+LOST, ROTATED = str(words.LOST), str(words.ROTATED)
+BEGIN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5)
+
+
+def at(number: int, seconds: int = 0) -> str:
+    """A moment of a run: they are ten seconds apart."""
+    return f"{BEGIN + timedelta(seconds=10 * number + seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def ended(number: int) -> Obj:
+    moments = {"startedAt": at(number), "finishedAt": at(number, 3)}
+    end = {"containerID": f"containerd://{number}", "exitCode": 3, "reason": "Error", **moments}
+    return {"terminated": end}
+
+
+def running(number: int) -> Obj:
+    return {"running": {"startedAt": at(number)}}
+
+
+class Pod:
+    """Written by hand. `says` has the container's restarts, its state, and the last one's."""
+
+    def __init__(self, world: World, name: str) -> None:
+        pod = world.pod(name, **{TEXT_ANNOTATION: "one\ntwo"})
+        pod["spec"]["nodeName"] = "elsewhere"
+        self.world, self.name, self._path = world, name, f"{POD_PATH}/{name}"
+        made = world.api.post(POD_PATH, pod)
+        known(world.runtime, PODS, made)
+        self.path = f"/clusters/host/projects/default/pods/{name}/log"
+
+    def says(self, number: int, state: Obj, last: Obj | None = None) -> None:
+        status: dict[str, Any] = {"name": "app", "image": "example/app:1", "imageID": "x"}
+        status |= {"restartCount": number, "ready": False, "state": state, "lastState": last or {}}
+        if "running" in state:
+            status["containerID"] = f"containerd://{number}"
+        body = {"status": {"phase": "Running", "containerStatuses": [status]}}
+        code, found = self.world.api.call("PATCH", f"{self._path}/status", body)
+        assert code == 200, found
+        known(self.world.runtime, PODS, found)
+
+    def lines(self, query: str = "") -> list[Line]:
+        return written(self.world, self.name, query)
+
+
+async def begun(browser: Browser) -> None:
+    """Returns when it waits for the first run."""
+    while not any("waiting to start" in note for note in browser.notes):
+        await browser.hear()
+    browser.notes.clear()
+
+
+async def noted(browser: Browser, note: str) -> None:
+    while note not in browser.notes:
+        await browser.hear()
+
+
+async def test_a_run_that_was_over_before_its_log_was_opened_is_read(world: World) -> None:
+    pod = Pod(world, "quick")
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        pod.says(1, running(1), ended(0))
+        await noted(browser, AGAIN)
+        await browser.until(len(pod.lines("&previous=true")) + 2)
+    assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    ended_so = "The container has ended: it ended with an error (exit 3, Error)."
+    assert browser.notes == [ended_so, AGAIN]
+
+
+async def test_two_runs_that_were_over_before_are_said(world: World) -> None:
+    pod = Pod(world, "quicker")
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        pod.says(2, running(2), ended(1))
+        await noted(browser, AGAIN)
+        await browser.until(len(pod.lines("&previous=true")) + 2)
+    assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    assert browser.notes[0] == LOST
+
+
+async def test_while_a_container_waits_its_log_is_that_of_the_last_run_alone(world: World) -> None:
+    """Of the one before, which has ended by then, nothing can be asked for any more."""
+    pod = Pod(world, "waits")
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        pod.says(1, WAITS, ended(1))
+        await noted(browser, LOST)
+        await browser.until(len(pod.lines()))
+        assert browser.lines == pod.lines()
+        pod.says(2, running(2), ended(1))
+        await noted(browser, AGAIN)
+        await browser.until(len(browser.lines) + 2)
+        assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    assert browser.notes.count(LOST) == 1
+
+
+async def test_each_run_is_opened_when_the_pod_tells_of_it(world: World) -> None:
+    pod = Pod(world, "often")
+    seen: list[Line] = []
+    async with following(Browser(pod.path)) as browser:
+        await begun(browser)
+        for number in range(4):
+            pod.says(number, running(number), ended(number - 1) if number else None)
+            await browser.until(len(seen) + 2)
+            pod.says(number, ended(number), ended(number - 1) if number else None)
+            seen += pod.lines()
+            await browser.until(len(seen))
+            pod.says(number, WAITS, ended(number))
+        assert browser.lines == seen
+    assert browser.notes.count(AGAIN) == 3
+    assert not any("missing" in note for note in browser.notes)
+
+
+async def test_whoever_comes_back_after_a_restart_gets_the_rest_of_the_run_before(
+    world: World,
+) -> None:
+    pod = Pod(world, "late")
+    pod.says(0, ended(0))
+    last = pod.lines()[0]
+    pod.says(1, running(1), ended(0))
+    where = {"app": [last[0], 1, "containerd://0"]}
+    async with following(Browser(pod.path), where) as browser:
+        await noted(browser, AGAIN)
+        await browser.until(len(pod.lines("&previous=true")) + 1)
+        assert browser.lines == [*pod.lines("&previous=true")[1:], *pod.lines()]
+    assert not any("missing" in note for note in browser.notes)
+
+
+async def test_a_run_whose_file_is_gone_is_said(world: World) -> None:
+    pod = Pod(world, "gone")
+    pod.says(0, ended(0))
+    last = pod.lines()[0]
+    pod.says(2, running(2), ended(1))
+    async with following(Browser(pod.path), {"app": [last[0], 1, "containerd://0"]}) as browser:
+        await browser.until(len(pod.lines("&previous=true")) + 2)
+        assert browser.lines == [*pod.lines("&previous=true"), *pod.lines()]
+    assert browser.notes[0] == LOST and ROTATED not in browser.notes
