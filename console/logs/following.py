@@ -86,13 +86,18 @@ class _Part:
 
 
 class _Seen:
-    """Tells the lines that were there already. `last`: so was the last of them, if there was any."""
+    """Tells the lines that were there already. `last`: so was the last of them, if there was any.
+    `gone`: there is no file; what comes without a moment is a kubelet that says so."""
 
     def __init__(self, at: Position) -> None:
         self._at, self._left = at, at.count
         self.last = self._past = not at.stamp
+        self.gone = False
 
     def has(self, line: Line) -> bool:
+        if not line.stamp:
+            self.gone = True
+            return True
         if not self._past:
             equal = line.stamp == self._at.stamp
             self.last = self.last or equal
@@ -260,13 +265,13 @@ class Follower:
                 # Of a run of which the pod told late the id was not known.
                 self._at = replace(self._at, run=part.run.id)
             self._run = part.run
-        self._whole = False
+        whole, self._whole = self._whole, False
         async with aclosing(self._lines(part.stream, over=False)) as batches:
             async for lines in batches:
                 if lines:
                     yield self._batch(lines, self._run.id)
                 elif expects and not self._seen.last:
-                    async with aclosing(self._doubt()) as events:
+                    async with aclosing(self._doubt(whole=whole)) as events:
                         async for event in events:
                             yield event
         took = asyncio.get_running_loop().time() - part.opened
@@ -283,7 +288,8 @@ class Follower:
             between = more and not rest and (known or not last.id or run.before != last.id)
             if between and run.before == last.id:
                 run = _untold(run)
-            if not rest and self._loses(last, run, there=part.previous is not None, known=known):
+            there = part.previous is not None and not self._seen.gone
+            if not rest and self._loses(last, run, there=there, known=known):
                 yield Note(str(LOST))
             if between and last.id:
                 for note in self._again(run, last.id):
@@ -304,16 +310,16 @@ class Follower:
             return first > last.number + 1
         return not self._whole and (known or not there or run.before != last.id)
 
-    async def _doubt(self) -> AsyncGenerator[Batch | Note, None]:
+    async def _doubt(self, *, whole: bool) -> AsyncGenerator[Batch | Note, None]:
         """The last line is not in the log in which it should be: that is of another run, of which the pod
-        does not tell yet, or the file was rotated."""
+        does not tell yet, or the file was rotated. `whole`: the run had come to its end."""
         last, previous = self._run, await self._previous()
         try:
             async with aclosing(self._lines(previous)) as batches:
                 more = await anext(batches, None) is not None
-                if not self._seen.last:
+                if not (self._seen.last or whole):
                     yield Note(str(LOST if more else ROTATED))
-                if self._seen.last or more:
+                if self._seen.last or more or whole:
                     self._run = _untold(last)
                 async for lines in batches:
                     yield self._batch(lines, last.id)
@@ -335,8 +341,7 @@ class Follower:
             self._wait, self._failed, self._said = LEAST_WAIT, 0, ""
             found = []
             for line in splitter.feed(piece):
-                # What has no moment is of the kubelet, about a file that is not there.
-                if not line.stamp or seen.has(line):
+                if seen.has(line):
                     continue
                 if not begun:
                     begun = True
@@ -348,12 +353,9 @@ class Follower:
             if found:
                 yield found
         # A line without an end may be one that was cut: it comes whole after the next try.
-        if over or self._is_over():
-            rest = [
-                self._next_line(one) for one in splitter.end() if one.stamp and not seen.has(one)
-            ]
-            if rest:
-                yield rest
+        rest = [one for one in splitter.end() if not seen.has(one)]
+        if rest and (over or self._is_over()):
+            yield [self._next_line(one) for one in rest]
 
     def _next_line(self, line: Line) -> tuple[Line, str]:
         at = self._at
