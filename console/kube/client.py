@@ -290,12 +290,15 @@ class Transport:
     ) -> Websocket:
         """A websocket that speaks `protocol`, for the caller to close; `ApiError` for any other answer,
         or none at all."""
+        sent = await self._headers(headers)
+        # A kubelet, to which it goes on, has no representations, and refuses whoever wants one.
+        sent["Accept"] = "*/*"
         try:
             socket = await self._session().ws_connect(
                 self.credentials.host + path,
                 protocols=(protocol,),
                 params=list(params),
-                headers=await self._headers(headers),
+                headers=sent,
                 timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_TIMEOUT),
                 proxy=self.credentials.proxy,
                 server_hostname=self.credentials.tls_server_name,

@@ -20,6 +20,8 @@ def choose_protocol(request: web.Request, known: Sequence[str]) -> str:
     """The first that the client offers and the server knows; an empty one is none at all."""
     if request.method != hdrs.METH_GET:
         raise Refusal(405, "bad method")
+    if "*/*" not in request.headers.get(hdrs.ACCEPT, "*/*"):
+        raise Refusal(406, "406: Not Acceptable\n\nAvailable representations: ")
     lines = request.headers.getall(hdrs.SEC_WEBSOCKET_PROTOCOL, [])
     offered = [word.strip() for line in lines for word in line.split(",")] or [""]
     for protocol in offered:

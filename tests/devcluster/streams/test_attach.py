@@ -89,6 +89,11 @@ async def it_refuses_what_does_not_run(pods: Pods) -> None:
     assert await pods.refused("once/exec", TTY) == (500, 'container not found ("main")')
 
 
+async def it_has_no_representation_to_choose(pods: Pods, web: str) -> None:
+    wanted = "406: Not Acceptable\n\nAvailable representations: "
+    assert await pods.refused(f"{web}/attach", BOTH, Accept="application/json") == (406, wanted)
+
+
 async def it_debugs_a_container_without_a_shell(pods: Pods) -> None:
     image = "example/distroless:1"
     name = start(pods.api, body("bare", containers=[{"name": "main", "image": image}]))
