@@ -7,6 +7,7 @@ handshake. Who the visitor is comes from the same session as on pages.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
@@ -20,11 +21,13 @@ Application = Callable[[Scope, Any, Any], Awaitable[Any]]
 
 
 class SessionAuthMiddleware:
-    """Sets `scope["account"]`, `scope["access_in"]` and `scope["session_alive"]`.
+    """Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]` and
+    `scope["writes"]`.
 
     The first two are None for nobody. `access_in(cluster)` is what the viewer may do there.
     `session_alive()` reads the session anew: False as soon as it has ended, was replaced or expired, or
-    its user may no longer be signed in.
+    its user may no longer be signed in. `session` is the same for sockets of one session alone, and opens
+    nothing. `writes` is False while somebody else's view is looked at without changing anything.
     """
 
     def __init__(self, application: Application) -> None:
@@ -44,6 +47,8 @@ class SessionAuthMiddleware:
             "account": name,
             "access_in": partial(lasting_access, acting) if acting else None,
             "session_alive": session_alive,
+            "session": sha256((key or "").encode()).hexdigest(),
+            "writes": found.viewing is None or found.viewing.writes,
         }
         return await self.application({**scope, **account}, receive, send)
 

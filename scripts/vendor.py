@@ -59,7 +59,8 @@ def vendor() -> None:
         entries = [entry for p in plan["package"] for entry in copy(p, unpacked[p["name"]], fresh)]
         entries.append(sprite(plan, unpacked, fresh))
         entries += [entry for p in plan["installed"] for entry in copy_installed(p, fresh)]
-        entries += bundle(plan["bundle"], npm_ci(ROOT / plan["bundle"]["from"], work), fresh)
+        folder = npm_ci(ROOT / plan["bundles"], work)
+        entries += [entry for spec in plan["bundle"] for entry in bundle(spec, folder, fresh)]
         entries.sort(key=lambda entry: str(entry["file"]))
         (fresh / MANIFEST).write_text(json.dumps({"files": entries}, indent=2) + "\n")
         shutil.rmtree(TARGET, ignore_errors=True)
@@ -142,8 +143,8 @@ def npm_ci(source: Path, work: Path) -> Path:
 
 
 def bundle(spec: dict[str, Any], folder: Path, fresh: Path) -> list[dict[str, Any]]:
-    """One module of what the entry file uses of its packages, and the licences of these. The same
-    packages make the same bytes."""
+    """One module of what the entry file uses of its packages, the licences of these, and their files that
+    are used as they are. The same packages make the same bytes."""
     target = fresh / spec["to"]
     target.parent.mkdir(parents=True, exist_ok=True)
     esbuild = folder / "node_modules" / ".bin" / "esbuild"
@@ -165,13 +166,19 @@ def bundle(spec: dict[str, Any], folder: Path, fresh: Path) -> list[dict[str, An
         "version": ", ".join(f"{one['name']} {one['version']}" for one in described),
         "licence": " AND ".join(sorted({one["license"] for one in described})),
     }
-    licences = [
-        f"{name}\n\n{(folder / 'node_modules' / name / 'LICENSE').read_text().strip()}\n"
-        for name in names
-    ]
+    without = spec.get("without_licence", {})
+    files = (
+        (name, folder / "node_modules" / without.get(name, name) / "LICENSE") for name in names
+    )
+    licences = [f"{name}\n\n{path.read_text().strip()}\n" for name, path in files]
     (target.parent / "LICENSE").write_text(f"\n{'-' * 72}\n\n".join(licences))
     licence = str(Path(spec["to"]).parent / "LICENSE")
-    return [entry_for(package, spec["to"], target), entry_for(package, licence, fresh / licence)]
+    copied = {**package, "files": spec.get("files", {})}
+    return [
+        entry_for(package, spec["to"], target),
+        entry_for(package, licence, fresh / licence),
+        *copy(copied, folder / "node_modules", fresh),
+    ]
 
 
 def entry_for(package: dict[str, Any], name: str, path: Path) -> dict[str, str]:

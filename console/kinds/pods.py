@@ -40,6 +40,7 @@ from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.logs import ShowLog
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
+from console.ui.terminals import OpenTerminal
 from console.ui.text import visible
 
 
@@ -93,7 +94,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (ShowLog(), Evict(), DeletePod())
+    actions = (ShowLog(), OpenTerminal(), Evict(), DeletePod())
     panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -11,7 +11,7 @@ from console.ui.podspecs import Container, containers_of
 from console.ui.text import visible
 
 #: The annotation by which a pod names the container that matters.
-_DEFAULT = "kubectl.kubernetes.io/default-container"
+DEFAULT = "kubectl.kubernetes.io/default-container"
 
 
 class NoContainer(ValueError):
@@ -36,7 +36,7 @@ def foremost(manifest: Mapping[str, Any], found: Sequence[Container]) -> tuple[C
     """The one that somebody looks at first: one that has ended badly or does not come up, else the one
     that the pod itself names, else the first that is no init container."""
     failed = [one for one in found if _has_failed(one)]
-    named = mapping(manifest, "metadata", "annotations").get(_DEFAULT)
+    named = mapping(manifest, "metadata", "annotations").get(DEFAULT)
     told = [one for one in found if one.name == named]
     ordinary = {text(one.get("name")) for one in listed(manifest, "spec", "containers")}
     others = [one for one in found if one.name in ordinary]

@@ -112,14 +112,14 @@ class LogQuery:
 def read_query(params: QueryDict, *, whole: bool = False) -> LogQuery:
     """Raises `BadQuery`. `whole`: all lines may be asked for."""
     return LogQuery(
-        container=_text(params, "container", MOST_NAME),
-        previous=_switch(params, "previous"),
+        container=read_text(params, "container", MOST_NAME),
+        previous=read_switch(params, "previous"),
         tail=_tail(params, whole=whole),
         since=_since(params),
-        timestamps=_switch(params, "timestamps"),
-        wrap=_switch(params, "wrap"),
-        search=_text(params, "q", MOST_SEARCH),
-        level=_choice(params, "level", LEVELS),
+        timestamps=read_switch(params, "timestamps"),
+        wrap=read_switch(params, "wrap"),
+        search=read_text(params, "q", MOST_SEARCH),
+        level=read_choice(params, "level", LEVELS),
         context=_context(params),
         at=_at(params),
     )
@@ -132,14 +132,14 @@ def _one(params: QueryDict, name: str) -> str:
     return given[0] if given else ""
 
 
-def _text(params: QueryDict, name: str, most: int) -> str:
+def read_text(params: QueryDict, name: str, most: int) -> str:
     value = _one(params, name)
     if len(value) > most or "\x00" in value:
         raise BadQuery(_("%(name)s is too long.") % {"name": name})
     return value
 
 
-def _choice(params: QueryDict, name: str, offered: tuple[str, ...]) -> str:
+def read_choice(params: QueryDict, name: str, offered: tuple[str, ...]) -> str:
     value = _one(params, name)
     if value and value not in offered:
         words = {"name": name, "offered": ", ".join(offered)}
@@ -147,7 +147,7 @@ def _choice(params: QueryDict, name: str, offered: tuple[str, ...]) -> str:
     return value
 
 
-def _switch(params: QueryDict, name: str) -> bool:
+def read_switch(params: QueryDict, name: str) -> bool:
     found = _SWITCH.get(_one(params, name))
     if found is None:
         raise BadQuery(_("%(name)s is 1 or 0.") % {"name": name})

@@ -36,6 +36,17 @@ def log_url(cluster: str, segment: str, key: Key) -> str:
     return f"{url}?timestamps=1#end"
 
 
+def terminal_url(
+    cluster: str, segment: str, key: Key, container: str = "", *, attach: bool = False
+) -> str:
+    """A shell in a container of a pod, in the foremost one if none is named; with `attach` what the
+    container runs already."""
+    url = reverse("terminal", args=(cluster, key.namespace, segment, key.name))
+    given = {"container": container, "attach": "1" if attach else ""}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return f"{url}?{query}" if query else url
+
+
 def bulk_url(action: str, cluster: str, segment: str) -> str:
     """Where chosen objects go that it shall be done to."""
     return reverse("bulk", args=(cluster, segment, action))

@@ -4,6 +4,7 @@ from django.urls import path
 
 from console.draining.views import drain_progress
 from console.logs.views import log_page
+from console.terminals.views import terminal_page
 from console.views.actions import action_page, old_address
 from console.views.bulk import bulk_page
 from console.views.cache import cache_page
@@ -43,6 +44,7 @@ urlpatterns = [
     path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),
     path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
     path(f"{_INSIDE}/log", log_page, name="log"),
+    path(f"{_INSIDE}/terminal", terminal_page, name="terminal"),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),

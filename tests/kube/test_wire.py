@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from console.kube.client import Credentials, Transport, UserClient
-from console.kube.errors import ServerError
+from console.kube.errors import ApiError, ServerError
 from console.kube.gvr import PODS
 from console.kube.identity import Identity
 
@@ -100,3 +100,16 @@ async def test_no_redirect_is_followed(wire: Wire, status: int) -> None:
             await call
         assert caught.value.page_code == 502
     assert len(wire.cluster.seen) == 3 and wire.other.seen == []
+
+
+@pytest.mark.parametrize("status", [200, 301, 302, 303, 307, 308, 403, 500])
+async def test_what_opens_no_websocket_is_a_refusal(wire: Wire, status: int) -> None:
+    wire.cluster.status = status
+    with pytest.raises(ApiError) as caught:
+        async with wire.client.connect("/api/v1/x/exec", "v5.channel.k8s.io", audit_id="1"):
+            pass
+    assert caught.value.code == (status if status >= 400 else 502)
+    (request,) = wire.cluster.seen
+    handshake = {"Connection", "Upgrade", "Sec-WebSocket-Version", "Sec-WebSocket-Key"}
+    assert set(request.headers) <= HEADERS | handshake | {"Sec-WebSocket-Protocol"}
+    assert wire.other.seen == []

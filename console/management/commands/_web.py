@@ -16,6 +16,7 @@ from console.draining.running import get_drains
 from console.kube.client import NoCluster
 from console.kube.current import get_runtime
 from console.kube.runtime import Runtime
+from console.terminals.held import get_terminals
 
 log = logging.getLogger(__name__)
 
@@ -70,4 +71,5 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
 async def _wind_down(runtime: Runtime) -> None:
     """On the server's loop, to which the connections of people's own requests belong."""
     await get_drains().interrupt()
+    await get_terminals().close()
     await runtime.close_connections()

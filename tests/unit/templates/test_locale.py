@@ -57,7 +57,7 @@ PACKAGES = ("console", "access", "accounts", "rbac", "workspaces")
 
 #: What templates say alike in every language: names, keys, and what is typed.
 SAME = {
-    *("CSV", "Ctrl", "Ctrl K", "Esc", "Quarterdeck", "UTC", "metrics-server", "pods/log"),
+    *("CSV", "Ctrl", "Ctrl K", "Esc", "Quarterdeck", "Tab", "UTC", "metrics-server", "pods/log"),
     *("label:app, label:tier", "po checkout", "team in (a, b)"),
 }
 #: What is no text, the longest first.

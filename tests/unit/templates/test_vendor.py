@@ -62,18 +62,20 @@ def test_the_manifest_is_of_the_pinned_versions() -> None:
 
 
 @pytest.mark.programs
-def test_the_bundle_is_what_its_packages_make(vendor: ModuleType, tmp_path: Path) -> None:
-    spec = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())["bundle"]
+def test_the_bundles_are_what_their_packages_make(vendor: ModuleType, tmp_path: Path) -> None:
+    plan = tomllib.loads((ROOT / "scripts" / "vendor.toml").read_text())
     try:
-        folder = npm.installed(ROOT / spec["from"], "frontend")
+        folder = npm.installed(ROOT / plan["bundles"], "frontend")
     except npm.Missing as error:
-        left_out("the bundle of the editor, made anew", str(error))
+        left_out("the bundles of the editor and the terminal, made anew", str(error))
         pytest.skip(str(error))
-    for made in vendor.bundle(spec, folder, tmp_path):
-        assert (tmp_path / made["file"]).read_bytes() == (VENDOR / made["file"]).read_bytes()
+    for spec in plan["bundle"]:
+        for made in vendor.bundle(spec, folder, tmp_path):
+            file = made["file"]
+            assert (tmp_path / file).read_bytes() == (VENDOR / file).read_bytes()
 
 
-def test_every_package_of_the_bundle_is_pinned() -> None:
+def test_every_package_of_the_bundles_is_pinned() -> None:
     lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text())
     packages = [one for path, one in lock["packages"].items() if path]
     assert len(packages) > 20

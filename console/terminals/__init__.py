@@ -1,0 +1,1 @@
+"""Shells in containers that people type into, over sockets that may go away and come back."""

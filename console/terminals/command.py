@@ -1,0 +1,135 @@
+"""A command in a container, as kube-apiserver runs it and ends it: exec and attach.
+
+The first byte of a message is its channel; the last one, on channel 3, is a Status with the exit code. A
+client that vanishes ends nothing, so a shell that nobody needs any more is told to end.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+
+from console.audit.trail import Recording
+from console.kube.client import UserClient
+from console.kube.errors import Unavailable
+from console.kube.sentences import Sentence
+from console.kube.store import UNREADABLE
+from console.kube.websocket import Websocket
+from console.streams.conversation import Conversation
+from console.streams.stream import Order, Over
+from console.ui.manifests import listed, text
+
+STDIN, STDOUT, STDERR, STATUS, RESIZE = range(5)
+#: Ctrl-C, and when that has ended what ran, Ctrl-D; both at once would be one too few.
+_INTERRUPT, _END, _BETWEEN = b"\x03", b"\x04", 0.3
+#: Seconds that a command has to end after that.
+_LAST = 1.0
+_MISSING = "executable file not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a command ended. `code`: None if it never ran; `missing`: there is no such program."""
+
+    code: int | None
+    missing: bool = False
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"exit code {self.code}" if self.code is not None else f"not run: {self.message}"
+
+
+class Command(Conversation):
+    """`on_output` is awaited for each piece that comes. `ours`: it is to be ended with its viewer."""
+
+    protocol: ClassVar[str] = "v5.channel.k8s.io"
+
+    def __init__(
+        self,
+        order: Order,
+        on_output: Callable[[bytes], Awaitable[None]],
+        on_over: Callable[[Over], None],
+        *,
+        ours: bool = True,
+    ) -> None:
+        super().__init__(order, on_over)
+        self._on_output, self._ours = on_output, ours
+        self._typed = self._written = 0
+        self.ending: Ending | None = None
+
+    async def type(self, data: bytes) -> None:
+        self._typed += len(data)
+        await self.say(_message(STDIN, data))
+
+    async def resize(self, columns: int, rows: int) -> None:
+        size = {"Width": columns, "Height": rows}
+        await self.say(_message(RESIZE, msgspec.json.encode(size)))
+
+    async def finished(self) -> Exception | None:
+        """What broke it off, once it has ended."""
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+        return self._over or self._error
+
+    async def _pour(self, client: UserClient, audit_id: str) -> None:
+        await super()._pour(client, audit_id)
+        if self.ending is None:
+            raise Unavailable(Sentence("The Kubernetes API ended the connection"))
+
+    async def _hear(self, message: bytes) -> None:
+        channel, data = message[:1], message[1:]
+        if channel in (bytes([STDOUT]), bytes([STDERR])) and data:
+            self._written += len(data)
+            await self._on_output(data)
+        elif channel == bytes([STATUS]):
+            self.ending = _ending(data)
+
+    async def _say_goodbye(self, socket: Websocket) -> None:
+        if not self._ours or self.ending is not None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BETWEEN + _LAST):
+                await socket.send(_message(STDIN, _INTERRUPT))
+                await asyncio.sleep(_BETWEEN)
+                await socket.send(_message(STDIN, _END))
+                while self.ending is None and (message := await socket.receive()) is not None:
+                    if message[:1] == bytes([STATUS]):
+                        self.ending = _ending(message[1:])
+
+    def _conclude(self, recording: Recording) -> None:
+        if self.ending is not None and self.ending.code is None:
+            recording.answered(500, "NotRun")
+        elif self.ending is not None and self.ending.code:
+            recording.answered(200, f"Exit {self.ending.code}")
+        super()._conclude(recording)
+        container = dict(self._order.params).get("container", "")
+        about = [
+            recording.message,
+            f"container {container}" if container else "",
+            str(self.ending or ""),
+            f"{self._typed} bytes typed, {self._written} shown",
+        ]
+        recording.message = "; ".join(filter(None, about))
+
+
+def _message(channel: int, data: bytes) -> bytes:
+    return bytes([channel]) + data
+
+
+def _ending(data: bytes) -> Ending:
+    try:
+        status: Mapping[str, Any] = msgspec.json.decode(data, type=dict[str, Any])
+    except UNREADABLE:
+        status = {}
+    if status.get("status") == "Success":
+        return Ending(0)
+    for cause in listed(status, "details", "causes"):
+        code = text(cause.get("message"))
+        if cause.get("reason") == "ExitCode" and code.isascii() and code.isdigit():
+            return Ending(int(code[:9]))
+    message = text(status.get("message"))
+    # What comes before is of the runtime, with numbers that mean nothing to anybody.
+    return Ending(None, _MISSING in message, message.rpartition("container process: ")[2])

@@ -1,0 +1,203 @@
+"""The socket of a terminal: `/ws/clusters/{cluster}/projects/{namespace}/pods/{name}/terminal`, with the
+query of the page.
+
+The terminal itself stays for a while when the socket goes (`console.terminals.terminal`). The codes that
+it closes with are those of the live socket; 1000 is for a command that has ended.
+"""
+
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.audit.trail import socket_action
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import PODS, Key
+from console.live.consumer import POLICY
+from console.live.limits import SocketCap
+from console.logs.containers import NoContainer
+from console.logs.query import BadQuery
+from console.streams.socket import BadMessage, StreamSocket, unless
+from console.streams.stream import Order, Over
+from console.terminals.held import get_terminals
+from console.terminals.messages import (
+    First,
+    begun_text,
+    ended_text,
+    error_text,
+    read_first,
+    read_said,
+    taken_text,
+)
+from console.terminals.query import TerminalQuery, read_query
+from console.terminals.target import find_target
+from console.terminals.terminal import Flood, Owner, Terminal
+from console.terminals.words import ended, why
+from console.ui.access import require_access
+from console.ui.clusters import Cluster, clusters
+from console.ui.decisions import Exempt, Refused
+from console.ui.places import find_kind
+from console.ui.presence import Presence
+
+#: Bytes that are sent to the browser in one message.
+_PIECE = 32 * 1024
+
+
+class Replaced(Refused):
+    """Another socket has the terminal now."""
+
+
+class TerminalConsumer(StreamSocket):
+    cap = SocketCap(20)
+    #: Keys that repeat, the wheel, and an answer to each piece that is drawn.
+    per_second: ClassVar[float] = 300.0
+    full: ClassVar[str | Promise] = gettext_lazy("Too many terminals are open. Close some of them.")
+    bad_requests: ClassVar[tuple[type[Exception], ...]] = (BadQuery, NoContainer)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._terminal: Terminal | None = None
+        self._replaced = False
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._terminal is not None:
+                self._terminal.leave(self)
+
+    def hear(self, text: str, data: bytes) -> None:
+        if self._task is None:
+            first = read_first(text)
+            self.begin(first.begin, self._show(first))
+        elif self._terminal is not None and not self._replaced:
+            try:
+                self._take(self._terminal, text, data)
+            except Flood as error:
+                raise BadMessage from error
+
+    @staticmethod
+    def _take(terminal: Terminal, text: str, data: bytes) -> None:
+        if data:
+            terminal.type(data)
+            return
+        said = read_said(text)
+        if said.ack is not None and not terminal.confirm(said.ack):
+            raise BadMessage
+        if said.size is not None:
+            terminal.resize(*said.size)
+        if said.end:
+            terminal.end()
+
+    def replaced(self) -> None:
+        self._replaced = True
+        if self._terminal is not None:
+            self._terminal.wake()
+
+    def why(self, error: ApiError) -> str:
+        return why(error)
+
+    async def end(self, code: int, text: str, close_code: int) -> None:
+        await self.send(error_text(code, text))
+        await self.close(close_code)
+
+    # What is sent.
+
+    async def _show(self, first: First) -> None:
+        query = read_query(QueryDict(self.scope.get("query_string", b"")))
+        given = self.scope["url_route"]["kwargs"]
+        cluster = clusters.get(given["cluster"])
+        if cluster is None:
+            raise NotFound(404, "")
+        key = Key(given["namespace"], given["name"])
+        terminal, new = await self._terminal_of(first, cluster, key, query)
+        self._terminal = terminal
+        terminal.enter(self)
+        terminal.resize(*first.size)
+        at = terminal.output.first if new else max(first.at, terminal.output.first)
+        if at > terminal.output.end:
+            await self.close(POLICY)
+            return
+        await self.send(begun_text(terminal, at, new=new))
+        await self._pass_on(terminal, at)
+
+    async def _terminal_of(
+        self, first: First, cluster: Cluster, key: Key, query: TerminalQuery
+    ) -> tuple[Terminal, bool]:
+        """The one that the browser had, or a new one."""
+        if not self.scope.get("writes", True):
+            raise Exempt(_("You view the console as somebody else, so nothing is changed."))
+        kind = find_kind(cluster, "pods")
+        if kind is None:
+            raise NotFound(404, "")
+        presence = Presence(self.scope["session_alive"], self.scope["access_in"])
+        access = require_access(presence.access_in(cluster))
+        account, as_user = self.scope["account"], access.identity.name
+        owner = Owner(account, self.scope["session"], as_user, cluster.name, key, query)
+        terminals = get_terminals()
+        held = terminals.find(first.id, owner)
+        if held is not None:
+            return held, False
+        target = await find_target(kind, access, key, query)
+        if target.problem:
+            raise Refused(target.problem)
+        recorded = socket_action(
+            self.scope,
+            "create",
+            PODS,
+            as_user=as_user,
+            cluster=cluster.name,
+            namespace=key.namespace,
+            name=key.name,
+            subresource=query.subresource,
+        )
+        order = Order(
+            cluster=cluster,
+            account=account,
+            presence=presence,
+            rights=query.rights,
+            gvr=PODS,
+            key=key,
+            recorded=recorded,
+            path=PODS.path(key.namespace, key.name, query.subresource),
+        )
+        made = Terminal(owner, order, target, terminals.forget)
+        terminals.add(made)
+        try:
+            await made.open()
+        except BaseException:
+            terminals.forget(made)
+            raise
+        return made, True
+
+    async def _pass_on(self, terminal: Terminal, at: int) -> None:
+        taken = terminal.typed.first
+        while not self._replaced:
+            if terminal.lost.done():
+                terminal.lost.result()
+            if terminal.typed.first > taken:
+                taken = terminal.typed.first
+                await self.send(taken_text(taken))
+            if piece := terminal.output.since(at, _PIECE):
+                at += len(piece)
+                await self.send(bytes_data=piece)
+                await unless(terminal.lost, self._flow.clear())
+            elif terminal.over:
+                await self._finish(terminal)
+                return
+            else:
+                await terminal.news()
+        raise Replaced(_("This terminal was opened in another window."))
+
+    async def _finish(self, terminal: Terminal) -> None:
+        ending, failure = terminal.ending, terminal.failure
+        if isinstance(failure, Over):
+            raise failure
+        if ending is None:
+            text = why(failure if isinstance(failure, ApiError) else None)
+        else:
+            text = ended(terminal, ending)
+        await self.send(ended_text(ending, text))
+        await self.close(1000)

@@ -1,0 +1,47 @@
+"""The terminals that this process holds, on one event loop."""
+
+import asyncio
+from collections import Counter
+from hmac import compare_digest
+
+from django.utils.translation import gettext as _
+
+from console.live.perloop import PerLoop
+from console.streams.places import TooMany
+from console.terminals.terminal import Owner, Terminal
+
+#: Those of one account, and all.
+MOST_OF_ONE, MOST = 20, 400
+
+
+class Terminals:
+    def __init__(self) -> None:
+        self._held: dict[str, Terminal] = {}
+
+    def find(self, number: str, owner: Owner) -> Terminal | None:
+        """By its id, for whoever began it and nobody else."""
+        found = self._held.get(number)
+        if found is None or not compare_digest(found.id, number) or found.owner != owner:
+            return None
+        return found
+
+    def add(self, terminal: Terminal) -> None:
+        """Until it is forgotten. Raises `TooMany`."""
+        accounts = Counter(one.owner.account for one in self._held.values())
+        if len(self._held) >= MOST or accounts[terminal.owner.account] >= MOST_OF_ONE:
+            raise TooMany(_("Too many terminals are open. Close some of them."))
+        self._held[terminal.id] = terminal
+
+    def forget(self, terminal: Terminal) -> None:
+        self._held.pop(terminal.id, None)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    async def close(self) -> None:
+        """Ends them all."""
+        await asyncio.gather(*(one.close() for one in [*self._held.values()]))
+
+
+#: The running loop's terminals.
+get_terminals = PerLoop(Terminals)

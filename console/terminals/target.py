@@ -1,0 +1,89 @@
+"""Which container an address means, and whether there is anything to type into."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.kube.errors import NotFound
+from console.kube.gvr import PODS, Key
+from console.logs.containers import DEFAULT, NoContainer
+from console.streams.stream import check_right
+from console.terminals.query import TerminalQuery
+from console.ui.access import Access
+from console.ui.decisions import Denied
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed, mapping, text
+from console.ui.podspecs import Container, containers_of
+from console.ui.reading import find_entry
+from console.ui.text import visible
+
+#: Seconds that a pod is waited for while none is known yet.
+FIND_WAIT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`running`: the containers to choose from. `tty`, `reads`: what is asked of it has a terminal, and
+    gets what is typed. `ours`: what runs there is a shell for people, to be ended with them. `problem`:
+    why nothing can be opened, "" if it can."""
+
+    container: str
+    running: Sequence[Container] = ()
+    tty: bool = True
+    reads: bool = True
+    ours: bool = True
+    problem: str = ""
+
+
+async def find_target(kind: ResourceKind, access: Access, key: Key, query: TerminalQuery) -> Target:
+    """Raises `Denied`, `NotFound` and `NoContainer`."""
+    if kind.gvr != PODS:
+        raise NotFound(404, "")
+    for right in query.rights:
+        check_right(right, access, PODS, key)
+    try:
+        entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
+    except Denied:
+        # They may do this alone, and know the names.
+        return Target(query.container)
+    if entry is None:
+        raise NotFound(404, "")
+    return _in_pod(entry.original(), query)
+
+
+def _in_pod(pod: Mapping[str, Any], query: TerminalQuery) -> Target:
+    found = containers_of(pod)
+    running = [one for one in found if one.since is not None]
+    if query.container:
+        named = next((one for one in found if one.name == query.container), None)
+        words = {"container": visible(query.container)}
+        if named is None:
+            raise NoContainer(_("The pod has no container %(container)s.") % words)
+        if named.since is None:
+            problem = _("The container %(container)s does not run now.") % words
+            return Target(named.name, running, problem=problem)
+    else:
+        named = _foremost(pod, running)
+        if named is None:
+            return Target("", problem=_("No container of the pod runs now."))
+    if not query.attach:
+        return Target(named.name, running)
+    debugs = (text(one.get("name")) for one in listed(pod, "spec", "ephemeralContainers"))
+    return Target(
+        named.name,
+        running,
+        tty=named.spec.get("tty") is True,
+        reads=named.spec.get("stdin") is True,
+        ours=named.name in debugs,
+    )
+
+
+def _foremost(pod: Mapping[str, Any], running: Sequence[Container]) -> Container | None:
+    """The one that the pod itself names, else the first that is no init container."""
+    named = mapping(pod, "metadata", "annotations").get(DEFAULT)
+    ordinary = {text(one.get("name")) for one in listed(pod, "spec", "containers")}
+    told = [one for one in running if one.name == named]
+    others = [one for one in running if one.name in ordinary]
+    return next(iter((*told, *others, *running)), None)

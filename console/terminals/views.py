@@ -1,0 +1,73 @@
+"""`…/pods/{name}/terminal`: the page around a terminal, which scripts make. Without them it says so, and
+gives the line of kubectl."""
+
+from urllib.parse import quote
+
+from django.http import Http404, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from console.kube.errors import NotFound
+from console.kube.gvr import PODS, Key
+from console.logs.containers import NoContainer
+from console.logs.query import BadQuery
+from console.terminals.query import SHELLS, TerminalQuery, read_query
+from console.terminals.target import find_target
+from console.ui.clusters import Cluster
+from console.ui.http import ConsoleRequest
+from console.ui.kind import NAV_GROUPS
+from console.ui.links import detail_url, list_url
+from console.ui.places import find_kind
+from console.ui.terminals import attach_line, exec_line
+from console.ui.text import visible
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.page import page
+
+
+@page("GET")
+async def terminal_page(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> HttpResponseBase:
+    kind = find_kind(cluster, resource)
+    if kind is None or kind.gvr != PODS:
+        raise Http404
+    try:
+        query = read_query(request.GET)
+    except BadQuery as error:
+        return error_page(request, 400, str(error))
+    key = Key(namespace, name)
+    try:
+        target = await find_target(kind, access_of(request), key, query)
+    except NoContainer as error:
+        return error_page(request, 400, str(error))
+    except NotFound:
+        words = {"kind": kind.singular, "key": visible(str(key))}
+        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+    viewing = getattr(request, "viewing", None)
+    looks_only = viewing is not None and not viewing.writes
+    if query.attach:
+        command = attach_line(key, target.container)
+    else:
+        command = exec_line(key, target.container, query.shell)
+    context = {
+        "kind": kind.view,
+        "group": NAV_GROUPS[kind.nav.group],
+        "name": name,
+        "namespace": namespace,
+        "up_url": list_url(cluster.name, kind.segment, namespace),
+        "url": detail_url(cluster.name, kind.segment, key),
+        "query": query,
+        "target": target,
+        "shells": SHELLS,
+        "looks_only": looks_only,
+        "command": command,
+        "socket_url": "" if target.problem or looks_only else socket_url(cluster.name, key, query),
+    }
+    return render(request, "console/terminal.html", context)
+
+
+def socket_url(cluster: str, key: Key, query: TerminalQuery) -> str:
+    names = map(quote, (cluster, key.namespace, key.name))
+    path = "/ws/clusters/{}/projects/{}/pods/{}/terminal".format(*names)
+    return f"{path}?{query.encoded()}"

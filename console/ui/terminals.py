@@ -1,0 +1,53 @@
+"""The way to terminals, for those who may run commands in containers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.actions import Link, Permission
+from console.ui.kubectl import kubectl, quoted
+from console.ui.links import terminal_url
+
+if TYPE_CHECKING:
+    from console.ui.kind import ResourceKind
+
+#: A websocket is a GET, and Kubernetes asks for both rights since 1.35.
+EXEC = (Permission("create", "exec"), Permission("get", "exec"))
+ATTACH = (Permission("create", "attach"), Permission("get", "attach"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenTerminal(Link):
+    """Leads to a shell in a container of a pod."""
+
+    name: ClassVar[str] = "terminal"
+    label: ClassVar[str | Promise] = gettext_lazy("Terminal")
+    needs: ClassVar[tuple[Permission, ...]] = EXEC
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return not entry.projection.ended
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return terminal_url(cluster, segment, key)
+
+    def command(self, kind: "ResourceKind", key: Key, data: Mapping[str, Any]) -> str:
+        return exec_line(key)
+
+
+def exec_line(key: Key, container: str = "", shell: str = "") -> str:
+    """The line of kubectl that opens a shell."""
+    return kubectl(f"exec -it {_target(key, container)}", key) + f" -- {shell or 'sh'}"
+
+
+def attach_line(key: Key, container: str = "") -> str:
+    """The line of kubectl that attaches to what runs already."""
+    return kubectl(f"attach -it {_target(key, container)}", key)
+
+
+def _target(key: Key, container: str) -> str:
+    return quoted(key.name) + (f" -c {quoted(container)}" if container else "")

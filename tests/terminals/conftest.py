@@ -1,0 +1,143 @@
+"""A console with the embedded cluster behind it, and browsers with terminals."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from channels.testing import WebsocketCommunicator
+
+from console.live.limits import SocketCap
+from console.live.routing import websocket_application
+from console.terminals.consumer import TerminalConsumer
+from tests.logs.conftest import _site, made, world
+from tests.ui.support import FakeAccess
+
+__all__ = ["_site", "made", "world"]
+
+SOON = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TerminalConsumer, "cap", SocketCap(20))
+
+
+def typist(name: str = "admin") -> FakeAccess:
+    """Somebody who may do it everywhere."""
+    return FakeAccess(name, get_in=None)
+
+
+@dataclass
+class Browser:
+    """The other end, as the page's script behaves. `screen`: all bytes that came."""
+
+    path: str
+    access: FakeAccess = field(default_factory=typist)
+    session: str = "session"
+    alive: bool = True
+    writes: bool = True
+    answers: bool = True
+    size: tuple[int, int] = (80, 24)
+    screen: bytearray = field(default_factory=bytearray)
+    came: int = 0
+    begun: dict[str, Any] = field(default_factory=dict)
+    taken: int = 0
+
+    def connect_as(self) -> WebsocketCommunicator:
+        async def alive() -> bool:
+            return self.alive
+
+        socket = WebsocketCommunicator(websocket_application, f"/ws{self.path}")
+        access = self.access
+        socket.scope |= {
+            "account": access.identity.name,
+            "access_in": lambda _cluster: access,
+            "session_alive": alive,
+            "session": self.session,
+            "writes": self.writes,
+        }
+        return socket
+
+    async def begin(self, **more: Any) -> "Browser":
+        self.socket = self.connect_as()
+        connected, _ = await self.socket.connect(timeout=SOON)
+        assert connected
+        await self.say(begin="en", size=self.size, **more)
+        return self
+
+    async def come_back(self) -> "Browser":
+        return await self.begin(id=self.begun["id"], at=self.came)
+
+    async def say(self, **message: Any) -> None:
+        await self.socket.send_to(text_data=json.dumps(message))
+
+    async def type(self, text: str | bytes) -> None:
+        data = text.encode() if isinstance(text, str) else text
+        await self.socket.send_to(bytes_data=data)
+
+    async def hear(self) -> dict[str, Any]:
+        """The next message; empty for bytes."""
+        message = await self.socket.receive_output(timeout=SOON)
+        if message["type"] == "websocket.close":
+            return {"close": message["code"]}
+        if message.get("text") is None:
+            data = message["bytes"]
+            self.screen += data
+            self.came += len(data)
+            if self.answers:
+                await self.say(ack=self.came)
+            return {}
+        found: dict[str, Any] = json.loads(message["text"])
+        if "terminal" in found:
+            self.begun = found["terminal"]
+            self.came = self.begun["at"]
+        self.taken = found.get("taken", self.taken)
+        return found
+
+    async def until(self, text: str) -> None:
+        """It is on the screen."""
+        async with asyncio.timeout(SOON):
+            while text.encode() not in self.screen:
+                found = await self.hear()
+                assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
+
+    async def prompt(self) -> None:
+        """The shell waits for a command."""
+        async with asyncio.timeout(SOON):
+            while not bytes(self.screen).endswith((b"# ", b"$ ")):
+                found = await self.hear()
+                assert not {"error", "ended", "close"} & found.keys(), (found, bytes(self.screen))
+
+    async def run(self, line: str) -> str:
+        """What a command writes."""
+        await self.prompt()
+        at = len(self.screen)
+        await self.type(f"{line}\n")
+        async with asyncio.timeout(SOON):
+            while b"\n" not in self.screen[at:]:
+                await self.hear()
+        await self.prompt()
+        return bytes(self.screen[at:]).decode().partition("\n")[2].rpartition("\r\n")[0]
+
+    async def last(self) -> dict[str, Any]:
+        """What it says in the end, with the code that it closes with."""
+        found: dict[str, Any] = {}
+        while "close" not in (heard := await self.hear()):
+            found |= heard
+        return {**found, **heard}
+
+    async def leave(self) -> None:
+        await self.socket.disconnect(timeout=SOON)
+
+
+@asynccontextmanager
+async def typing(browser: Browser, **more: Any) -> AsyncIterator[Browser]:
+    await browser.begin(**more)
+    try:
+        yield browser
+    finally:
+        await browser.leave()

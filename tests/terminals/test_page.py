@@ -1,0 +1,66 @@
+"""The page of a terminal, as it is without scripts."""
+
+import pytest
+
+from console.kube import gvr
+from console.ui.clusters import clusters
+from tests.logs.conftest import World
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOWHERE = {"nodeSelector": {"no": "where"}, "containers": [{"name": "app", "image": "x"}]}
+PODS = "/clusters/host/projects/default/pods"
+
+
+async def get(path: str, status: int = 200, who: str = "admin") -> str:
+    answer = await ClientAs()(who).get(path)
+    text = await text_of(answer)
+    assert answer.status_code == status, text
+    return text
+
+
+async def test_it_offers_containers_shells_and_the_line_of_kubectl(world: World) -> None:
+    world.start(world.pod("pair", "app", "proxy"))
+    html = await get(f"{PODS}/pair/terminal")
+    assert "kubectl exec -it pair -c app -n default -- sh" in html
+    assert 'data-terminal-url="/ws/clusters/host/projects/default/pods/pair/terminal?"' in html
+    assert '<option value="proxy">' in html and '<option value="zsh">' in html
+    html = await get(f"{PODS}/pair/terminal?container=proxy&shell=bash")
+    assert "kubectl exec -it pair -c proxy -n default -- bash" in html
+    assert "/terminal?container=proxy&amp;shell=bash" in html
+    html = await get(f"{PODS}/pair/terminal?attach=1")
+    assert "kubectl attach -it pair -c app -n default" in html and "terminal-shell" not in html
+
+
+async def test_what_does_not_run_is_said(world: World) -> None:
+    world.api.post("/api/v1/namespaces/default/pods", {**world.pod("idle"), "spec": NOWHERE})
+    pods = clusters.host.runtime
+    await pods.wait_synced(gvr.PODS, timeout=5)
+    html = await get(f"{PODS}/idle/terminal")
+    assert "No container of the pod runs now." in html and "data-terminal-url" not in html
+    html = await get(f"{PODS}/idle/terminal?container=app")
+    assert "The container app does not run now." in html
+
+
+async def test_what_there_is_not_is_refused(world: World) -> None:
+    world.start(world.pod("one"))
+    await get(f"{PODS}/nobody/terminal", 404)
+    await get(f"{PODS}/one/terminal?container=zz", 400)
+    await get(f"{PODS}/one/terminal?shell=python", 400)
+    await get("/clusters/host/projects/default/services/one/terminal", 404)
+
+
+async def test_who_may_not_is_told_which_right_is_missing(world: World) -> None:
+    world.start(world.pod("rights"))
+    html = await get(f"{PODS}/rights/terminal", 403, "bob")
+    assert "pods/exec" in html and "create" in html
+
+
+async def test_the_pod_leads_there(world: World) -> None:
+    world.start(world.pod("leads"))
+    wanted = f'href="{PODS}/leads/terminal"'
+    assert wanted in await get(f"{PODS}/leads")
+    assert wanted not in await get(f"{PODS}/leads", who="bob")
+    assert wanted in await get("/clusters/host/pods")

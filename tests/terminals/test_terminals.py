@@ -1,0 +1,407 @@
+"""Shells over sockets: what is typed and shown, where they go on, how they end, and who may."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from django.db import DatabaseError
+from pytest import MonkeyPatch
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import PODS, Key
+from console.live.attendance import get_attendance
+from console.terminals import held
+from console.terminals import terminal as terminals
+from console.terminals.held import Terminals, get_terminals
+from console.terminals.terminal import HELD, TYPED
+from console.ui.clusters import clusters
+from tests.controlplane.waiting import eventually
+from tests.logs.conftest import POD_PATH, RBAC, World, binding
+from tests.terminals.conftest import Browser, typing, typist
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+async def _held() -> AsyncIterator[Terminals]:
+    """Nothing is held for the next test."""
+    found = get_terminals()
+    yield found
+    await found.close()
+    assert len(found) == 0
+
+
+@pytest.fixture(scope="module")
+def asked(made: World) -> str:
+    """The name of a pod that is only asked about."""
+    name = "asked"
+    made.api.post(POD_PATH, made.pod(name))
+    pods = made.runtime.informer(PODS).store
+
+    def runs() -> bool:
+        entry = pods.get(Key("default", name))
+        return entry is not None and "startedAt" in str(entry.original())
+
+    eventually(runs, "it runs")
+    return name
+
+
+def terminal_of(world: World, name: str, *containers: str, query: str = "") -> str:
+    path = world.start(world.pod(name, *containers)).removesuffix("/log") + "/terminal"
+    return f"{path}?{query}"
+
+
+async def outcomes() -> list[tuple[str, int, str, str]]:
+    rows = AuditRecord.objects.select_related("outcome").order_by("pk")
+    return [
+        (one.subresource, one.outcome.code, one.outcome.reason, one.outcome.message)
+        async for one in rows
+    ]
+
+
+async def test_what_is_typed_runs_and_what_it_writes_comes(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "types"))) as browser:
+        assert await browser.run("echo $((6 * 7))") == "42"
+        assert await browser.run("hostname") == "types"
+        assert browser.begun["container"] == "app" and browser.begun["new"]
+
+
+async def test_the_end_says_the_exit_code_and_the_trail_has_it(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "ends"))) as browser:
+        await browser.prompt()
+        await browser.type("exit 7\n")
+        last = await browser.last()
+    assert last["ended"]["code"] == 7 and last["close"] == 1000
+    assert "exit code 7" in last["ended"]["message"]
+    ((what, code, reason, message),) = await outcomes()
+    assert (what, code, reason) == ("exec", 200, "Exit 7")
+    assert message.startswith("container app; exit code 7; 7 bytes typed, ")
+
+
+async def test_the_size_of_the_screen_is_told(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "sized"), size=(111, 33))) as browser:
+        assert await browser.run("echo $COLUMNS $LINES") == "111 33"
+        await browser.say(size=(70, 20))
+        assert await browser.run("true") == ""
+        assert await browser.run("echo $COLUMNS $LINES") == "70 20"
+
+
+async def test_a_socket_that_comes_back_goes_on_with_the_same_shell(world: World) -> None:
+    browser = Browser(terminal_of(world, "again"))
+    await browser.begin()
+    await browser.run("here=1234")
+    await browser.leave()
+    await browser.come_back()
+    assert not (await browser.hear())["terminal"]["new"]
+    assert await browser.run("echo $here") == "1234"
+    await browser.leave()
+    await get_terminals().close()
+    assert [code for _, code, _, _ in await outcomes()] == [200]
+
+
+async def test_nothing_is_lost_or_twice_over_a_cut(world: World) -> None:
+    """It writes while nobody is there, and more than is kept."""
+    browser = Browser(terminal_of(world, "counts"))
+    await browser.begin()
+    await browser.prompt()
+    await browser.type(
+        "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; done; echo o'v'er\n"
+    )
+    for _ in range(4):
+        for _ in range(20):
+            await browser.hear()
+        seen = bytes(browser.screen)
+        # Some of what comes is not answered before the cut: it comes again.
+        browser.answers = False
+        await browser.hear()
+        browser.answers = True
+        await browser.leave()
+        browser.screen, browser.came = bytearray(seen), len(seen)
+        await browser.come_back()
+        assert (await browser.hear())["terminal"]["at"] == len(seen)
+    await browser.until("over\r\n")
+    lines = bytes(browser.screen).decode().splitlines()
+    found = [int(one.removeprefix("line ")) for one in lines if one.startswith("line ")]
+    assert found == list(range(1, 3001))
+    await browser.leave()
+
+
+async def test_what_was_typed_into_a_cut_is_counted(world: World) -> None:
+    browser = Browser(terminal_of(world, "typed"))
+    await browser.begin()
+    await browser.prompt()
+    await browser.type("echo a")
+    await browser.leave()
+    await browser.come_back()
+    assert (await browser.hear())["terminal"]["typed"] == 6
+    await browser.type("bc\n")
+    await browser.until("\r\nabc\r\n")
+    await browser.leave()
+
+
+async def test_without_anybody_it_ends(world: World, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "AWAY", 0.2)
+    browser = Browser(terminal_of(world, "away"))
+    await browser.begin()
+    await browser.prompt()
+    await browser.type("sleep 1000\n")
+    await browser.until("sleep 1000\r\n")
+    await browser.leave()
+    async with asyncio.timeout(10):
+        while not await AuditRecord.objects.filter(outcome__isnull=False).aexists():
+            await asyncio.sleep(0.05)
+    ((_, _, reason, message),) = await outcomes()
+    # Ctrl-C has ended what ran, and Ctrl-D the shell, with what that left.
+    assert reason == "Exit 130" and "exit code 130" in message
+    await browser.come_back()
+    assert (await browser.hear())["terminal"]["new"]
+    await browser.leave()
+
+
+async def test_whoever_closes_it_for_good_does_not_wait(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "closed"))) as browser:
+        await browser.prompt()
+        await browser.say(end=True)
+        assert (await browser.last())["close"] == 1000
+        assert len(get_terminals()) == 0
+
+
+@pytest.mark.parametrize("other", ["session", "account", "address"])
+async def test_an_id_is_worth_nothing_to_others(world: World, other: str) -> None:
+    path = terminal_of(world, f"stolen-{other}")
+    async with typing(Browser(path)) as mine:
+        await mine.run("secret=1234")
+        thief = Browser(path)
+        if other == "session":
+            thief.session = "another"
+        elif other == "account":
+            world.api.post(f"{RBAC}/clusterrolebindings", binding("eve", "cluster-admin", "eve"))
+            thief.access = typist("eve")
+        else:
+            thief.path = terminal_of(world, "stolen-elsewhere")
+        async with typing(thief, id=mine.begun["id"], at=0):
+            found = await thief.hear()
+            assert found["terminal"]["new"] and found["terminal"]["id"] != mine.begun["id"]
+            assert await thief.run("echo =$secret=") == "=="
+        assert await mine.run("echo $secret") == "1234"
+
+
+async def test_the_last_window_has_it(world: World) -> None:
+    path = terminal_of(world, "two")
+    async with typing(Browser(path)) as first:
+        await first.run("x=1")
+        second = Browser(path)
+        async with typing(second, id=first.begun["id"], at=first.came):
+            last = await first.last()
+            assert last["error"]["code"] == 409
+            assert not (await second.hear())["terminal"]["new"]
+            second.screen += b"# "
+            assert await second.run("echo $x") == "1"
+
+
+async def test_a_lost_right_ends_it_within_two_seconds(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "right"), typist())) as browser:
+        await browser.prompt()
+        browser.access.delete_in = ()
+        async with asyncio.timeout(2):
+            last = await browser.last()
+        assert last["error"]["code"] == 403 and last["close"] == 4403
+    async with asyncio.timeout(5):
+        while not (found := await outcomes_of(1)):
+            await asyncio.sleep(0.05)
+    assert found[0][1] == 403
+
+
+async def outcomes_of(count: int) -> list[tuple[str, int, str, str]]:
+    if await AuditRecord.objects.filter(outcome__isnull=False).acount() < count:
+        return []
+    return await outcomes()
+
+
+async def test_an_ended_session_ends_it_also_while_nobody_is_there(world: World) -> None:
+    browser = Browser(terminal_of(world, "session"))
+    await browser.begin()
+    await browser.prompt()
+    await browser.leave()
+    browser.alive = False
+    get_attendance()._on_rights(clusters.host)
+    async with asyncio.timeout(5):
+        while not (found := await outcomes_of(1)):
+            await asyncio.sleep(0.05)
+    assert found[0][1] == 401
+    assert len(get_terminals()) == 0
+
+
+async def test_whoever_does_not_read_holds_the_shell_back(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "pours"), answers=False)) as browser:
+        await browser.prompt()
+        await browser.type("cat /dev/zero\n")
+        while len(browser.screen) < HELD:
+            await browser.hear()
+        while not await browser.socket.receive_nothing(timeout=0.3):
+            await browser.hear()
+        (found,) = get_terminals()._held.values()
+        assert HELD <= len(found.output) == len(browser.screen) < HELD + 2**17
+        await browser.say(ack=browser.came)
+        while len(browser.screen) < 3 * HELD:
+            browser.answers = True
+            await browser.hear()
+
+
+async def test_what_nobody_takes_is_not_kept_without_end(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "flood"))) as browser:
+        await browser.prompt()
+        (found,) = get_terminals()._held.values()
+        found._tasks[0].cancel()
+        for _ in range(TYPED // 32768):
+            await browser.type(b"x" * 32768)
+        await browser.type(b"x")
+        assert (await browser.last())["close"] == 1008
+
+
+async def test_a_command_that_there_is_not_is_told_in_words(world: World) -> None:
+    path = terminal_of(world, "bare", "distroless")
+    async with typing(Browser(path)) as browser:
+        last = await browser.last()
+        assert last["ended"]["missing"]
+        assert last["ended"]["message"] == "There is no shell in this container."
+    async with typing(Browser(f"{path}shell=bash")) as browser:
+        assert (await browser.last())["ended"]["message"] == "There is no bash in this container."
+    assert [code for _, code, _, _ in await outcomes()] == [500, 500]
+
+
+async def test_a_named_shell_runs(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "named", query="shell=sh"))) as browser:
+        assert await browser.run("echo $0") == "sh"
+
+
+async def test_a_pod_that_goes_ends_it(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "going"))) as browser:
+        await browser.prompt()
+        world.stop("going")
+        assert (await browser.last())["ended"]["code"] == 137
+
+
+async def test_a_cluster_that_goes_is_no_exit_code(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "broken"))) as browser:
+        await browser.prompt()
+        world.cluster.kill()
+        try:
+            last = await browser.last()
+        finally:
+            world.cluster.start()
+        assert last["ended"]["code"] is None and "was lost" in last["ended"]["message"]
+    assert [code for _, code, _, _ in await outcomes()] == [503]
+
+
+async def test_without_the_trail_nothing_runs(world: World, monkeypatch: MonkeyPatch) -> None:
+    def fail(*_args: object, **_kwargs: object) -> None:
+        raise DatabaseError("attempt to write a readonly database")
+
+    path = terminal_of(world, "unaudited")
+    monkeypatch.setattr(AuditRecord, "save", fail)
+    mark = world.cluster.audit.mark()
+    async with typing(Browser(path)) as browser:
+        last = await browser.last()
+    assert last["error"]["code"] == 503
+    assert world.cluster.audit.requests_since(mark, subresource="exec") == []
+    assert len(get_terminals()) == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "container=zz", "container=..%2F..%2Fx", "container=app%00", "container=a&container=b",
+        "shell=python", "shell=sh%20-c%20id", "shell=%2Fbin%2Fsh", "attach=maybe",
+    ],
+)  # fmt: skip
+async def test_what_is_not_offered_is_refused(world: World, asked: str, query: str) -> None:
+    path = f"/clusters/host/projects/default/pods/{asked}/terminal?{query}"
+    mark = world.cluster.audit.mark()
+    async with typing(Browser(path)) as browser:
+        assert (await browser.last())["error"]["code"] == 400
+    assert world.cluster.audit.requests_since(mark, subresource="exec") == []
+
+
+@pytest.mark.parametrize("pod", ["nobody", "%2e%2e", "..%2fsecrets", "a%2fb"])
+async def test_names_that_are_none_ask_for_nothing(world: World, pod: str) -> None:
+    mark = world.cluster.audit.mark()
+    browser = Browser(f"/clusters/host/projects/default/pods/{pod}/terminal")
+    socket = browser.connect_as()
+    connected, _ = await socket.connect(timeout=20)
+    if connected:
+        browser.socket = socket
+        await browser.say(begin="en", size=(80, 24))
+        assert (await browser.last())["error"]["code"] == 404
+    assert world.cluster.audit.requests_since(mark, subresource="exec") == []
+
+
+async def test_who_may_not_is_refused_and_nothing_is_asked(world: World) -> None:
+    path = terminal_of(world, "other")
+    mark = world.cluster.audit.mark()
+    cast = [
+        (typist("eve"), {"delete_in": ()}),
+        (typist("eve"), {"get_in": ()}),
+    ]
+    for access, less in cast:
+        for name, value in less.items():
+            setattr(access, name, value)
+        async with typing(Browser(path, access)) as browser:
+            last = await browser.last()
+            assert (last["error"]["code"], last["close"]) == (403, 4403)
+    async with typing(Browser(path, writes=False)) as browser:
+        assert (await browser.last())["error"]["code"] == 403
+    assert world.cluster.audit.requests_since(mark, subresource="exec") == []
+    assert await outcomes() == []
+
+
+async def test_the_cluster_has_the_last_word(world: World) -> None:
+    """Somebody whose rights the console knows less well than kube-apiserver does."""
+    async with typing(Browser(terminal_of(world, "refused"), typist("mallory"))) as browser:
+        last = await browser.last()
+    assert last["error"]["code"] == 403
+    assert [code for _, code, _, _ in await outcomes()] == [403]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}", '{"begin": 1, "size": [80, 24]}', '{"begin": "en", "size": [0, 24]}',
+        '{"begin": "en", "size": [80, 2400]}', '{"begin": "en", "size": [80]}',
+        '{"begin": "en", "size": [80, 24], "x": 1}', "[" * 5000, '{"ack": 1}',
+    ],
+)  # fmt: skip
+async def test_a_message_that_means_nothing_is_the_end(world: World, text: str) -> None:
+    browser = Browser("/clusters/host/projects/default/pods/any/terminal")
+    browser.socket = browser.connect_as()
+    await browser.socket.connect(timeout=20)
+    await browser.socket.send_to(text_data=text)
+    assert await browser.last() == {"close": 1008}
+
+
+async def test_what_never_came_cannot_be_confirmed(world: World) -> None:
+    path = terminal_of(world, "liar")
+    async with typing(Browser(path)) as browser:
+        await browser.prompt()
+        await browser.say(ack=10**9)
+        assert (await browser.last())["close"] == 1008
+    async with typing(Browser(path), id=browser.begun["id"], at=10**9) as other:
+        assert (await other.last())["close"] == 1008
+
+
+async def test_one_account_has_so_many(world: World, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "MOST_OF_ONE", 2)
+    path = terminal_of(world, "many")
+    async with typing(Browser(path)) as one, typing(Browser(path)) as two:
+        await one.prompt()
+        await two.prompt()
+        async with typing(Browser(path)) as third:
+            assert (await third.last())["error"]["code"] == 429
+
+
+async def test_a_container_is_attached_to_as_it_is(world: World) -> None:
+    path = terminal_of(world, "attached", query="attach=1")
+    async with typing(Browser(path)) as browser:
+        while not browser.begun:
+            await browser.hear()
+        assert not browser.begun["tty"] and not browser.begun["reads"]
