@@ -5,6 +5,7 @@ The terminal itself stays for a while when the socket goes (`console.terminals.t
 it closes with are those of the live socket; 1000 is for a command that has ended.
 """
 
+import asyncio
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -43,6 +44,9 @@ from console.ui.presence import Presence
 
 #: Bytes that are sent to the browser in one message.
 _PIECE = 32 * 1024
+#: Seconds between two of them. What comes meanwhile is one piece: a browser draws no faster, and what it
+#: answers stays far below `per_second`.
+_PACE = 0.005
 
 
 class Replaced(Refused):
@@ -184,6 +188,7 @@ class TerminalConsumer(StreamSocket):
                 at += len(piece)
                 await self.send(bytes_data=piece)
                 await unless(terminal.lost, self._flow.clear())
+                await asyncio.sleep(_PACE)
             elif terminal.over:
                 await self._finish(terminal)
                 return

@@ -60,10 +60,10 @@ def test_a_selection_is_not_shared_across_rights() -> None:
 
 
 def test_only_allowed_actions_are_offered() -> None:
-    offered = ["edit", "labels", "log", "evict", "delete"]
+    offered = ["edit", "labels", "log", "terminal", "evict", "delete"]
     assert all([item.name for item in row.menu] == offered for row in table().rows)
     assert all(row.menu == () for row in table("", bob()).rows)
-    edit, _labels, _log, _evict, delete = table().rows[0].menu
+    edit, *_others, delete = table().rows[0].menu
     assert edit.url == "/clusters/host/projects/team-a/pods/api-1/edit"
     assert delete.url == "/clusters/host/projects/team-a/pods/api-1/actions/delete"
 

@@ -24,8 +24,9 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     assert kind is not None
     assert kind.gvr == PODS
     whole = {(verb, PODS, "") for verb in ("list", "create", "delete", "get", "patch")}
-    parts = {("create", PODS, "eviction"), ("get", PODS, "log"), ("create", PODS, "portforward")}
-    assert kind.asked == {*whole, *parts}
+    asked = [("create", "eviction"), ("create", "portforward"), ("get", "log")]
+    asked += [("get", "exec"), ("create", "exec")]
+    assert kind.asked == {*whole, *((verb, PODS, part) for verb, part in asked)}
     assert kinds.find("pods.apps") is None
     assert kinds.find("planets") is None
 
