@@ -32,6 +32,9 @@ METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 EMBEDDED = frozenset({"object", "embed", "iframe", "frame", "fencedframe"})
 HSTS_SECONDS = 365 * 24 * 3600
 
+#: Beside `frame-ancestors` for browsers that do not know it: who may frame a page.
+_FRAMED = {"'none'": "DENY", "'self'": "SAMEORIGIN"}
+
 # `connect-src 'self'` includes websockets of the same origin (CSP 3, section 6.7.2.8). There is no
 # 'self' for scripts: a file that somebody got onto this origin must not become one.
 _POLICY = "; ".join(
@@ -43,15 +46,15 @@ _POLICY = "; ".join(
         "font-src 'self'",
         "connect-src 'self'",
         "manifest-src 'self'",
+        "frame-src {frames}",
         "form-action 'self'",
         "base-uri 'none'",
         "object-src 'none'",
-        "frame-ancestors 'none'",
+        "frame-ancestors {ancestors}",
     )
 )
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -95,7 +98,11 @@ class _Middleware:
 
 
 class SecurityHeadersMiddleware(_Middleware):
-    """Sets `request.csp_nonce` and `request.request_id`, and the headers of every response."""
+    """Sets `request.csp_nonce` and `request.request_id`, and the headers of every response.
+
+    Nobody frames a page, but for those of the dock (`request.docked`), which our own pages do; these are
+    pages of somebody who is signed in, and frame nothing else.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)
@@ -113,7 +120,15 @@ class SecurityHeadersMiddleware(_Middleware):
         headers = response.headers
         for name, value in self._fixed.items():
             headers[name] = value
-        headers["Content-Security-Policy"] = _POLICY.format(nonce=request.csp_nonce)  # type: ignore[attr-defined]
+        docked = getattr(request, "docked", False)
+        ancestors = "'self'" if docked else "'none'"
+        frames = "'self'" if getattr(request, "account", None) and not docked else "'none'"
+        headers["X-Frame-Options"] = _FRAMED[ancestors]
+        headers["Content-Security-Policy"] = _POLICY.format(
+            nonce=request.csp_nonce,  # type: ignore[attr-defined]
+            frames=frames,
+            ancestors=ancestors,
+        )
         headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         if not self._is_static(request, response):
             headers["Cache-Control"] = "private, no-store"

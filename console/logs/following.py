@@ -58,10 +58,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What happened to what is followed. `over`: nothing more comes of it."""
+    """What happened to what is followed. `ended`: nothing more comes, unless it is started again; `over`:
+    nothing more comes at all."""
 
     text: str
     over: bool = False
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class Follower:
                     if isinstance(error, Forbidden):
                         raise
                     if isinstance(error, NotFound):
-                        yield Note(why(error), over=True)
+                        yield Note(why(error), over=True, ended=True)
                         return
                     for note in self._refused(error):
                         yield note
@@ -391,7 +393,7 @@ class Follower:
         while True:
             run = self._last()
             if run is None:
-                yield Note(_("The pod is gone."), over=True)
+                yield Note(_("The pod is gone."), over=True, ended=True)
                 return
             if run.after(self._run):
                 return
@@ -400,7 +402,9 @@ class Follower:
                 return
             if self._told != run.id:
                 self._told = run.id
-                yield Note(run.ends.get(run.id) or _("The container has ended."))
+                yield Note(
+                    run.ends.get(run.id) or _("The container has ended."), ended=True
+                )
             await self._runs.changed()
 
     async def _pause(self) -> None:

@@ -53,7 +53,8 @@ def read_ack(text: str) -> int:
 
 def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
     """Of each line: its source, moment, level and text, whether it was found and not a neighbour, whether
-    some are left out before it, and how many of its bytes are."""
+    some are left out before it, and how many of its bytes are. Of each note: its source and text, and
+    whether the source has ended."""
     lines = [
         (
             one.entry.source,
@@ -68,7 +69,7 @@ def sent_text(number: int, sent: Sent, names: Sequence[str]) -> str:
     ]
     message: dict[str, Any] = {"n": number, "lines": lines}
     if sent.notes:
-        message["notes"] = [(source, note.text) for source, note in sent.notes]
+        message["notes"] = [(source, note.text, note.ended) for source, note in sent.notes]
     if sent.positions:
         message["at"] = {
             names[source]: (at.stamp, at.count, at.run) for source, at in sent.positions.items()

@@ -44,7 +44,7 @@ MOST_LINES, MOST_BYTES = 2000, 2 * 2**20
 TEXT = "text"
 
 
-@page("GET", formats=(TEXT,))
+@page("GET", formats=(TEXT,), dockable=True)
 async def log_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponseBase:
@@ -100,6 +100,10 @@ class Asked:
     target: Target
     wanted: Wanteds
 
+    @property
+    def followed(self) -> bool:
+        return not (self.query.previous or self.query.at)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -128,6 +132,10 @@ class Read:
 
 async def _page(request: ConsoleRequest, asked: Asked) -> HttpResponse:
     query = asked.query
+    if request.docked and asked.followed:
+        # The dock has scripts, and the socket begins with the same lines or where it was.
+        values = _context(asked, Read([]), (), request.cluster.name)
+        return render(request, "console/log.html", values)
     if query.at:
         # The line itself is among the first.
         query = replace(query, tail=min(query.tail or MOST_LINES, MOST_LINES - BEFORE))
@@ -209,9 +217,9 @@ def _context(
         "marked": query.filters and query.context > 0,
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
-        "socket_url": ""
-        if query.previous or query.at
-        else socket_url(cluster, kind.segment, key, query),
+        "below_url": f"?{query.encoded()}",
+        "tab_name": _tab_name(key.name, here),
+        "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
 
@@ -221,6 +229,12 @@ def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
     names = map(quote, (cluster, key.namespace, segment, key.name))
     path = "/ws/clusters/{}/projects/{}/{}/{}/log".format(*names)
     return f"{path}?{query.encoded()}"
+
+
+def _tab_name(name: str, container: str) -> str:
+    """In the dock."""
+    inside = _("All containers") if container == queries.EVERY else container
+    return " · ".join(visible(one) for one in (name, inside) if one)
 
 
 def _with(offered: Sequence[int], given: int | None) -> list[int]:

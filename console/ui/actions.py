@@ -334,7 +334,10 @@ class Delete(Action):
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Action):
-    """Leads to a page elsewhere (`url`), for those who have the right to what is done there."""
+    """Leads to a page elsewhere (`url`), for those who have the right to what is done there. `dock`: what
+    that page is as a tab of the dock, log or terminal; "" for one that is not shown there."""
+
+    dock: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,8 @@ class ConsoleRequest(HttpRequest):
     `cluster`: the one that the address names, else the host. `presence`: for what outlasts the request,
     None for nobody.
 
+    `docked`: it is shown in the dock, without what pages have around their content.
+
     `pending`: the name of one who is signed in but has to choose a password first; `account` is None.
     """
 
@@ -23,3 +25,4 @@ class ConsoleRequest(HttpRequest):
     presence: Presence | None
     cluster: Cluster
     csp_nonce: str
+    docked: bool

@@ -35,6 +35,7 @@ class ShowLog(Link):
 
     name: ClassVar[str] = "log"
     label: ClassVar[str | Promise] = gettext_lazy("Logs")
+    dock: ClassVar[str] = "log"
     needs: ClassVar[tuple[Permission, ...]] = (READ_LOG,)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
@@ -50,6 +51,7 @@ class ShowLogs(Link):
 
     name: ClassVar[str] = "log"
     label: ClassVar[str | Promise] = gettext_lazy("Logs")
+    dock: ClassVar[str] = "log"
     needs: ClassVar[tuple[Permission, ...]] = (Permission("get", "log", gvr=PODS),)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:

@@ -15,7 +15,7 @@ from console.kube.gvr import Key
 from console.kube.metricslist import Used
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import BULK, Action, Permission
+from console.ui.actions import BULK, Action, Link, Permission
 from console.ui.chosen import shown_columns
 from console.ui.columns import Align, Column, told
 from console.ui.columns.links import Linked
@@ -48,7 +48,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class MenuItem:
     """Something the viewer may do to this object. `name` is the action's, `places` where it is offered.
-    `asks`: `url` is a page; else a button posts to it."""
+    `asks`: `url` is a page; else a button posts to it. `dock`: what that page is as a tab of the dock."""
 
     name: str
     label: str | Promise
@@ -57,6 +57,7 @@ class MenuItem:
     icon: str
     asks: bool
     places: frozenset[str]
+    dock: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,4 +193,5 @@ def menu_item(action: Action, cluster: str, segment: str, key: Key) -> MenuItem:
         icon=action.icon,
         asks=action.asks,
         places=action.places,
+        dock=action.dock if isinstance(action, Link) else "",
     )

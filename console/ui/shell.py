@@ -47,6 +47,9 @@ class ScopeView:
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
+    basis = {"theme": theme_of(request), "lang": get_language() or settings.LANGUAGE_CODE}
+    if getattr(request, "docked", False):
+        return {**basis, "docked": True, "frame": "docked.html"}
     access = getattr(request, "access", None)
     # Also of a page for which nobody has said so, as one of an error.
     cluster: Cluster | None = getattr(request, "cluster", None) or clusters.get(HOST)
@@ -55,10 +58,11 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         # Menus are kept for each project. For names that anybody makes up they would be for nobody.
         namespace = ""
     return {
+        **basis,
+        "docked": False,
+        "frame": "shell.html",
         "account": getattr(request, "account", None) or "",
         "viewing": getattr(request, "viewing", None),
-        "theme": theme_of(request),
-        "lang": get_language() or settings.LANGUAGE_CODE,
         "live": live_of(cluster) if cluster is not None else LiveState("off"),
         "scope": ScopeView(
             cluster.name if cluster is not None else HOST,

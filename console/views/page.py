@@ -24,6 +24,9 @@ from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
 
+#: What `?frame=` says of a page that is shown in the dock.
+DOCK = "dock"
+
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
@@ -31,11 +34,13 @@ def page(
     *methods: str,
     bearer: bool = True,
     formats: Collection[str] = (),
+    dockable: bool = False,
     follows: Following | None = None,
 ) -> Callable[[View], View]:
     """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
     GET. `bearer`: whether a token will do in the place of a browser's session. `formats`: what `?format=`
-    may be beside html, for a page that is data as well. `follows`: what the page is drawn anew for."""
+    may be beside html, for a page that is data as well. `dockable`: with `?frame=dock` it is shown in the
+    dock (ADR 18). `follows`: what the page is drawn anew for."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
     known = [[], ["html"], *([one] for one in formats)]
 
@@ -46,6 +51,10 @@ def page(
             refused = refuse_anonymous(request)
             if refused is not None:
                 return refused
+            frames = request.GET.getlist("frame") if dockable else []
+            request.docked = frames == [DOCK]
+            if frames not in ([], [DOCK]):
+                return error_page(request, 400, _("frame is dock, given once."))
             if not bearer and getattr(request, "bearer", None) is not None:
                 return error_page(request, 403, _("You may not do this."))
             if formats and request.GET.getlist("format") not in known:

@@ -25,6 +25,9 @@ function menu() {
   $(button?.getAttribute("popovertarget"))?.querySelector("a, button")?.focus();
 }
 
+/** Opens below what the row, or the page, has of that kind. */
+const below = (kind) => (current() ?? document.querySelector(".acts"))?.querySelector(`[data-below-kind="${kind}"]`)?.click();
+
 /** To what can be done with the chosen rows. */
 const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();
 
@@ -49,6 +52,7 @@ const CODES = {
   KeyY: () => current() && copy(current().querySelector("[data-copy]")),
   KeyB: bulk,
   Period: menu,
+  "Shift+KeyL": () => below("log"),
   "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
 };
 const SIGNS = { "/": search, "?": () => $("help").showModal() };

@@ -3,7 +3,7 @@
 
 import { Ring, View, WrappedView, written } from "./loglines.js";
 
-const { word, announce } = window.quarterdeck;
+const { word, announce, docked } = window.quarterdeck;
 const box = document.querySelector("[data-log-url]");
 const tools = document.querySelector("[data-log-tools]");
 const state = tools.querySelector("[data-log-state]");
@@ -11,6 +11,9 @@ const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
 const still = document.querySelector("[data-log-still]");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
+const MOST_KEPT = 1000;
+const MOST_KEPT_CHARS = 128 * 1024;
+const SPACING = 250;
 
 const ring = new Ring();
 const view = new ("wrap" in box.dataset ? WrappedView : View)(box, ring, row);
@@ -23,6 +26,8 @@ let over = "";
 let tries = 0;
 let socket = null;
 let frame = 0;
+// What was said last of a source that has written nothing since: after a cut it is said again.
+const said = new Map();
 
 const paused = () => pause.getAttribute("aria-pressed") === "true";
 
@@ -81,7 +86,12 @@ function soon() {
 
 function add(lines) {
   const before = ring.first;
-  for (const line of lines) ring.push(line);
+  for (const line of lines) {
+    if (line.note && said.get(line.source) === line.text) continue;
+    if (line.note) said.set(line.source, line.text);
+    else said.delete(line.source);
+    ring.push(line);
+  }
   if (ring.first > before) {
     dropped += ring.first - before;
     view.moved(ring.first - before);
@@ -93,6 +103,7 @@ function hear({ data }) {
   if (message.error) {
     over = message.error.message;
     announce(over);
+    docked?.ended();
     return soon();
   }
   if (message.sources) {
@@ -101,9 +112,15 @@ function hear({ data }) {
     if (ring.end === 0) show();
     return;
   }
+  const before = ring.end;
   const found = message.lines.map(([source, stamp, level, text, hit, , cut]) => ({ source: sources[source], stamp, level, text, found: hit, cut }));
-  add([...found, ...(message.notes ?? []).map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
+  const notes = message.notes ?? [];
+  add([...found, ...notes.map(([source, text]) => ({ source: sources[source], text: `── ${text} ──`, note: true }))]);
   Object.assign(at, message.at);
+  if (docked) {
+    note();
+    if (ring.end > before) docked[sources.length === 1 && notes.some(([, , ended]) => ended) ? "ended" : "news"]();
+  }
   if (paused() && ring.full) waiting = message.n;
   else answer(message.n);
   soon();
@@ -170,7 +187,52 @@ box.addEventListener("scroll", () => {
   if (!view.sticky && view.atEnd()) letGo();
   else if (!view.sticky && !frame) frame = requestAnimationFrame(() => { frame = 0; view.draw(); say(); });
 });
-addEventListener("resize", soon);
-addEventListener("pagehide", () => socket?.close());
+addEventListener("resize", () => {
+  if (paused()) view.draw(true);
+  soon();
+});
 
+// ---- in the dock: on the next page the log goes on where it was
+
+// Where the cluster can go on, each so many lines after the one before, and last where it is now.
+const places = [];
+function note() {
+  const place = { end: ring.end, at: { ...at } };
+  if (places.length > 1 && ring.end - places.at(-2).end < SPACING) places.pop();
+  places.push(place);
+  while (places.length > 1 && places[0].end <= ring.first) places.shift();
+}
+
+/** The newest lines, or those that the reader stays with; all after them come again. */
+function keep() {
+  const { top, bottom } = view.shown();
+  const stays = paused() || !view.sticky;
+  const { end, at: from } = (stays && places.find((place) => place.end >= bottom)) || places.at(-1) || { end: ring.end, at };
+  const lines = [];
+  let left = MOST_KEPT_CHARS;
+  for (let place = end - 1; place >= ring.first && lines.length < MOST_KEPT && left > 0; place -= 1) {
+    lines.unshift(ring.at(place));
+    left -= lines[0].text.length;
+  }
+  const first = end - lines.length;
+  docked.keep({ lines, at: from, sources, dropped: dropped + first - ring.first, top: top - first, seen: seen - first, sticky: view.sticky, paused: paused() });
+}
+
+function resume(kept) {
+  ({ at, sources, dropped, seen } = kept);
+  add(kept.lines);
+  note();
+  pause.setAttribute("aria-pressed", kept.paused);
+  show();
+  view.sticky = kept.sticky;
+  if (kept.paused || !kept.sticky) view.goTo(kept.top);
+  soon();
+}
+
+addEventListener("pagehide", () => {
+  if (docked && ring.end) keep();
+  socket?.close();
+});
+const kept = docked?.kept();
+if (kept) resume(kept);
 open();

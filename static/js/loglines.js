@@ -64,12 +64,13 @@ export class View {
     return parseFloat(getComputedStyle(this.#box).lineHeight) || 20;
   }
 
-  draw() {
+  /** `still`: where it is scrolled to, also where that is not the end that it sticks to. */
+  draw(still = false) {
     const { first, end } = this.#ring;
     const height = this.#height;
     const box = this.#box;
     this.#sheet.style.height = `${(end - first) * height}px`;
-    if (this.sticky) box.scrollTop = box.scrollHeight;
+    if (this.sticky && !still) box.scrollTop = box.scrollHeight;
     const from = first + Math.floor(box.scrollTop / height);
     const to = Math.min(end, first + Math.ceil((box.scrollTop + box.clientHeight) / height));
     this.#layer.style.transform = `translateY(${-(box.scrollTop % height)}px)`;
@@ -79,6 +80,19 @@ export class View {
     const rows = [];
     for (let number = from; number < to; number += 1) rows.push(this.#row(this.#ring.at(number), number));
     this.#layer.replaceChildren(...rows);
+  }
+
+  /** The lines in sight. */
+  shown() {
+    const top = this.#ring.first + Math.floor(this.#box.scrollTop / this.#height);
+    return { top, bottom: Math.min(this.#ring.end, top + Math.ceil(this.#box.clientHeight / this.#height)) };
+  }
+
+  /** Shows the lines from that one on. */
+  goTo(number) {
+    this.draw(true);
+    this.#box.scrollTop = (number - this.#ring.first) * this.#height;
+    this.draw(true);
   }
 
   /** The lines before `first` are gone; the ones in sight stay where they are. */
@@ -108,7 +122,7 @@ export class WrappedView {
     box.append(this.#sheet);
   }
 
-  draw() {
+  draw(still = false) {
     const { first, end } = this.#ring;
     const from = Math.max(first, end - MOST_WRAPPED, this.#drawn);
     if (from > this.#drawn) this.#sheet.replaceChildren();
@@ -116,9 +130,23 @@ export class WrappedView {
     for (let number = from; number < end; number += 1) rows.push(this.#row(this.#ring.at(number), number));
     this.#sheet.append(...rows);
     this.#drawn = end;
-    if (!this.sticky) return;
+    if (!this.sticky || still) return;
     while (this.#sheet.childElementCount > MOST_WRAPPED) this.#sheet.firstElementChild.remove();
     this.#box.scrollTop = this.#box.scrollHeight;
+  }
+
+  shown() {
+    const rows = [...this.#sheet.children];
+    const from = this.#drawn - rows.length;
+    const { scrollTop, clientHeight } = this.#box;
+    const place = (end) => from + rows.filter(({ offsetTop }) => offsetTop - this.#sheet.offsetTop < end).length;
+    return { top: Math.max(from, place(scrollTop + 1) - 1), bottom: place(scrollTop + clientHeight) };
+  }
+
+  goTo(number) {
+    this.draw(true);
+    const row = this.#sheet.children[number - (this.#drawn - this.#sheet.childElementCount)];
+    if (row) this.#box.scrollTop = row.offsetTop - this.#sheet.offsetTop;
   }
 
   moved() {}

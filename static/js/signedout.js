@@ -1,5 +1,7 @@
-// Nobody is signed in: what terminals kept in this tab goes.
+// Nobody is signed in: what the dock and terminals kept in this tab goes.
 
-import { forget } from "./terminalkept.js";
+import { forget } from "./dockstore.js";
+import { forget as forgetTerminals } from "./terminalkept.js";
 
 forget();
+forgetTerminals();

@@ -68,7 +68,7 @@ class Browser:
         message: dict[str, Any] = json.loads(await self.socket.receive_from(timeout=SOON))
         self.sources = message.get("sources", self.sources)
         self.lines += [(line[1], line[3]) for line in message.get("lines", ())]
-        self.notes += [text for _, text in message.get("notes", ())]
+        self.notes += [text for _, text, _ended in message.get("notes", ())]
         self.at |= message.get("at", {})
         if self.answers and "n" in message:
             await self.socket.send_to(text_data=json.dumps({"ack": message["n"]}))

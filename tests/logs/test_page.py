@@ -212,3 +212,36 @@ def stamps(api: Api, name: str) -> list[str]:
 @pytest.mark.parametrize("at", ["now", "2026-11-24", "2026-99-24T10:00:00.000000000Z"])
 async def test_a_moment_that_is_none_is_refused(world: World, at: str) -> None:
     await get(f"/clusters/host/projects/default/pods/any/log?at={at}", 400)
+
+
+async def test_in_the_dock_it_is_the_content_alone_and_the_socket_begins(world: World) -> None:
+    path = world.start(world.pod("docked", **{TEXT_ANNOTATION: "hello"}))
+    eventually(lambda: written(world.api, "docked") == 1, "it is written")
+    mark = world.cluster.audit.mark()
+    html = await get(f"{path}?timestamps=1&frame=dock")
+    assert world.asked(mark) == [] and shown(html) == []
+    for other in ("topbar", "rail-link", 'id="dock"', "There are no lines"):
+        assert other not in html
+    assert 'data-dock-kind="log" data-dock-name="docked · app"' in html
+    # What is asked for there stays there; every other link leads out.
+    assert '<input type="hidden" name="frame" value="dock">' in html and 'target="_self"' in html
+    assert '<base target="_top">' in html
+    assert '<base target="_top">' not in await get(path)
+    # What is not followed is read.
+    whole = await get(f"{path}?at={stamps(world.api, 'docked')[0]}&frame=dock")
+    assert shown(whole) == ["hello"]
+
+
+@pytest.mark.parametrize("frame", ["", "other", "dock&frame=dock"])
+async def test_there_is_no_other_frame(world: World, frame: str) -> None:
+    path = world.start(world.pod(f"framed-{abs(hash(frame)) % 10**8}"))
+    await get(f"{path}?frame={frame}", 400)
+
+
+async def test_in_the_dock_refusals_are_content_alone_as_well(world: World) -> None:
+    path = world.start(world.pod("refused"))
+    for pod, who, status in (("refused", "charlie", 403), ("nowhere", "admin", 404)):
+        answer = await ClientAs()(who).get(f"{path.replace('refused', pod)}?frame=dock")
+        html = await text_of(answer)
+        assert answer.status_code == status
+        assert "topbar" not in html and '<base target="_top">' in html

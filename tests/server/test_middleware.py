@@ -119,6 +119,26 @@ async def test_both_work_asynchronously() -> None:
     assert "Content-Security-Policy" in refused
 
 
+def test_our_own_pages_frame_those_of_the_dock_and_nobody_frames_others() -> None:
+    def framing(**about: Any) -> tuple[str, str, str]:
+        def page(request: HttpRequest) -> HttpResponse:
+            vars(request).update(about)
+            return HttpResponse("ok")
+
+        response = headers(view=page)
+        policy = dict(
+            part.strip().partition(" ")[::2]
+            for part in response["Content-Security-Policy"].split(";")
+        )
+        return policy["frame-ancestors"], response["X-Frame-Options"], policy["frame-src"]
+
+    assert framing(account=None) == ("'none'", "DENY", "'none'")
+    assert framing(account="ann") == ("'none'", "DENY", "'self'")
+    assert framing(account="ann", docked=False) == ("'none'", "DENY", "'self'")
+    assert framing(account="ann", docked=True) == ("'self'", "SAMEORIGIN", "'none'")
+    assert framing(account=None, docked=True) == ("'self'", "SAMEORIGIN", "'none'")
+
+
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
 

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Frame, Page
 
 from tests import npm
 from tests.depth import DEEP
@@ -33,7 +33,7 @@ _AROUND = ([".rail"], [".topbar"])
 _MORE_ROWS = ["#results tbody > tr:nth-child(n+8)"]
 
 
-def violations(page: Page, *, whole: bool = True, within: str = "html") -> list[str]:
+def violations(page: Page | Frame, *, whole: bool = True, within: str = "html") -> list[str]:
     """What breaks WCAG 2.2 A and AA or axe's best practices in the page as it is now: one line for each
     element, with the rule, its address in the page and what to change. Not `whole`: its content alone;
     `within`: a part of it."""

@@ -89,9 +89,9 @@ def test_each_phrase_that_the_editor_says_is_in_its_part() -> None:
 def test_scripts_run_in_the_order_of_what_they_need() -> None:
     order = re.findall(r'static "([^"]+)"', source("ui/scripts.html"))
     assert [path.rpartition("/")[2] for path in order] == [
-        "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
+        "dockearly.js", "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
         "page.js", "ages.js", "columns.js", "rows.js", "live.js", "bulk.js",
         "keys.js",
-        "palette.js", "fold.js", "editor.js",
+        "palette.js", "dock.js", "fold.js", "editor.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)

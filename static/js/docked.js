@@ -1,0 +1,34 @@
+// A page in the dock. What it wants to have again after it was loaded anew it gives to `keep`; `kept` has it, as
+// long as the address is the same. `news` and `ended` make a mark on its tab while that is in the background.
+
+import { keptOf, remember } from "./dockstore.js";
+
+const { frameElement } = window;
+const url = new URL(location.href);
+
+const tell = (what) => frameElement?.dispatchEvent(new CustomEvent("docktell", { bubbles: true, detail: what }));
+
+function kept() {
+  const found = keptOf(frameElement?.dataset.tab);
+  return found?.url === url.search ? found.value : null;
+}
+
+function keep(value) {
+  const { tab } = frameElement?.dataset ?? {};
+  return Boolean(tab) && remember({ url: url.search, value }, tab);
+}
+
+// Also out of what takes every key for itself, as a terminal does.
+addEventListener("keydown", (event) => {
+  if (event.key !== "F6" || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  tell("leave");
+}, true);
+
+if (frameElement === null) {
+  url.searchParams.delete("frame");
+  location.replace(url);
+}
+
+window.quarterdeck.docked = { keep, kept, news: () => tell("news"), ended: () => tell("ended") };

@@ -1,0 +1,319 @@
+"""What is open below stays there from page to page."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Frame, Locator, Page, expect
+
+from devcluster.logs.runs import RATE_ANNOTATION
+from tests.browser.console import Console, sign_in
+from tests.browser.logs.conftest import StartPod
+from tests.browser.looks import axe
+from tests.browser.looks.conftest import with_axe
+from tests.controlplane.waiting import eventually
+
+__all__ = ["with_axe"]
+
+PODS = "/clusters/host/pods?namespace=default"
+BELOW = ".acts [data-below]"
+
+
+def tabs(page: Page) -> Locator:
+    return page.locator("#dock [role=tab]")
+
+
+def lines(page: Page) -> Locator:
+    """Of the tab that is shown."""
+    return page.frame_locator(".dock-panel[data-current] iframe").locator(".log-line")
+
+
+def state(page: Page) -> Locator:
+    return page.frame_locator(".dock-panel[data-current] iframe").locator("[data-log-state]")
+
+
+def last_time(page: Page) -> str:
+    return lines(page).last.locator(".log-time").get_attribute("title") or ""
+
+
+def follows(page: Page) -> None:
+    expect(state(page)).to_have_text("Following")
+    expect(lines(page).first).to_be_visible()
+    seen = last_time(page)
+    eventually(lambda: last_time(page) > seen, "new lines")
+
+
+def shown(page: Page) -> Frame:
+    frame = page.locator(".dock-panel[data-current] iframe").element_handle().content_frame()
+    assert frame is not None
+    return frame
+
+
+def stored(page: Page) -> dict[str, Any]:
+    """What this browser tab remembers of the dock, by its keys."""
+    found: dict[str, str] = page.evaluate("({ ...sessionStorage })")
+    return {key: json.loads(text) for key, text in found.items() if key.startswith("dock")}
+
+
+@pytest.fixture
+def two(console: Console, page: Page, start: StartPod) -> Iterator[tuple[str, str]]:
+    """At the list of two pods that write; their names."""
+    console.kubectl("delete", "pods", "--all", "--grace-period=0", "--force")
+    for name in ("first", "second"):
+        start(name, **{RATE_ANNOTATION: "40"})
+    page.goto(console.url + PODS)
+    yield "first", "second"
+
+
+def open_both(page: Page, console: Console) -> None:
+    """One from the menu of its row, one by key on its page."""
+    row = page.locator("#results tr[data-key='default/first']")
+    row.locator(".actions button").first.click()
+    row.locator("[data-below]").click()
+    expect(row.locator(".menu")).to_be_hidden()
+    follows(page)
+    page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
+    expect(page.locator(BELOW)).to_be_visible()
+    page.keyboard.press("Shift+L")
+    expect(tabs(page)).to_have_count(2)
+    expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
+    follows(page)
+
+
+def it_goes_on_over_pages_without_loss(console: Console, page: Page, two: tuple[str, str]) -> None:
+    open_both(page, console)
+    # The one in the background says that there is something new.
+    expect(tabs(page).first).to_have_accessible_name(re.compile("first · app.*new"))
+    began = last_time(page)
+    for path in ("/dashboard", "/clusters/host/services", PODS):
+        page.goto(console.url + path)
+        expect(tabs(page)).to_have_text([re.compile("first · app"), re.compile("second · app")])
+        follows(page)
+    # The other one is loaded when somebody looks at it, and goes on where it was.
+    tabs(page).first.click()
+    follows(page)
+    page.goto(f"{console.url}/dashboard")
+    kept = stored(page)
+    for tab, name in zip(kept["dock"]["tabs"], two, strict=True):
+        found = [one["stamp"] for one in kept[f"dock.{tab['id']}"]["value"]["lines"]]
+        written = console.kubectl("logs", name, "--timestamps").splitlines()
+        stamps = [line.partition(" ")[0] for line in written]
+        first = stamps.index(found[0])
+        assert found == stamps[first : first + len(found)]
+        assert found[0] < began < found[-1]
+
+
+def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, str]) -> None:
+    open_both(page, console)
+    frame = page.frame_locator(".dock-panel[data-current] iframe")
+    expect(lines(page).nth(5)).to_be_visible()
+    page.locator("#dock [role=separator]").press("ArrowUp")
+    frame.get_by_role("button", name="Pause").click()
+    expect(state(page)).to_have_text(re.compile(r"Paused, \d{2,} new lines"))
+    held = [one.get_attribute("title") for one in lines(page).locator(".log-time").all()]
+    page.reload()
+    expect(page.locator("#dock [role=separator]")).to_have_attribute("aria-valuenow", "264")
+    expect(tabs(page).nth(1)).to_have_attribute("aria-selected", "true")
+    expect(state(page)).to_have_text(re.compile(r"Paused, \d{2,} new lines"))
+    again = [one.get_attribute("title") for one in lines(page).locator(".log-time").all()]
+    assert held[0] == again[0]
+    frame.get_by_role("button", name="Pause").click()
+    follows(page)
+    # Its filter stays as well; opening the same again leads to it.
+    frame.get_by_text("Which lines").click()
+    frame.get_by_label("Search").fill("level=info")
+    frame.get_by_role("button", name="Show").click()
+    page.wait_for_function(
+        "document.querySelector('[data-current] iframe').contentWindow.location.search.includes('level')"
+    )
+    follows(page)
+    page.reload()
+    assert "q=level%3Dinfo" in shown(page).url
+    page.locator(BELOW).click()
+    expect(tabs(page)).to_have_count(2)
+
+
+def it_is_used_by_keyboard_alone(console: Console, page: Page, two: tuple[str, str]) -> None:
+    open_both(page, console)
+    first, second = tabs(page).nth(0), tabs(page).nth(1)
+    up = page.locator("[data-up]")
+    up.focus()
+    page.keyboard.press("F6")
+    expect(second).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(first).to_be_focused()
+    page.keyboard.press("End")
+    expect(second).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    expect(first).to_have_attribute("aria-selected", "true")
+    follows(page)
+    # Into the log, where its keys are, and back to where one came from.
+    page.keyboard.press("F6")
+    log = page.frame_locator(".dock-panel[data-current] iframe").locator(".log")
+    expect(log).to_be_focused()
+    page.keyboard.press("F6")
+    expect(up).to_be_focused()
+    page.keyboard.press("F6")
+    page.keyboard.press("Shift+Tab")
+    handle = page.locator("#dock [role=separator]")
+    expect(handle).to_be_focused()
+    page.keyboard.press("End")
+    expect(handle).to_have_attribute("aria-valuenow", "640")
+    page.keyboard.press("Home")
+    expect(handle).to_have_attribute("aria-valuenow", "120")
+    page.locator("[data-dock-tool=full]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_have_attribute("inert", "")
+    page.keyboard.press("Escape")
+    expect(page.locator("#main")).not_to_have_attribute("inert", "")
+    page.locator("[data-dock-tool=bar]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-dock", "bar")
+    first.focus()
+    page.keyboard.press("Delete")
+    expect(tabs(page)).to_have_count(1)
+    expect(second).not_to_be_attached()
+    expect(tabs(page)).to_be_focused()
+    page.keyboard.press("Delete")
+    expect(page.locator("#dock")).to_be_hidden()
+    expect(page.locator("#main")).to_be_focused()
+    assert stored(page) == {}
+
+
+def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str, str]) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_both(page, console)
+    box = page.locator("#dock").bounding_box()
+    assert box is not None and (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 390, 844)
+    page.reload()
+    follows(page)
+    # On the next page it is a bar below, which covers nothing.
+    page.goto(console.url + PODS)
+    expect(page.locator("html")).to_have_attribute("data-dock", "bar")
+    expect(page.locator(".dock-panel iframe")).to_have_count(0)
+    box = page.locator("#dock").bounding_box()
+    assert box is not None and box["y"] + box["height"] == 844 and box["height"] < 60
+    tabs(page).first.click()
+    follows(page)
+    page.locator("[data-dock-tool=bar]").click()
+    expect(page.locator("#results")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def it_is_closed_by_wheel_by_cross_and_all_at_once(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
+    open_both(page, console)
+    tabs(page).nth(1).click(button="middle")
+    expect(tabs(page)).to_have_count(1)
+    tabs(page).first.locator("[data-dock-x]").click()
+    expect(page.locator("#dock")).to_be_hidden()
+    page.locator(BELOW).click()
+    page.locator("[data-dock-tool=closeAll]").click()
+    expect(page.locator("#dock")).to_be_hidden()
+    assert (
+        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--dock')")
+        == "0px"
+    )
+
+
+def it_says_when_there_are_too_many(console: Console, page: Page, two: tuple[str, str]) -> None:
+    many = [
+        {"id": f"t{n}", "url": f"/x?{n}", "opened": "", "name": f"n{n}", "kind": "log"}
+        for n in range(8)
+    ]
+    held = {"owner": "admin", "tabs": many, "active": "t0", "state": "bar", "height": 240}
+    page.evaluate("(held) => sessionStorage.setItem('dock', JSON.stringify(held))", held)
+    page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
+    page.locator(BELOW).click()
+    expect(page.locator(".toast")).to_contain_text("8 are open below")
+    expect(tabs(page)).to_have_count(8)
+
+
+def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, str]) -> None:
+    open_both(page, console)
+    console.kubectl("delete", "pod", "first", "--grace-period=0", "--force")
+    expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
+
+
+@pytest.mark.parametrize("end", ["menu", "elsewhere"])
+def it_forgets_all_at_the_logout(
+    console: Console, page: Page, two: tuple[str, str], end: str
+) -> None:
+    page.context.clear_cookies()
+    sign_in(page, console, anew=True)
+    open_both(page, console)
+    assert len(stored(page)) > 0
+    if end == "menu":
+        page.locator(".avatar").click()
+        page.locator("[data-logout] button").click()
+    else:
+        page.context.clear_cookies()
+        page.reload()
+    page.wait_for_url("**/login*")
+    expect(page.locator("#username")).to_be_visible()
+    assert stored(page) == {}
+
+
+def it_is_of_one_person(console: Console, page: Page, two: tuple[str, str]) -> None:
+    open_both(page, console)
+    held = stored(page)["dock"] | {"owner": "somebody"}
+    page.evaluate("(held) => sessionStorage.setItem('dock', JSON.stringify(held))", held)
+    page.goto(console.url + PODS)
+    expect(page.locator("#results")).to_be_visible()
+    expect(page.locator("#dock")).to_be_hidden()
+    assert stored(page) == {}
+
+
+def it_stays_out_of_the_way_of_the_back_button(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
+    open_both(page, console)
+    page.goto(f"{console.url}/dashboard")
+    tabs(page).first.click()
+    expect(tabs(page).first).to_have_attribute("aria-selected", "true")
+    follows(page)
+    page.go_back()
+    page.wait_for_url("**/pods/second")
+    expect(tabs(page).first).to_have_attribute("aria-selected", "true")
+    follows(page)
+    assert "/pods/first/log" in shown(page).url
+
+
+def it_has_pages_of_its_own_that_are_framed_and_by_ours_alone(
+    console: Console, page: Page, two: tuple[str, str]
+) -> None:
+    log = "/clusters/host/projects/default/pods/first/log"
+
+    def framing(path: str) -> tuple[int, str, str]:
+        answer = page.context.request.get(console.url + path, max_redirects=0)
+        policy = answer.headers["content-security-policy"]
+        found = re.search("frame-ancestors ([^;]+)", policy)
+        assert found is not None
+        return answer.status, found[1], answer.headers["x-frame-options"]
+
+    assert framing(f"{log}?frame=dock") == (200, "'self'", "SAMEORIGIN")
+    assert framing(f"{log.replace('first', 'none')}?frame=dock") == (404, "'self'", "SAMEORIGIN")
+    for path in (log, f"{PODS}&frame=dock", "/dashboard?frame=dock", "/account", "/static/none"):
+        assert framing(path)[1:] == ("'none'", "DENY")
+    page.goto(f"{console.url}{log}?timestamps=1&frame=dock")
+    page.wait_for_url(f"**{log}?timestamps=1")
+    page.context.clear_cookies()
+    assert framing(f"{log}?frame=dock") == (302, "'none'", "DENY")
+    assert framing("/login?frame=dock")[1:] == ("'none'", "DENY")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def it_is_accessible(
+    console: Console, page: Page, two: tuple[str, str], theme: str, with_axe: None
+) -> None:
+    page.context.add_cookies([{"name": "theme", "value": theme, "url": console.url}])
+    open_both(page, console)
+    assert axe.violations(page) == []
+    frame = shown(page)
+    assert axe.violations(frame) == []
+    page.locator("[data-dock-tool=bar]").click()
+    assert axe.violations(page, within="#dock") == []
