@@ -29,7 +29,9 @@ from console.ui.registry import register
 from console.ui.text import visible
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.kind import RUN, WorkloadKind
+from console.ui.workloads.probes import EditProbes
 from console.ui.workloads.runs import RunNow, Suspend, Unsuspend
+from console.ui.workloads.volumes import EditVolumes
 
 
 @register
@@ -62,7 +64,15 @@ class CronJobKind(WorkloadKind):
         OwnerColumn(),
         AgeColumn(priority=1),
     )
-    actions = (RunNow(), Suspend(), Unsuspend(), EditEnvironment(), DeleteOwner())
+    actions = (
+        RunNow(),
+        Suspend(),
+        Unsuspend(),
+        EditEnvironment(),
+        EditProbes(),
+        EditVolumes(),
+        DeleteOwner(),
+    )
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: CronJob = entry.projection

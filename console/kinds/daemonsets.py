@@ -20,9 +20,12 @@ from console.ui.registry import register
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.probes import EditProbes
 from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
+from console.ui.workloads.strategies import EditDaemonSetStrategy
+from console.ui.workloads.volumes import EditVolumes
 
 
 @register
@@ -52,6 +55,9 @@ class DaemonSetKind(WorkloadKind):
         SetImage(),
         SetResources(),
         EditEnvironment(),
+        EditProbes(),
+        EditVolumes(),
+        EditDaemonSetStrategy(),
         RollBackSet(),
         DeleteOwner(),
     )

@@ -20,10 +20,13 @@ from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import AVAILABLE, OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.probes import EditProbes
 from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackDeployment
 from console.ui.workloads.rollouts import Pause, Restart, Resume
 from console.ui.workloads.scaling import Scale
+from console.ui.workloads.strategies import EditDeploymentStrategy
+from console.ui.workloads.volumes import EditVolumes
 
 
 @register
@@ -60,6 +63,9 @@ class DeploymentKind(WorkloadKind):
         SetImage(),
         SetResources(),
         EditEnvironment(),
+        EditProbes(),
+        EditVolumes(),
+        EditDeploymentStrategy(),
         RollBackDeployment(),
         Pause(),
         Resume(),

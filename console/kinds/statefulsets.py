@@ -26,10 +26,13 @@ from console.ui.workloads.autoscaling import Autoscale
 from console.ui.workloads.environment import EditEnvironment
 from console.ui.workloads.images import SetImage
 from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, UPDATED, WorkloadKind
+from console.ui.workloads.probes import EditProbes
 from console.ui.workloads.resources import SetResources
 from console.ui.workloads.rollbacks import RollBackSet
 from console.ui.workloads.rollouts import Restart
 from console.ui.workloads.scaling import Scale
+from console.ui.workloads.strategies import EditStatefulSetStrategy
+from console.ui.workloads.volumes import EditVolumes
 
 
 @register
@@ -59,6 +62,9 @@ class StatefulSetKind(WorkloadKind):
         SetImage(),
         SetResources(),
         EditEnvironment(),
+        EditProbes(),
+        EditVolumes(),
+        EditStatefulSetStrategy(),
         RollBackSet(),
         DeleteOwner(),
     )

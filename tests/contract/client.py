@@ -104,6 +104,10 @@ class Transport:
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
             self.close()
             return self._send(method, path, data, headers)
+        except TimeoutError:
+            # Its answer may still come, and would be taken for the next one's.
+            self.close()
+            raise
 
     def _send(self, method: str, path: str, data: bytes | None, headers: Headers) -> Answer:
         if self._kept is None:

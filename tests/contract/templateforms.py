@@ -19,7 +19,7 @@ from tests.contract.test_workload_actions import cron_job, daemon_set, stateful_
 from tests.contract.tidy import Scrap
 
 WORKLOADS = {
-    types.DEPLOYMENTS: deployment,
+    types.DEPLOYMENTS: lambda name: deployment(name, "example/zero:1"),
     types.STATEFUL_SETS: stateful_set,
     types.DAEMON_SETS: daemon_set,
     types.CRON_JOBS: cron_job,

@@ -86,6 +86,9 @@ WEB = deployment("web", "example/zero:1")
 SET = stateful_set("web")
 RESOURCES = {"containers-0-memory_limit": "1Gi", "containers-0-cpu_request": "100m"}
 ENV = {"containers0-0-name": "MODE", "containers0-0-value": "it's\nfast"}
+PROBE = {"containers0-1-sort": "exec", "containers0-1-command": "cat 'a b'"}
+VOLUME = {"volumes-0-name": "a", "volumes-0-kind": "configMap", "volumes-0-object": "b"}
+MOUNTED = {**VOLUME, "containers0-0-volume": "a", "containers0-0-path": "/etc/a"}
 PAUSED = {**WEB, "spec": {**WEB["spec"], "paused": True}}
 SUSPENDED = {"suspend": True}
 LABELS = {"labels": "a=1\nb=two", "annotations": "example.com/note=\"x\\ny 'z'\""}
@@ -114,6 +117,10 @@ CASES = (
     Case(types.DEPLOYMENTS, "set-image", WEB, {"image.c0": "example/zero:2"}),
     Case(types.DEPLOYMENTS, "set-resources", WEB, RESOURCES),
     Case(types.DEPLOYMENTS, "environment", WEB, ENV),
+    Case(types.DEPLOYMENTS, "probes", WEB, PROBE),
+    Case(types.DEPLOYMENTS, "volumes", WEB, MOUNTED),
+    Case(types.DEPLOYMENTS, "strategy", WEB, {"type": "Recreate"}),
+    Case(types.STATEFUL_SETS, "strategy", SET, {"partition": "2"}),
     Case(types.DEPLOYMENTS, "delete", WEB),
     Case(types.STATEFUL_SETS, "scale", SET, {"replicas": "2"}),
     Case(types.STATEFUL_SETS, "restart", SET),

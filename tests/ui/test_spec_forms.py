@@ -9,21 +9,50 @@ import yaml
 from django.http import QueryDict
 
 from console.ui.decisions import Refused
+from console.ui.manifests import mapping
 from console.ui.network.rules import RulesForm
 from console.ui.network.services import ServiceForm
 from console.ui.rowforms import MOST, MOST_NEW
 from console.ui.specforms import SpecForm
+from console.ui.workloads.environment import EnvironmentForm
+from console.ui.workloads.probes import ProbesForm
+from console.ui.workloads.strategies import DeploymentStrategyForm
+from console.ui.workloads.volumes import VolumesForm
 
 FIXTURES = Path(__file__).parents[1] / "kinds/fixtures"
-FORMS: dict[str, type[SpecForm]] = {"services": ServiceForm, "ingresses": RulesForm}
+KINDS = ("services", "ingresses")
+FORMS: dict[str, type[SpecForm]] = {
+    "services": ServiceForm,
+    "ingresses": RulesForm,
+    "environment": EnvironmentForm,
+    "probes": ProbesForm,
+    "volumes": VolumesForm,
+    "strategy": DeploymentStrategyForm,
+}
+#: What each is drawn with beside what the objects of its fixtures have.
+OF_PODS = ("environment", "probes", "volumes")
+PROBED = {
+    "env": [{"name": "A", "value": " x\n"}, {"name": "B", "valueFrom": {"fieldRef": {"x": "y"}}}],
+    "livenessProbe": {"exec": {"command": ["a", "b c"]}, "initialDelaySeconds": 0, "x": 1},
+    "volumeMounts": [{"name": "v", "mountPath": "/v", "readOnly": False, "x": 1}],
+}
+PODS = {"containers": [{"name": "c", **PROBED}], "volumes": [{"name": "v", "emptyDir": {"x": 1}}]}
+
+
+def form(segment: str, data: QueryDict | None, spec: Any) -> SpecForm:
+    place = (("spec", "template", "spec"),) if segment in OF_PODS else ()
+    return FORMS[segment](data, spec, *place)
 
 
 def manifests() -> list[Any]:
-    return [
-        pytest.param(segment, found, id=f"{segment}-{found['metadata']['name']}")
+    found = [
+        pytest.param(segment, found["spec"] or {}, id=f"{segment}-{found['metadata']['name']}")
         for segment in FORMS
-        for found in yaml.safe_load_all((FIXTURES / f"{segment}.yaml").read_text())
+        for found in yaml.safe_load_all(
+            (FIXTURES / (f"{segment}.yaml" if segment in KINDS else "deployments.yaml")).read_text()
+        )
     ]
+    return [*found, *(pytest.param(segment, PODS, id=segment) for segment in OF_PODS)]
 
 
 def sent(form: SpecForm, **typed: str) -> QueryDict:
@@ -39,12 +68,14 @@ def sent(form: SpecForm, **typed: str) -> QueryDict:
 
 
 def drawn(segment: str, spec: Any) -> SpecForm:
-    return FORMS[segment](None, spec)
+    return form(segment, None, spec)
 
 
-@pytest.mark.parametrize(("segment", "manifest"), manifests())
-def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, manifest: Any) -> None:
-    again = FORMS[segment](sent(drawn(segment, manifest["spec"] or {})), {})
+@pytest.mark.parametrize(("segment", "spec"), manifests())
+def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, spec: Any) -> None:
+    if segment in OF_PODS and "template" in spec:
+        spec = mapping(spec, "template", "spec")
+    again = form(segment, sent(drawn(segment, spec)), {})
     assert not again.is_valid()
     assert dict(again.errors) == {"__all__": ["Nothing was changed."]}
 
@@ -70,6 +101,31 @@ def it_is_no_change_when_it_is_sent_back_as_it_was(segment: str, manifest: Any) 
         ("ingresses", {"rules": [{"http": {"paths": [{"path": "/"}] * (MOST + 1)}}]}),
         ("ingresses", {"tls": [{"hosts": "a"}]}),
         ("ingresses", {"tls": [{"secretName": {}}]}),
+        ("environment", {"containers": {}}),
+        ("environment", {"containers": ["a"]}),
+        ("environment", {"containers": [{"name": 1}]}),
+        ("environment", {"initContainers": [{"name": "a", "env": {}}]}),
+        ("environment", {"containers": [{"name": "a", "env": [{"name": " a"}]}]}),
+        ("environment", {"containers": [{"name": "a", "env": [{"name": "a", "value": 1}]}]}),
+        ("environment", {"containers": [{"name": "a", "env": [{"name": "a"}] * (MOST + 1)}]}),
+        ("environment", {"containers": [{"name": "a", "env": [{"name": "a"}] * 51}] * 2}),
+        ("environment", {"containers": [{"name": "a", "env": [{"name": "a", "valueFrom": 1}]}]}),
+        ("probes", {"containers": [{"name": "a", "livenessProbe": {}}]}),
+        ("probes", {"containers": [{"name": "a", "livenessProbe": []}]}),
+        ("probes", {"containers": [{"name": "a", "livenessProbe": {"exec": 1, "grpc": 1}}]}),
+        ("probes", {"containers": [{"name": "a", "livenessProbe": {"exec": {"command": "a"}}}]}),
+        ("probes", {"containers": [{"name": "a", "livenessProbe": {"grpc": {"port": []}}}]}),
+        ("probes", {"containers": [{"name": "a"}] * 26}),
+        ("volumes", {"volumes": {}}),
+        ("volumes", {"volumes": ["a"]}),
+        ("volumes", {"volumes": [{"name": {}}]}),
+        ("volumes", {"containers": [{"name": "a", "volumeMounts": [{"name": "a"}]}]}),
+        ("volumes", {"containers": [{"name": "a", "volumeMounts": "a"}]}),
+        ("strategy", {"strategy": []}),
+        ("strategy", {"strategy": {"type": {}}}),
+        ("strategy", {"strategy": {"type": "OnDelete"}}),
+        ("strategy", {"strategy": {"rollingUpdate": {"maxSurge": []}}}),
+        ("strategy", {"minReadySeconds": "1"}),
     ],
 )
 def it_says_what_it_cannot_show(segment: str, spec: Any) -> None:
@@ -77,8 +133,24 @@ def it_says_what_it_cannot_show(segment: str, spec: Any) -> None:
     with pytest.raises(Refused):
         drawn(segment, spec)
     said = "The form is not complete. Load the page again."
-    form = FORMS[segment](sent(drawn(segment, {}), was=json.dumps(spec)), {})
-    assert form.errors["__all__"] == [said]
+    found = form(segment, sent(drawn(segment, {}), was=json.dumps(spec)), {})
+    assert found.errors["__all__"] == [said]
+
+
+def it_keeps_what_no_field_can_show() -> None:
+    bell, odd = {"name": "A", "value": "\a"}, {"name": "v", "emptyDir": {"medium": []}, "x": 1}
+    spec = {"containers": [{"name": "c", "env": [bell]}], "volumes": [odd]}
+    for segment, typed in (
+        ("environment", {"containers0-1-name": "B", "containers0-1-source": "value"}),
+        ("volumes", {"volumes-1-name": "w", "volumes-1-kind": "emptyDir"}),
+    ):
+        found = form(segment, sent(drawn(segment, spec), **typed), {})
+        assert found.is_valid(), found.errors
+        changed = found.cleaned_data["changed"]
+        if segment == "environment":
+            assert changed["containers"][0]["env"] == [bell, {"name": "B", "value": ""}]
+        else:
+            assert changed == {"volumes": [odd, {"name": "w", "emptyDir": {}}]}
 
 
 def it_takes_so_many_new_rows_at_once() -> None:
@@ -86,21 +158,21 @@ def it_takes_so_many_new_rows_at_once() -> None:
     new: dict[str, str] = {}
     for n in range(1, MOST_NEW + 1):
         new |= {f"ports-{n}-name": f"p{n}", f"ports-{n}-port": str(n), f"ports-{n}-protocol": "TCP"}
-    form = ServiceForm(sent(drawn("services", spec), **new), {})
-    assert form.is_valid()
-    assert len(form.cleaned_data["changed"]["ports"]) == MOST_NEW + 1
+    found = ServiceForm(sent(drawn("services", spec), **new), {})
+    assert found.is_valid()
+    assert len(found.cleaned_data["changed"]["ports"]) == MOST_NEW + 1
     more = {f"ports-{MOST_NEW + 1}-port": "99"}
-    form = ServiceForm(sent(drawn("services", spec), **new, **more), {})
-    assert form.errors["__all__"] == ["The form is not complete. Load the page again."]
+    found = ServiceForm(sent(drawn("services", spec), **new, **more), {})
+    assert found.errors["__all__"] == ["The form is not complete. Load the page again."]
 
 
 def it_leaves_alone_what_it_does_not_show() -> None:
     backend = {"service": {"name": "a", "port": {"number": 1}, "x": 1}}
     path = {"path": "/", "pathType": "Prefix", "backend": backend, "x": 1}
     spec = {"rules": [{"host": "a", "x": 1, "http": {"paths": [path], "x": 1}}]}
-    form = RulesForm(sent(drawn("ingresses", spec), **{"paths-0-service": "b"}), {})
-    assert form.is_valid(), form.errors
+    found = RulesForm(sent(drawn("ingresses", spec), **{"paths-0-service": "b"}), {})
+    assert found.is_valid(), found.errors
     service = {**backend["service"], "name": "b"}
     changed = {**path, "backend": {"service": service}}
     rules = [{"host": "a", "x": 1, "http": {"paths": [changed], "x": 1}}]
-    assert form.cleaned_data["changed"] == {"rules": rules}
+    assert found.cleaned_data["changed"] == {"rules": rules}

@@ -1,0 +1,232 @@
+"""How the kubelet finds out whether a workload's containers are well.
+
+https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.ui.forms import ChoiceField, LinesField, NumberField, TextField, is_line
+from console.ui.kind import ResourceKind
+from console.ui.manifests import mapping, number
+from console.ui.network.ports import PortField
+from console.ui.rowforms import Given, Rows
+from console.ui.text import is_seen
+from console.ui.workloads.autoscaling import MOST
+from console.ui.workloads.templates import (
+    GROUPS,
+    Container,
+    EditTemplate,
+    TemplateForm,
+)
+
+#: Containers of a page: each has three probes of a dozen fields.
+MOST_CONTAINERS = 25
+LONGEST_PATH, LONGEST_COMMAND = 1024, 16 * 1024
+PROBES: Mapping[str, str | Promise] = {
+    "startupProbe": gettext_lazy("Startup"),
+    "readinessProbe": gettext_lazy("Readiness"),
+    "livenessProbe": gettext_lazy("Liveness"),
+}
+NONE = "none"
+HANDLERS: Mapping[str, str | Promise] = {
+    "httpGet": gettext_lazy("HTTP request"),
+    "tcpSocket": gettext_lazy("TCP connection"),
+    "exec": gettext_lazy("Command"),
+    "grpc": gettext_lazy("gRPC health check"),
+}
+SCHEMES = ("HTTP", "HTTPS")
+#: Each with its label, the least that it may be, and what Kubernetes takes where nobody says.
+TIMES: Mapping[str, tuple[str | Promise, int, int]] = {
+    "initialDelaySeconds": (gettext_lazy("Starts after, in seconds"), 0, 0),
+    "periodSeconds": (gettext_lazy("Every, in seconds"), 1, 10),
+    "timeoutSeconds": (gettext_lazy("Timeout, in seconds"), 1, 1),
+    "successThreshold": (gettext_lazy("Well after, in a row"), 1, 1),
+    "failureThreshold": (gettext_lazy("Not well after, in a row"), 1, 3),
+}
+#: The fields of each, which are parts of a row.
+_PARTS: Mapping[str, Sequence[str]] = {
+    "httpGet": ("path", "port", "scheme"),
+    "tcpSocket": ("port",),
+    "exec": ("command",),
+    "grpc": ("port", "service"),
+}
+#: What no probe can do without.
+_NEEDED: Mapping[str, str | Promise] = {
+    "port": gettext_lazy("Give it a port."),
+    "command": gettext_lazy("Give it a command."),
+}
+
+
+class CommandField(LinesField):
+    """Words as a shell reads them."""
+
+    def clean(self, value: Any) -> str:
+        found = str(super().clean(value))
+        try:
+            return found if shlex.split(found) else ""
+        except ValueError as error:
+            raise ValidationError(_("A quote that begins must end.")) from error
+
+
+class ProbesForm(TemplateForm):
+    fields_of = (*PROBES, "restartPolicy")
+
+    def __init__(
+        self, data: QueryDict | None, spec: Mapping[str, Any], place: tuple[str, ...]
+    ) -> None:
+        super().__init__(data, spec, place)
+        self._rows = {one.stem: self._rows_of(one) for one in self._probed}
+        self.groups = tuple(self._rows.values())
+
+    @property
+    def _probed(self) -> list[Container]:
+        """Those that have probes: of init containers those that go on running."""
+        return [
+            one
+            for one in self.containers
+            if one.group == GROUPS[0] or one.manifest.get("restartPolicy") == "Always"
+        ]
+
+    def _rows_of(self, container: Container) -> Rows:
+        return Rows(
+            self,
+            container.stem,
+            _fields,
+            found=[_begins(mapping(container.manifest, name)) for name in PROBES],
+            titles=[str(title) for title in PROBES.values()],
+            heading=container.title,
+            hint=_(
+                "Until the startup probe is well the others wait. A pod that is not ready gets no "
+                "requests of services. A container whose liveness probe fails is restarted."
+            ),
+        )
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        return super().knows(found) and sum(map(len, found.values())) <= MOST_CONTAINERS
+
+    def knows_container(self, container: Mapping[str, Any]) -> bool:
+        restarts = container.get("restartPolicy", "")
+        probes = (container[name] for name in PROBES if name in container)
+        return isinstance(restarts, str) and all(map(_is_probe, probes))
+
+    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+        if container.stem not in self._rows:
+            return {}
+        rows = zip(PROBES, self._rows[container.stem].given(), strict=True)
+        return {name: self._probe(container, name, row) for name, row in rows}
+
+    def _probe(self, container: Container, name: str, row: Given) -> Mapping[str, Any]:
+        """With what it has that no field shows; empty for none."""
+        before, sort = mapping(container.manifest, name), row.values["sort"]
+        own = _PARTS.get(sort, ())
+        below = {f"{sort}.{part}": part for part in own}
+        parts = {"": "sort", sort: own[0] if own else "sort", **below}
+        self.tell_causes(f"{container.path}.{name}", row, {**parts, **{one: one for one in TIMES}})
+        self._check_others(row, sort, own)
+        if sort == NONE:
+            return {}
+        found = {**before}
+        for part in TIMES:
+            if row.changed(part):
+                found[part] = row.values[part]
+        if row.changed("sort", *own):
+            found = {one: value for one, value in found.items() if one not in HANDLERS}
+            found[sort] = self._handler(row, own, mapping(before, sort))
+        return {one: value for one, value in found.items() if value != ""}
+
+    def _check_others(self, row: Given, sort: str, own: Sequence[str]) -> None:
+        parts = {part for parts in _PARTS.values() for part in parts} - {*own, "scheme"}
+        for part in (*sorted(parts), *(TIMES if sort == NONE else ())):
+            if row.values[part] != "" and row.changed(part):
+                self.wrong(row, part, _("This belongs to another kind of probe."))
+
+    def _handler(
+        self, row: Given, own: Sequence[str], before: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        found = {**before}
+        for part in own:
+            value = row.values[part]
+            if value == "" and part in _NEEDED:
+                self.wrong(row, part, str(_NEEDED[part]))
+            if part == "port" and row.values["sort"] == "grpc" and isinstance(value, str) and value:
+                self.wrong(row, part, _("gRPC needs the number of a port."))
+            if row.changed("sort", part):
+                found[part] = shlex.split(value) if part == "command" else value
+        return {part: value for part, value in found.items() if value != ""}
+
+
+def _fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    sorts = {NONE: _("No probe"), **HANDLERS}
+    scheme = ChoiceField(label=_("Scheme"), choices=[(one, one) for one in SCHEMES])
+    scheme.widget.attrs["data-only"] = "httpGet"
+    path, service = (forms.TextInput({"data-only": one}) for one in ("httpGet", "grpc"))
+    port = forms.TextInput({"data-only": "httpGet tcpSocket grpc"})
+    command = forms.Textarea({"data-only": "exec"})
+    return {
+        "sort": ChoiceField(label=_("Kind of probe"), choices=[*sorts.items()], initial=NONE),
+        "path": TextField(label=_("Path"), required=False, max_length=LONGEST_PATH, widget=path),
+        "port": PortField(label=_("Port"), required=False, widget=port),
+        "scheme": scheme,
+        "service": TextField(label=_("Service"), required=False, widget=service),
+        "command": CommandField(
+            label=_("Command"), required=False, max_length=LONGEST_COMMAND, widget=command
+        ),
+        **{name: _time(*about) for name, about in TIMES.items()},
+    }
+
+
+def _time(label: str | Promise, least: int, usual: int) -> forms.Field:
+    widget = forms.NumberInput({"data-only": " ".join(HANDLERS), "placeholder": usual})
+    return NumberField(label=label, least=least, most=MOST, required=False, widget=widget)
+
+
+def _begins(probe: Mapping[str, Any]) -> Mapping[str, Any]:
+    sort = next((one for one in HANDLERS if one in probe), NONE)
+    handler = mapping(probe, sort)
+    return {
+        "sort": sort,
+        "path": handler.get("path", ""),
+        "port": handler.get("port", ""),
+        "scheme": handler.get("scheme", SCHEMES[0]),
+        "service": handler.get("service", ""),
+        "command": shlex.join(handler.get("command", ())),
+        **{name: probe.get(name, "") for name in TIMES},
+    }
+
+
+def _is_probe(probe: object) -> bool:
+    """Of one sort, and all that is shown as a form has it."""
+    if not isinstance(probe, dict) or len(probe.keys() & HANDLERS.keys()) != 1:
+        return False
+    handler = mapping(probe, *(probe.keys() & HANDLERS.keys()))
+    command, port = handler.get("command", []), handler.get("port", 1)
+    return (
+        all(number(probe[name]) is not None for name in TIMES if name in probe)
+        and is_line(handler.get("path", ""), LONGEST_PATH)
+        and is_line(handler.get("service", ""))
+        and handler.get("scheme", SCHEMES[0]) in SCHEMES
+        and (number(port) is not None or is_line(port))
+        and isinstance(command, list)
+        and all(isinstance(word, str) and is_seen(word) for word in command)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditProbes(EditTemplate):
+    name: ClassVar[str] = "probes"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit probes")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "probes")
+    form: ClassVar[type[TemplateForm]] = ProbesForm
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the probes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}

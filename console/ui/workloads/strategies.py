@@ -1,0 +1,196 @@
+"""How a workload replaces its pods.
+
+https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.ui.forms import ChoiceField, NumberField, TextField
+from console.ui.kind import ResourceKind
+from console.ui.manifests import mapping, number
+from console.ui.specforms import EditSpec, SpecForm
+from console.ui.workloads.action import WorkloadAction
+from console.ui.workloads.autoscaling import MOST
+
+ROLLING = "RollingUpdate"
+TYPES: Mapping[str, str | Promise] = {
+    ROLLING: gettext_lazy("Step by step (RollingUpdate)"),
+    "Recreate": gettext_lazy("All at once (Recreate)"),
+    "OnDelete": gettext_lazy("Each when you delete it (OnDelete)"),
+}
+WAIT = "minReadySeconds"
+_SHARE = re.compile(r"[0-9]{1,9}%?")
+
+
+class ShareField(TextField):
+    """A number of pods or a share of them, as Kubernetes has it."""
+
+    def clean(self, value: Any) -> int | str:
+        found = str(super().clean(value))
+        if found and not _SHARE.fullmatch(found):
+            raise ValidationError(_("Use a number of pods, or a share of them as 25%."))
+        return int(found) if found.isdecimal() else found
+
+
+class StrategyForm(SpecForm):
+    """`field`: of the spec. `types`: of strategies, `parts`: fields of a rolling update."""
+
+    field: ClassVar[str] = "updateStrategy"
+    about: ClassVar[Sequence[str]] = ("updateStrategy", WAIT)
+    types: ClassVar[Sequence[str]] = (ROLLING, "OnDelete")
+    parts: ClassVar[Sequence[str]]
+
+    def __init__(self, data: QueryDict | None, spec: Mapping[str, Any]) -> None:
+        super().__init__(data, spec)
+        types = [(one, TYPES[one]) for one in self.types]
+        self.fields["type"] = ChoiceField(label=_("Pods are replaced"), choices=types)
+        self.fields |= {part: _FIELDS[part]() for part in (*self.parts, WAIT)}
+        rolling = {part: self._rolling.get(part) for part in self.parts}
+        kind = self._strategy.get("type", ROLLING)
+        self.initial = {**self.initial, "type": kind, **rolling, WAIT: self.found.get(WAIT, 0)}
+        at = f"spec.{self.field}"
+        self.causes = {
+            at: "type",
+            **{f"{at}.rollingUpdate.{part}": part for part in self.parts},
+            f"spec.{WAIT}": WAIT,
+        }
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        strategy = found.get(self.field, {})
+        rolling = mapping(strategy).get("rollingUpdate", {})
+        return (
+            isinstance(strategy, dict)
+            and isinstance(rolling, dict)
+            and strategy.get("type", ROLLING) in self.types
+            and all(_is_share(rolling[part]) for part in self.parts if part in rolling)
+            and number(found.get(WAIT, 0)) is not None
+        )
+
+    @property
+    def _strategy(self) -> Mapping[str, Any]:
+        return mapping(self.found, self.field)
+
+    @property
+    def _rolling(self) -> Mapping[str, Any]:
+        return mapping(self._strategy, "rollingUpdate")
+
+    def wanted(self) -> Mapping[str, Any]:
+        given = self.cleaned_data
+        kind, changed = given.get("type"), [part for part in self.parts if self._is_changed(part)]
+        found = {**self._strategy}
+        if kind != ROLLING:
+            for part in changed:
+                if given[part] not in (None, ""):
+                    self.add_error(part, _("This is for RollingUpdate alone."))
+            found.pop("rollingUpdate", None)
+        elif changed:
+            rolling = {**self._rolling, **{part: given[part] for part in changed}}
+            kept = {part: value for part, value in rolling.items() if value not in (None, "")}
+            found["rollingUpdate"] = kept
+        if kind != self.initial["type"]:
+            found["type"] = kind
+        return {self.field: found, WAIT: given.get(WAIT)}
+
+    def _is_changed(self, part: str) -> bool:
+        given, before = self.cleaned_data.get(part), self.initial[part]
+        return part in self.cleaned_data and (given if given != "" else None) != before
+
+
+def _is_share(value: object) -> bool:
+    return number(value) is not None or (isinstance(value, str) and bool(_SHARE.fullmatch(value)))
+
+
+def _max_surge() -> forms.Field:
+    return ShareField(
+        label=_("More pods than wanted, at most"),
+        help_text=_("A number of pods, or a share of them as 25%."),
+        required=False,
+    )
+
+
+def _max_unavailable() -> forms.Field:
+    return ShareField(
+        label=_("Fewer pods than wanted, at most"),
+        help_text=_("A number of pods, or a share of them as 25%."),
+        required=False,
+    )
+
+
+def _partition() -> forms.Field:
+    return NumberField(
+        label=_("Partition"),
+        help_text=_("Pods with a smaller number stay as they are."),
+        least=0,
+        most=MOST,
+        required=False,
+    )
+
+
+def _wait() -> forms.Field:
+    return NumberField(
+        label=_("Ready for so many seconds before it counts"), least=0, most=MOST, required=False
+    )
+
+
+_FIELDS = {
+    "maxSurge": _max_surge,
+    "maxUnavailable": _max_unavailable,
+    "partition": _partition,
+    WAIT: _wait,
+}
+
+
+class DeploymentStrategyForm(StrategyForm):
+    field: ClassVar[str] = "strategy"
+    about: ClassVar[Sequence[str]] = ("strategy", WAIT)
+    types: ClassVar[Sequence[str]] = (ROLLING, "Recreate")
+    parts: ClassVar[Sequence[str]] = ("maxSurge", "maxUnavailable")
+
+
+class StatefulSetStrategyForm(StrategyForm):
+    parts: ClassVar[Sequence[str]] = ("partition",)
+
+
+class DaemonSetStrategyForm(StrategyForm):
+    parts: ClassVar[Sequence[str]] = ("maxSurge", "maxUnavailable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EditStrategy(EditSpec, WorkloadAction):
+    name: ClassVar[str] = "strategy"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit update strategy")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "strategy")
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the update strategy of %(kind)s %(name)s") % {
+            "kind": kind.singular,
+            "name": name,
+        }
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _("It counts for the rollout that goes on now, and for all after it.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditDeploymentStrategy(_EditStrategy):
+    form: ClassVar[type[SpecForm]] = DeploymentStrategyForm
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditStatefulSetStrategy(_EditStrategy):
+    form: ClassVar[type[SpecForm]] = StatefulSetStrategyForm
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditDaemonSetStrategy(_EditStrategy):
+    form: ClassVar[type[SpecForm]] = DaemonSetStrategyForm

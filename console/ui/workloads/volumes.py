@@ -1,0 +1,282 @@
+"""The volumes of a workload's pods, and where its containers have them.
+
+https://kubernetes.io/docs/concepts/storage/volumes/
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
+
+from console.kube.gvr import CONFIG_MAPS, GVR, PERSISTENT_VOLUME_CLAIMS
+from console.ui.forms import ChoiceField, ConsoleForm, TextField, is_line
+from console.ui.kind import ResourceKind
+from console.ui.manifests import listed, mapping
+from console.ui.relations.seeing import Seeing
+from console.ui.rowforms import MOST, Given, Rows
+from console.ui.subject import Subject
+from console.ui.text import visible
+from console.ui.workloads.resources import AmountField
+from console.ui.workloads.templates import (
+    GROUPS,
+    MOST_ROWS,
+    Container,
+    EditTemplate,
+    TemplateForm,
+)
+
+LONGEST_PATH = 4096
+KEPT, EMPTY = "kept", "emptyDir"
+#: Kinds of volumes that are a named object, and the field that has its name.
+NAMED: Mapping[str, str] = {
+    "configMap": "name",
+    "secret": "secretName",
+    "persistentVolumeClaim": "claimName",
+}
+KINDS: Mapping[str, str | Promise] = {
+    "configMap": gettext_lazy("ConfigMap"),
+    "secret": gettext_lazy("Secret"),
+    "persistentVolumeClaim": gettext_lazy("Persistent volume claim"),
+    EMPTY: gettext_lazy("Empty folder (emptyDir)"),
+}
+MEDIA: Mapping[str, str | Promise] = {
+    "": gettext_lazy("Disk of the node"),
+    "Memory": gettext_lazy("Memory"),
+}
+READ_ONLY = "readOnly"
+MODES: Mapping[str, str | Promise] = {
+    "": gettext_lazy("Read and write"),
+    READ_ONLY: gettext_lazy("Read only"),
+}
+#: The ids of the names that are offered.
+OBJECT_NAMES, VOLUME_NAMES = "object-names", "volume-names"
+_STEM = "volumes"
+#: Fields of a mount by the parts of its row.
+_MOUNT = {"volume": "name", "path": "mountPath", "sub_path": "subPath"}
+_MOUNT_CAUSES = {"": "volume", **{path: part for part, path in _MOUNT.items()}, READ_ONLY: "mode"}
+_VOLUME_CAUSES = {
+    "": "name",
+    "name": "name",
+    **dict.fromkeys(NAMED, "object"),
+    EMPTY: "medium",
+    f"{EMPTY}.sizeLimit": "size",
+}
+
+
+class VolumesForm(TemplateForm):
+    about = (*GROUPS, "volumes")
+    fields_of = ("volumeMounts",)
+
+    def __init__(
+        self,
+        data: QueryDict | None,
+        spec: Mapping[str, Any],
+        place: tuple[str, ...],
+        objects: Collection[str] = (),
+    ) -> None:
+        """`objects`: names of ConfigMaps and claims that are offered."""
+        super().__init__(data, spec, place)
+        volumes = listed(self.found, "volumes")
+        names = [visible(one["name"]) for one in volumes]
+        self.suggestions = {OBJECT_NAMES: objects, VOLUME_NAMES: names}
+        self._volumes = Rows(
+            self,
+            _STEM,
+            _volume_fields,
+            found=[_begins(one) for one in volumes],
+            titles=[one["name"] for one in volumes],
+            heading=_("Volumes"),
+            add=_("Add a volume"),
+            hint=_("An empty folder is made with each pod and goes with it."),
+        )
+        self._mounts = {one.stem: self._mounts_of(one) for one in self.containers}
+        self.groups = (self._volumes, *self._mounts.values())
+
+    def _mounts_of(self, container: Container) -> Rows:
+        found = listed(container.manifest, "volumeMounts")
+        return Rows(
+            self,
+            container.stem,
+            _mount_fields,
+            found=[_mount_begins(one) for one in found],
+            titles=[one["mountPath"] for one in found],
+            heading=_("Mounts of %(container)s") % {"container": container.title},
+            add=_("Add a mount"),
+            hint=_("With a path in the volume it is that file or folder alone."),
+        )
+
+    def knows(self, found: Mapping[str, Any]) -> bool:
+        volumes = found.get("volumes", [])
+        return (
+            super().knows(found)
+            and isinstance(volumes, list)
+            and len(volumes) <= MOST
+            and all(map(_is_volume, volumes))
+            and len(volumes) + _total(found) <= MOST_ROWS
+        )
+
+    def knows_container(self, container: Mapping[str, Any]) -> bool:
+        mounts = container.get("volumeMounts", [])
+        return isinstance(mounts, list) and len(mounts) <= MOST and all(map(_is_mount, mounts))
+
+    def wanted(self) -> Mapping[str, Any]:
+        return {**super().wanted(), "volumes": [*self._wanted_volumes()]}
+
+    def _wanted_volumes(self) -> Iterator[Mapping[str, Any]]:
+        before, rows = listed(self.found, "volumes"), [*self._volumes.given()]
+        names = Counter(row.values["name"] for row in rows)
+        for n, row in enumerate(rows):
+            name = row.values["name"]
+            if not name:
+                self.wrong(row, "name", _("Give it a name."))
+            elif names[name] > 1 and row.changed("name"):
+                self.wrong(row, "name", _("There is a volume of this name already."))
+            self.tell_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
+            yield self._volume(row, before[row.at] if row.at is not None else {})
+
+    def _volume(self, row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+        """With what it has that no field shows."""
+        values, kind = row.values, row.values["kind"]
+        own = ("object",) if kind in NAMED else ("medium", "size") if kind == EMPTY else ()
+        for part in ("object", "size"):
+            if part not in own and values[part] and row.changed(part):
+                self.wrong(row, part, _("This belongs to another kind of volume."))
+        if kind not in KINDS or not row.changed("kind", *own):
+            return {**before, "name": values["name"]}
+        source = mapping(before, kind)
+        if kind == EMPTY:
+            limits = {"medium": values["medium"], "sizeLimit": values["size"]}
+            source = {part: value for part, value in {**source, **limits}.items() if value}
+        elif not values["object"]:
+            self.wrong(row, "object", _("Give it a name."))
+        else:
+            source = {**source, NAMED[kind]: values["object"]}
+        return {"name": values["name"], kind: source}
+
+    def wanted_of(self, container: Container) -> Mapping[str, Any]:
+        return {"volumeMounts": [*self._wanted_mounts(container)]}
+
+    def _wanted_mounts(self, container: Container) -> Iterator[Mapping[str, Any]]:
+        before = listed(container.manifest, "volumeMounts")
+        for n, row in enumerate(self._mounts[container.stem].given()):
+            for part, text in (
+                ("volume", _("Give it a volume.")),
+                ("path", _("Give it a path.")),
+            ):
+                if not row.values[part]:
+                    self.wrong(row, part, text)
+            self.tell_causes(f"{container.path}.volumeMounts[{n}]", row, _MOUNT_CAUSES)
+            yield _mount(row, before[row.at] if row.at is not None else {})
+
+
+def _total(found: Mapping[str, Any]) -> int:
+    return sum(len(one.get("volumeMounts", ())) for name in GROUPS for one in found.get(name, ()))
+
+
+def _volume_fields(begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    kept = {KEPT: begins["as_it_is"]} if begins.get("as_it_is") else {}
+    names = forms.TextInput({"list": OBJECT_NAMES, "data-only": " ".join(NAMED)})
+    medium = ChoiceField(label=_("Kept in"), choices=[*MEDIA.items()])
+    medium.widget.attrs["data-only"] = EMPTY
+    size = forms.TextInput({"data-only": EMPTY})
+    return {
+        "name": TextField(label=_("Name"), required=False),
+        "kind": ChoiceField(
+            label=_("Kind"), choices=[*{**KINDS, **kept}.items()], initial=next(iter(KINDS))
+        ),
+        "object": TextField(label=_("Name of the object"), required=False, widget=names),
+        "medium": medium,
+        "size": AmountField(label=_("At most"), widget=size),
+    }
+
+
+def _mount_fields(_begins: Mapping[str, Any]) -> Mapping[str, forms.Field]:
+    names = forms.TextInput({"list": VOLUME_NAMES})
+    return {
+        "volume": TextField(label=_("Volume"), required=False, widget=names),
+        "path": TextField(label=_("Path"), required=False, max_length=LONGEST_PATH),
+        "sub_path": TextField(
+            label=_("Path in the volume"), required=False, max_length=LONGEST_PATH
+        ),
+        "mode": ChoiceField(label=pgettext("mount", "Access"), choices=[*MODES.items()]),
+    }
+
+
+def _begins(volume: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = _kind_of(volume)
+    source = mapping(volume, kind)
+    others = ", ".join(visible(one) for one in volume if one != "name")
+    return {
+        "name": volume["name"],
+        "kind": kind,
+        "as_it_is": others if kind == KEPT else "",
+        "object": source.get(NAMED.get(kind, ""), ""),
+        "medium": source.get("medium", ""),
+        "size": source.get("sizeLimit", ""),
+    }
+
+
+def _kind_of(volume: Mapping[str, Any]) -> str:
+    """`KEPT` for what no field can show."""
+    kind = next((one for one in volume if one != "name"), KEPT)
+    source = mapping(volume, kind)
+    texts = (source.get(NAMED.get(kind, ""), ""), source.get("sizeLimit", ""))
+    shown = all(map(is_line, texts)) and source.get("medium", "") in (*MEDIA,)
+    return kind if kind in KINDS and len(volume) == 2 and shown else KEPT
+
+
+def _mount_begins(mount: Mapping[str, Any]) -> Mapping[str, Any]:
+    mode = READ_ONLY if mount.get(READ_ONLY) else ""
+    return {**{part: mount.get(path, "") for part, path in _MOUNT.items()}, "mode": mode}
+
+
+def _mount(row: Given, before: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With what it has that no field shows."""
+    found = {**before}
+    values = {path: row.values[part] for part, path in _MOUNT.items() if row.changed(part)}
+    if row.changed("mode"):
+        values[READ_ONLY] = row.values["mode"] == READ_ONLY
+    for path, value in values.items():
+        found.pop(path, None)
+        if value:
+            found[path] = value
+    return found
+
+
+def _is_volume(volume: object) -> bool:
+    return isinstance(volume, dict) and is_line(volume.get("name"))
+
+
+def _is_mount(mount: object) -> bool:
+    return (
+        isinstance(mount, dict)
+        and all(is_line(mount.get(path, ""), LONGEST_PATH) for path in _MOUNT.values())
+        and is_line(mount.get("name"))
+        and is_line(mount.get("mountPath"), LONGEST_PATH)
+        and isinstance(mount.get(READ_ONLY, False), bool)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditVolumes(EditTemplate):
+    name: ClassVar[str] = "volumes"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit volumes")
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "volumes")
+    form: ClassVar[type[TemplateForm]] = VolumesForm
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Edit the volumes of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def reads(self, kind: ResourceKind) -> Collection[GVR]:
+        return (CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS)
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        place = self.place(subject.kind)
+        objects = {name for gvr in self.reads(subject.kind) for name in Seeing(subject, gvr).names}
+        return VolumesForm(data, mapping(subject.live, *place), place, sorted(objects))

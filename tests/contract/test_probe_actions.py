@@ -1,0 +1,164 @@
+"""Editing the probes of a workload's containers."""
+
+import html
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import GVR, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import Client, Obj
+from tests.contract.pages import Person, recorded, refused_to_strangers
+from tests.contract.templateforms import WORKLOADS, form_of, make, now, olga, pods_of, runtime
+from tests.views.conftest import _site
+
+__all__ = ["_site", "olga", "runtime"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HEADERS = [{"name": "Host", "value": "shop"}]
+WEB = {"path": "/ready", "port": "web", "scheme": "HTTPS", "httpHeaders": HEADERS}
+READY = {"httpGet": WEB, "periodSeconds": 5, "failureThreshold": 2}
+LIVE = {"exec": {"command": ["sh", "-c", "test -f '/run/a b' &&\n true"]}, "timeoutSeconds": 3}
+PODS = {
+    "containers": [
+        {
+            "name": "app",
+            "image": "example/a:1",
+            "ports": [{"name": "web", "containerPort": 8080}],
+            "readinessProbe": READY,
+            "livenessProbe": {**LIVE, "terminationGracePeriodSeconds": 7},
+        },
+        {"name": "log", "image": "example/b:1", "readinessProbe": {"tcpSocket": {"port": 24224}}},
+    ],
+    "initContainers": [{"name": "init", "image": "example/c:1"}],
+}
+STARTUP, READINESS, LIVENESS = (f"containers0-{n}" for n in range(3))
+
+
+def probes(container: Obj) -> dict[str, Any]:
+    return {name: value for name, value in container.items() if name.endswith("Probe")}
+
+
+def without_probes(pods: Obj) -> Obj:
+    containers = [
+        {name: value for name, value in one.items() if not name.endswith("Probe")}
+        for one in pods["containers"]
+    ]
+    return {**pods, "containers": containers}
+
+
+@pytest.mark.parametrize("gvr", [*WORKLOADS], ids=lambda gvr: str(gvr.resource))
+async def test_probes_are_changed_made_and_taken_away_and_the_rest_stays(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person, gvr: GVR
+) -> None:
+    made = make(admin, runtime, namespace, PODS, gvr)
+    name, before = made["metadata"]["name"], pods_of(made)
+    page, sent = await form_of(olga, "probes", made, gvr)
+    assert await page.is_offered(gvr.resource, Key(namespace, name))
+    assert sent[f"{STARTUP}-sort"] == "none"
+    assert (sent[f"{READINESS}-path"], sent[f"{READINESS}-scheme"]) == ("/ready", "HTTPS")
+    assert sent[f"{LIVENESS}-command"] == """sh -c 'test -f '"'"'/run/a b'"'"' &&\n true'"""
+    # An init container that ends has no probes.
+    assert not any(field.startswith("initContainers") for field in sent)
+    changed = {
+        f"{STARTUP}-sort": "grpc",
+        f"{STARTUP}-port": "9000",
+        f"{STARTUP}-service": "up",
+        f"{STARTUP}-failureThreshold": "30",
+        f"{READINESS}-port": "8080",
+        f"{READINESS}-periodSeconds": "",
+        f"{LIVENESS}-timeoutSeconds": "4",
+        "containers1-1-sort": "exec",
+        "containers1-1-command": "cat '/run/a b'",
+        "containers1-2-sort": "tcpSocket",
+        "containers1-2-port": "24224",
+        "containers1-2-initialDelaySeconds": "15",
+    }
+    await page.does(**{**sent, **changed})
+    pods = pods_of(now(admin, made, gvr))
+    times = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    was = probes(before["containers"][0])
+    assert probes(pods["containers"][0]) == {
+        "startupProbe": {**times, "grpc": {"port": 9000, "service": "up"}, "failureThreshold": 30},
+        "readinessProbe": {
+            **was["readinessProbe"],
+            "httpGet": {**was["readinessProbe"]["httpGet"], "port": 8080},
+            "periodSeconds": 10,
+        },
+        "livenessProbe": {**was["livenessProbe"], "timeoutSeconds": 4},
+    }
+    assert probes(pods["containers"][1]) == {
+        "readinessProbe": {**times, "exec": {"command": ["cat", "/run/a b"]}},
+        "livenessProbe": {**times, "tcpSocket": {"port": 24224}, "initialDelaySeconds": 15},
+    }
+    assert without_probes(pods) == without_probes(before)
+    assert await recorded() == [(olga.name, "patch", "probes", name, 200)]
+    page, sent = await form_of(olga, "probes", made, gvr)
+    gone = {f"{one}-sort": "none" for one in (STARTUP, READINESS, LIVENESS)}
+    await page.does(**{**sent, **gone})
+    assert probes(pods_of(now(admin, made, gvr))["containers"][0]) == {}
+
+
+async def test_a_sidecar_has_probes(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    sidecar = {"name": "mesh", "image": "example/c:1", "restartPolicy": "Always"}
+    made = make(admin, runtime, namespace, {**PODS, "initContainers": [sidecar]})
+    page, sent = await form_of(olga, "probes", made)
+    typed = {"initContainers0-0-sort": "httpGet", "initContainers0-0-port": "15021"}
+    await page.does(**{**sent, **typed, "initContainers0-0-path": "/healthz"})
+    found = pods_of(now(admin, made))["initContainers"][0]["startupProbe"]["httpGet"]
+    assert found == {"path": "/healthz", "port": 15021, "scheme": "HTTP"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "said"),
+    [
+        ({}, "", "Nothing was changed."),
+        ({f"{STARTUP}-sort": "httpGet"}, f"{STARTUP}-port", "Give it a port."),
+        ({f"{STARTUP}-sort": "exec"}, f"{STARTUP}-command", "Give it a command."),
+        ({f"{STARTUP}-sort": "smtp"}, f"{STARTUP}-sort", "not one of the choices"),
+        ({f"{STARTUP}-port": "80"}, f"{STARTUP}-port", "This belongs to another kind of probe."),
+        ({f"{STARTUP}-periodSeconds": "9"}, f"{STARTUP}-periodSeconds", "another kind of probe."),
+        ({f"{READINESS}-command": "x"}, f"{READINESS}-command", "another kind of probe."),
+        ({f"{READINESS}-port": "70000"}, f"{READINESS}-port", "Use a number up to 65535"),
+        ({f"{READINESS}-sort": "grpc"}, f"{READINESS}-port", "gRPC needs the number of a port."),
+        ({f"{READINESS}-scheme": "FTP"}, f"{READINESS}-scheme", "not one of the choices"),
+        ({f"{READINESS}-periodSeconds": "0"}, f"{READINESS}-periodSeconds", "from 1 to"),
+        ({f"{LIVENESS}-command": "a 'b"}, f"{LIVENESS}-command", "A quote that begins must end."),
+        ({f"{LIVENESS}-command": " "}, f"{LIVENESS}-command", "Give it a command."),
+        ({"containers0-3-port": "1"}, "", "The form is not complete."),
+        ({"was": '{"containers": [{"name": "a", "readinessProbe": {}}]}'}, "", "is not complete."),
+    ],
+)  # fmt: skip
+async def test_it_says_what_is_wrong(
+    admin: Client,
+    runtime: Runtime,
+    namespace: str,
+    olga: Person,
+    typed: dict[str, str],
+    field: str,
+    said: str,
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "probes", made)
+    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
+    status = await page.status(**{**sent, **typed})
+    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
+    assert pods_of(now(admin, made)) == pods_of(made)
+
+
+async def test_what_the_cluster_finds_stands_at_its_field(
+    admin: Client, runtime: Runtime, namespace: str, olga: Person
+) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    page, sent = await form_of(olga, "probes", made)
+    text = await page.refuses(422, **{**sent, f"{LIVENESS}-successThreshold": "2"})
+    assert f'href="#form-{LIVENESS}-successThreshold">' in text and "must be 1" in text
+    assert pods_of(now(admin, made)) == pods_of(made)
+
+
+async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
+    made = make(admin, runtime, namespace, PODS)
+    await refused_to_strangers(olga.on("probes", "deployments", made), "")
