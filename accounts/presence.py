@@ -60,15 +60,19 @@ def session_presence(key: str | None, found: Found) -> Presence | None:
     if mine is None or theirs is None:
         return None
 
+    return kept_presence(key, mine.name, theirs.name)
+
+
+def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
+    """Of a session that was `mine`, as `theirs`."""
+
     async def lasts() -> bool:
         now = await find_session(key)
-        if now.identity is None or now.identity.name != mine.name:
+        if now.identity is None or now.identity.name != mine:
             return False
-        return theirs.name == mine.name or (
-            now.acting is not None and now.acting.name == theirs.name
-        )
+        return theirs == mine or (now.acting is not None and now.acting.name == theirs)
 
-    return Presence(lasts, partial(lasting_access, theirs.name))
+    return Presence(lasts, partial(lasting_access, theirs), key or "")
 
 
 def token_presence(token: str, name: str) -> Presence:

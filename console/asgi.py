@@ -15,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
 from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from accounts.presence import kept_presence  # noqa: E402
 from accounts.protection.cleaning import keep_clean  # noqa: E402
 from accounts.protection.endings import Endings  # noqa: E402
 from console.edge import harden  # noqa: E402
@@ -22,6 +23,10 @@ from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402
 from console.kube.runtime import Runtime  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
+from console.proxying.application import ProxyApplication  # noqa: E402
+from console.proxying.closing import keep_closed  # noqa: E402
+from console.proxying.keeping import Owner  # noqa: E402
+from console.ui.presence import Presence  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
 from rbac.current import use_host  # noqa: E402
 
@@ -46,11 +51,22 @@ use_host(
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
 
+
+def presence_of(owner: Owner) -> Presence:
+    return kept_presence(owner.session, owner.account, owner.as_user)
+
+
+if settings.PROXY_BASE is not None:
+    runtime.spawn(keep_closed(runtime, presence_of))
+
 application = harden(
-    ProtocolTypeRouter(
-        {
-            "http": django_application,
-            "websocket": SessionAuthMiddleware(websocket_application),
-        }
+    ProxyApplication(
+        ProtocolTypeRouter(
+            {
+                "http": django_application,
+                "websocket": SessionAuthMiddleware(websocket_application),
+            }
+        ),
+        presence_of,
     )
 )

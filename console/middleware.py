@@ -22,14 +22,12 @@ from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
-from console.views.guard import SAFE_METHODS
+from console.views.guard import SAFE_METHODS, is_navigation
 
 Response = HttpResponseBase
 GetResponse = Callable[[HttpRequest], Response | Awaitable[Response]]
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-#: Destinations whose document another site's page would contain.
-EMBEDDED = frozenset({"object", "embed", "iframe", "frame", "fencedframe"})
 HSTS_SECONDS = 365 * 24 * 3600
 
 #: Beside `frame-ancestors` for browsers that do not know it: who may frame a page.
@@ -183,7 +181,7 @@ class OriginGateMiddleware(_Middleware):
             return HttpResponseNotAllowed(METHODS)
         site = request.headers.get("Sec-Fetch-Site")
         if request.method in SAFE_METHODS:
-            allowed = site in (None, "same-origin", "none") or _is_navigation(request)
+            allowed = site in (None, "same-origin", "none") or is_navigation(request.headers)
         else:
             allowed = site in (None, "same-origin") and _has_our_origin(request)
         return None if allowed else _refuse()
@@ -201,15 +199,6 @@ class EncodingMiddleware(_Middleware):
         if charset.lower() in ("utf-8", "utf8"):
             return None
         return _plain_text(415, _("This request is not in UTF-8, in which the console reads all."))
-
-
-def _is_navigation(request: HttpRequest) -> bool:
-    """Following a link, which a page of another site may offer."""
-    headers = request.headers
-    return (
-        headers.get("Sec-Fetch-Mode") == "navigate"
-        and headers.get("Sec-Fetch-Dest", "document") not in EMBEDDED
-    )
 
 
 def _has_our_origin(request: HttpRequest) -> bool:

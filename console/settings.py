@@ -3,6 +3,7 @@
 | variable | meaning |
 |---|---|
 | `BASE_URL` | the one address browsers use, e.g. `https://console.example.com` |
+| `PROXY_BASE_URL` | opens ports of pods in the browser, each on a host below it; see `docs/ports.md` |
 | `PORT` | the port to listen on, 8000 by default |
 | `STATE_DIR` | where the SQLite file is, `.quarterdeck` by default |
 | `SECRET_KEY` | signs cookies; required by `serve`, at least 32 characters |
@@ -30,6 +31,7 @@ import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
 from accounts.session_settings import cookie_settings
+from console.proxying.address import ProxyBase, read_proxy_base
 
 
 def _list(name: str) -> list[str]:
@@ -51,6 +53,13 @@ def _hours(name: str, default: int) -> int:
     return int(text)
 
 
+def _proxy_base(base_url: str) -> ProxyBase | None:
+    try:
+        return read_proxy_base(os.environ.get("PROXY_BASE_URL", ""), base_url)
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = Path(os.environ.get("STATE_DIR", ".quarterdeck")).resolve()
 
@@ -65,6 +74,7 @@ if _base.hostname == "127.0.0.1":
     # The same machine by its other name: no other host can be reached by it.
     ORIGINS |= {f"{_base.scheme}://localhost:{_base.port or 80}"}
     ALLOWED_HOSTS += ["localhost"]
+PROXY_BASE = _proxy_base(BASE_URL)
 TRUSTED_PROXIES = tuple(ip_network(item) for item in _list("TRUSTED_PROXIES"))
 
 DEBUG = False
@@ -94,6 +104,7 @@ INSTALLED_APPS = [
     "console.drafts",
     "console.history",
     "console.operations",
+    "console.proxying",
     "console.saved",
     "rbac",
     "accounts",

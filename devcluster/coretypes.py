@@ -7,6 +7,7 @@ from devcluster.resources import ALL_VERBS, NO_DELETECOLLECTION, ResourceType, S
 _READ = ("get",)
 CREATE = ("create",)
 _CONNECT = ("create", "get")
+_PROXY = ("create", "delete", "get", "patch", "update")
 
 _POD_FIELDS = (
     "spec.nodeName",
@@ -46,6 +47,7 @@ _POD_SUBRESOURCES = (
     Subresource("exec", "PodExecOptions", _CONNECT),
     Subresource("log", "Pod", _READ),
     Subresource("portforward", "PodPortForwardOptions", _CONNECT),
+    Subresource("proxy", "PodProxyOptions", _PROXY),
     status_of("Pod"),
 )
 
@@ -140,7 +142,7 @@ def core_types() -> Iterator[ResourceType]:
         "services",
         "Service",
         "svc",
-        subresources=(status_of("Service"),),
+        subresources=(Subresource("proxy", "ServiceProxyOptions", _PROXY), status_of("Service")),
         all_category=True,
         fields=("spec.clusterIP", "spec.type"),
     )

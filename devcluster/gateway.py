@@ -33,6 +33,7 @@ from devcluster.statuses import (
     page_not_found,
 )
 from devcluster.streams.connections import SUBRESOURCES, Connections
+from devcluster.streams.proxying import Proxies, is_proxied
 from devcluster.watch import Watch, stream
 
 _log = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ class Gateway:
         self._cluster = cluster
         self._general = General(cluster)
         self._connections = Connections(cluster.handlers, cluster.tokens)
+        self._proxies = Proxies(cluster.handlers.objects)
         #: What goes on: watches, logs, websockets. It is closed when the server stops.
         self.open: set[Open] = {self._connections}
 
@@ -79,6 +81,11 @@ class Gateway:
                 response = await self._connections.answer(request, call)
                 self._cluster.audit.end(number, response.status)
                 return response
+            if is_proxied(info):
+                call = await self._call(request, info, actor)
+                found = self._proxies.answer(request, call)
+                self._cluster.audit.end(number, found.status)
+                return found
             answer = await self._answer(request, info, actor)
             if isinstance(answer, Streamed):
                 response = await self._pour(request, answer, audit_id)

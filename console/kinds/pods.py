@@ -10,6 +10,7 @@ from console.kube.gvr import PODS
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.proxying.actions import OpenPort
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -94,7 +95,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (ShowLog(), OpenTerminal(), Evict(), DeletePod())
+    actions = (ShowLog(), OpenTerminal(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -10,6 +10,7 @@ from console.kube.gvr import SERVICES
 from console.kube.projections.services import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.proxying.actions import OpenPort
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -79,7 +80,7 @@ class ServiceKind(ResourceKind):
             get=lambda service: service.type,
         ),
     )
-    actions = (ShowLogs(), EditService(), ExternalAccess(), DeleteOwner())
+    actions = (ShowLogs(), EditService(), ExternalAccess(), OpenPort(), DeleteOwner())
     panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

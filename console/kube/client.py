@@ -25,6 +25,7 @@ import time
 import weakref
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterator,
     Callable,
     Coroutine,
     Iterable,
@@ -45,6 +46,7 @@ import msgspec
 from kubernetes import client as official
 from kubernetes import config as official_config
 from multidict import CIMultiDict
+from yarl import URL
 
 from console.kube.errors import (
     ApiError,
@@ -70,6 +72,8 @@ CALL_TIMEOUT = 4.5
 OPEN_TIMEOUT = 10.0
 #: Seconds that the other side of a websocket has to close it as well.
 CLOSE_TIMEOUT = 1.0
+#: The same for what a program behind a proxy subresource answers, which may have to work for it.
+PROXY_TIMEOUT = 60.0
 #: Bytes of one answer. etcd holds no object of more than 1.5 MiB, and JSON doubles it at most.
 MAX_ANSWER = 16 * 2**20
 #: Objects of one page of a list, and pages after which no server has told the truth.
@@ -203,6 +207,14 @@ class Answer(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
+class Proxied(msgspec.Struct, frozen=True):
+    """What a program behind a proxy subresource answers. Who does not read `content` holds it back."""
+
+    code: int
+    headers: Sequence[tuple[str, str]]
+    content: AsyncIterator[bytes]
+
+
 class Transport:
     """Requests with one credential. Knows nothing of objects."""
 
@@ -280,6 +292,33 @@ class Transport:
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
             raise _no_answer(_plain(error)) from error
 
+    @asynccontextmanager
+    async def exchange(
+        self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes | None
+    ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
+        """Any answer, whatever its code, to a request whose path and query go out as they are."""
+        try:
+            sent = await self._headers(headers)
+            async with self._session().request(
+                method,
+                URL(self.credentials.host + path, encoded=True),
+                headers=sent,
+                skip_auto_headers=("Content-Type",),
+                data=body,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CALL_TIMEOUT),
+                allow_redirects=False,
+                middlewares=(),
+                proxy=self.credentials.proxy,
+                server_hostname=self.credentials.tls_server_name,
+            ) as response:
+                try:
+                    yield response
+                finally:
+                    if not response.content.at_eof():
+                        _abort(response)
+        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
+            raise _no_answer(_plain(error)) from error
+
     async def connect(
         self,
         path: str,
@@ -314,7 +353,8 @@ class Transport:
         return opened
 
     async def _headers(self, headers: Sequence[tuple[str, str]]) -> CIMultiDict[str]:
-        sent: CIMultiDict[str] = CIMultiDict([("Accept", JSON), *headers])
+        sent: CIMultiDict[str] = CIMultiDict(headers)
+        sent.setdefault("Accept", JSON)
         authorization = await asyncio.to_thread(self.credentials.authorization)
         if authorization:
             sent["Authorization"] = authorization
@@ -467,6 +507,31 @@ async def _error(response: aiohttp.ClientResponse) -> ApiError:
         status = {}
     seconds = _seconds(response.headers.get("Retry-After", ""))
     return error_from_status(response.status, status, retry_after=seconds, body=raw)
+
+
+async def _unless_status(code: int, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What is to be read still. Raises the `ApiError` of a `Status`, which is what kube-apiserver says
+    itself: a program could send one too, and would be understood as it wants to be."""
+    raw = b""
+    async for piece in content:
+        raw += piece
+        if len(raw) > MAX_ERROR:
+            break
+    else:
+        try:
+            status = msgspec.json.decode(raw, type=dict[str, Any])
+        except UNREADABLE:
+            status = {}
+        told = (status.get("kind"), status.get("apiVersion"), status.get("status"))
+        if told == ("Status", "v1", "Failure"):
+            raise error_from_status(code, status)
+
+    async def all_of_it() -> AsyncIterator[bytes]:
+        yield raw
+        async for piece in content:
+            yield piece
+
+    return all_of_it()
 
 
 def _warnings(values: Iterable[str]) -> Iterator[str]:
@@ -824,9 +889,11 @@ class UserClient(ObjectClient):
     def _recorded(self, audit_id: str) -> list[tuple[str, str]]:
         return [*self._headers, *([("Audit-ID", audit_id)] if audit_id else ())]
 
-    async def _begin(self, opened: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _begin(
+        self, opened: Callable[[], Coroutine[Any, Any, T]], seconds: float = OPEN_TIMEOUT
+    ) -> T:
         try:
-            async with asyncio.timeout(OPEN_TIMEOUT):
+            async with asyncio.timeout(seconds):
                 try:
                     return await opened()
                 except Unauthorized:
@@ -835,6 +902,42 @@ class UserClient(ObjectClient):
                     return await opened()
         except TimeoutError as error:
             raise _no_answer(_TOO_LONG) from error
+
+    @asynccontextmanager
+    async def proxy(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Sequence[tuple[str, str]],
+        body: bytes | None = None,
+        audit_id: str = "",
+    ) -> AsyncGenerator[Proxied, None]:
+        """What a program answers behind a proxy subresource, from when it has begun to. `path`: with the
+        query, encoded. `headers`: none of a browser's that was not chosen; whom it is asked as is added
+        here. Raises `ApiError` for what kube-apiserver itself refuses, and when the answer breaks off."""
+        sent = [*headers, *self._recorded(audit_id)]
+        async with AsyncExitStack() as stack:
+            found = await self._begin(
+                lambda: self._proxied(stack, method, path, sent, body), PROXY_TIMEOUT
+            )
+            yield found
+
+    async def _proxied(
+        self,
+        stack: AsyncExitStack,
+        method: str,
+        path: str,
+        headers: Sequence[tuple[str, str]],
+        body: bytes | None,
+    ) -> Proxied:
+        opened = self._transport.exchange(method, path, headers, body)
+        response = await stack.enter_async_context(opened)
+        answered = [(name, value) for name, value in response.headers.items()]
+        content: AsyncIterator[bytes] = response.content.iter_any()
+        if response.status >= 400 and response.content_type == JSON:
+            content = await _unless_status(response.status, content)
+        return Proxied(response.status, answered, content)
 
     async def get_resources(self, group: str, version: str) -> bytes:
         """The types of one group and version that kube-apiserver serves (see `console.kube.served`)."""

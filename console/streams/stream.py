@@ -12,7 +12,8 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -87,6 +88,64 @@ def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
     raise lacking(right, gvr, key.namespace)
 
 
+class Vigil:
+    """Looks, for as long as something goes on, whether its viewer still may. `account`: whose session it
+    is. `right` raises `Denied` and `InDoubt`. `on_over` is called once, within two seconds."""
+
+    def __init__(
+        self,
+        account: str,
+        presence: Presence,
+        right: Callable[[], None],
+        on_over: Callable[[Over], None],
+    ) -> None:
+        self.account = account
+        self.over: Over | None = None
+        self._presence, self._right, self._on_over = presence, right, on_over
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """For as long as the block lasts. Session and right have just been looked up."""
+        attendance = get_attendance()
+        watching = asyncio.create_task(self._watch())
+        attendance.enter(self)
+        try:
+            attendance.follow_rights(clusters.host)
+            yield
+        finally:
+            attendance.leave(self)
+            watching.cancel()
+
+    async def check(self) -> None:
+        """Looks up the session."""
+        try:
+            lasts = await self._presence.lasts()
+        except Exception:
+            log.exception("The session of a stream cannot be looked up")
+            lasts = False
+        if not lasts:
+            self._end(Over(401))
+
+    def _end(self, over: Over) -> None:
+        """The first word counts."""
+        if self.over is None:
+            self.over = over
+            self._on_over(over)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            try:
+                self._right()
+            except InDoubt:
+                self._end(Over(503))
+            except Denied:
+                self._end(Over(403))
+            except Exception:
+                log.exception("The right to a stream cannot be looked up")
+                self._end(Over(403))
+
+
 class Lasting(ABC):
     """Something that is open for a person, for as long as it lasts: `open`, then `close`, on one event
     loop. `on_over` is called when it may not go on."""
@@ -94,7 +153,7 @@ class Lasting(ABC):
     def __init__(self, order: Order, on_over: Callable[[Over], None] | None = None) -> None:
         self._order, self._on_over = order, on_over
         self._error: Exception | None = None
-        self._over: Over | None = None
+        self._vigil = Vigil(order.account, order.presence, order.check, self._end)
         #: Set when something has come, or nothing more will.
         self._news = asyncio.Event()
         self._began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -102,8 +161,8 @@ class Lasting(ABC):
         self._pouring = self._closing = False
 
     @property
-    def account(self) -> str:
-        return self._order.account
+    def _over(self) -> Over | None:
+        return self._vigil.over
 
     async def open(self) -> None:
         """Returns when kube-apiserver has begun its answer. Raises `Denied`, `InDoubt`, `TooMany`,
@@ -130,16 +189,6 @@ class Lasting(ABC):
             if self._pouring and self._task is not None:
                 self._task.cancel()
 
-    async def check(self) -> None:
-        """Looks up the session."""
-        try:
-            lasts = await self._order.presence.lasts()
-        except Exception:
-            log.exception("The session of a stream cannot be looked up")
-            lasts = False
-        if not lasts:
-            self._end(Over(401))
-
     @abstractmethod
     async def _pour(self, client: UserClient, audit_id: str) -> None:
         """Opens it, calls `_begin`, and hands on what comes. Cancelled when it shall end."""
@@ -156,28 +205,17 @@ class Lasting(ABC):
             recording.answered(0, "Closed", "Ended before an answer came")
 
     def _end(self, over: Over) -> None:
-        """The first word counts."""
-        if self._over is None:
-            self._over = over
-            self.close_soon()
-            self._news.set()
-            if self._on_over is not None:
-                self._on_over(over)
+        self.close_soon()
+        self._news.set()
+        if self._on_over is not None:
+            self._on_over(over)
 
     async def _run(self) -> None:
-        order, attendance = self._order, get_attendance()
-        watching: asyncio.Task[None] | None = None
+        order = self._order
         try:
-            with places.take(order.account, SIZE):
-                watching = asyncio.create_task(self._watch())
-                attendance.enter(self)
-                try:
-                    attendance.follow_rights(clusters.host)
-                    async with record(order.recorded) as recording:
-                        await self._as_viewer(recording)
-                finally:
-                    attendance.leave(self)
-                    watching.cancel()
+            with places.take(order.account, SIZE), self._vigil.kept():
+                async with record(order.recorded) as recording:
+                    await self._as_viewer(recording)
         except Exception as error:  # noqa: BLE001  whoever reads is told
             self._error = error
         finally:
@@ -208,19 +246,6 @@ class Lasting(ABC):
         self._began.set_exception(error)
         # It may be that nobody waits any more.
         self._began.add_done_callback(lambda began: began.cancelled() or began.exception())
-
-    async def _watch(self) -> None:
-        while True:
-            await asyncio.sleep(EVERY)
-            try:
-                self._order.check()
-            except InDoubt:
-                self._end(Over(503))
-            except Denied:
-                self._end(Over(403))
-            except Exception:
-                log.exception("The right to a stream cannot be looked up")
-                self._end(Over(403))
 
 
 class Stream(Lasting):

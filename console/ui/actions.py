@@ -234,6 +234,10 @@ class Action:
         """Verb and subresource in the audit trail."""
         return self.trail or (self.needs[0].verb, self.needs[0].subresource)
 
+    def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
+        """What the audit trail calls the object that it is done to. `data`: as `run` has it."""
+        return key.name
+
     @final
     @property
     def has_form(self) -> bool:

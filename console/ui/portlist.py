@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kube.gvr import GVR, PODS, SERVICES
+from console.kube.gvr import GVR, PODS, SERVICES, Key
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import listed, mapping, number, text
 from console.ui.network.ports import HIGHEST
 from console.ui.podspecs import MOST
@@ -16,6 +18,9 @@ from console.ui.podspecs import MOST
 #: The right that `kubectl port-forward` takes, of a service as well.
 FORWARD = frozenset({("create", PODS, "portforward")})
 TCP = "TCP"
+HTTP, HTTPS = "http", "https"
+#: Lower ones are the administrator's own on many machines.
+_FIRST_FREE, _MOVED_BY = 1024, 8000
 _GROUPS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -46,3 +51,17 @@ def _declared(gvr: GVR, spec: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, 
                 yield from ((port, "containerPort") for port in listed(container, "ports"))
     elif gvr == SERVICES and spec.get("type") != "ExternalName":
         yield from ((port, "port") for port in listed(spec, "ports"))
+
+
+def scheme_of(number: object, name: str = "") -> str:
+    """What a port of this number and name speaks, most likely."""
+    secure = str(number) in ("443", "8443") or name.startswith(HTTPS)
+    return HTTPS if secure else HTTP
+
+
+def forward_command(kind: ResourceKind, key: Key, number: int) -> str:
+    """The line that makes a port of an object one of this machine, by a number that anybody may use."""
+    local = number if number >= _FIRST_FREE else number + _MOVED_BY
+    ports = str(number) if local == number else f"{local}:{number}"
+    target = quoted(f"{kind.api_kind.lower()}/{key.name}")
+    return kubectl(f"port-forward {target} {ports}", key)

@@ -10,7 +10,9 @@ from console.ui.clusters import Cluster
 @dataclass(frozen=True, slots=True)
 class Presence:
     """`lasts`: looks up whether the session or token that the request came with still makes its viewer
-    the same. `access_in`: what the viewer may do in a cluster, at each question anew."""
+    the same. `access_in`: what the viewer may do in a cluster, at each question anew. `session`: its key,
+    "" for a token's."""
 
     lasts: Callable[[], Awaitable[bool]]
     access_in: Callable[[Cluster], Access]
+    session: str = ""

@@ -189,7 +189,7 @@ async def run_as_user(
         verb,
         kind.gvr,
         namespace=key.namespace,
-        name=key.name,
+        name=action.recorded_name(key, data or {}),
         subresource=subresource,
     )
     runtime = access.cluster.runtime

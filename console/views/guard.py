@@ -1,5 +1,6 @@
 """The first lines of every view behind the login: who asks, and what for."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
@@ -14,6 +15,15 @@ from console.ui.statuses import status_response, wants_status
 
 #: Requests that change nothing (RFC 9110, section 9.2.1).
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+#: Destinations whose document another site's page would contain.
+EMBEDDED = frozenset({"object", "embed", "iframe", "frame", "fencedframe"})
+
+
+def is_navigation(headers: Mapping[str, str]) -> bool:
+    """Following a link, which a page of another site may offer. `headers`: whose names are found in small
+    letters."""
+    to = headers.get("sec-fetch-dest", "document")
+    return headers.get("sec-fetch-mode") == "navigate" and to not in EMBEDDED
 
 
 def access_of(request: ConsoleRequest) -> Access:

@@ -32,8 +32,9 @@ def listener(pod: Obj, port: int) -> Target | None:
     return None
 
 
-def _page(target: Target, request: web.BaseRequest) -> web.Response:
-    if request.path in ("/healthz", "/livez", "/readyz"):
+def answer(target: Target, method: str, path: str) -> web.Response:
+    """`path`: with the query."""
+    if path.partition("?")[0] in ("/healthz", "/livez", "/readyz"):
         return web.Response(text="ok\n")
     pod = target.pod
     about = {
@@ -42,7 +43,7 @@ def _page(target: Target, request: web.BaseRequest) -> web.Response:
         "Image": target.declared.get("image", ""),
         "Node": dig(pod, "spec.nodeName"),
         "Address": dig(pod, "status.podIP"),
-        "Request": f"{request.method} {request.path_qs}",
+        "Request": f"{method} {path}",
         "Time": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
     rows = "".join(
@@ -63,7 +64,7 @@ async def connected(
         raise ConnectionRefusedError
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        return _page(target, request)
+        return answer(target, request.method, request.path_qs)
 
     server = web.Server(handle, access_log=None)
     inner, outer = socket.socketpair()

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "role": "test_account_actions: with a role of the project, and bindings that it had",
     "edit": "test_edit: kubectl opens an editor",
     "log": "test_logs: nothing is changed",
+    "open-port": "tests/proxying/test_panel: nothing is changed",
 }
 
 

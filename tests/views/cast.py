@@ -58,4 +58,4 @@ def _presence(name: str) -> Presence:
     def access_in(_cluster: Cluster) -> FakeAccess:
         return CAST.get(name, before)()
 
-    return Presence(lasts, access_in)
+    return Presence(lasts, access_in, f"session-of-{name}")

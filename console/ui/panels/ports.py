@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -11,25 +13,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import PODS, SERVICES
-from console.ui.kubectl import kubectl, quoted
 from console.ui.manifests import mapping, text
 from console.ui.panels import NOTHING, Panel
-from console.ui.portlist import FORWARD, TCP, Port, ports_of
+from console.ui.portlist import FORWARD, TCP, Port, forward_command, ports_of, scheme_of
 from console.ui.subject import Subject
 
-#: Lower ones are the administrator's own on many machines.
-_FIRST_FREE, _MOVED_BY = 1024, 8000
+#: The action that opens a port (`console.proxying.actions`).
+_OPEN = "open-port"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A port as it is shown. `command` is "" where kubectl does not forward it, and `why` says why."""
+    """A port as it is shown. `command` is "" where kubectl does not forward it, and `why` says why.
+    `open_url`: where it is opened in the browser, "" where it is not."""
 
     number: int
     name: str
     protocol: str
     command: str = ""
     why: str | Promise = ""
+    open_url: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,16 +54,35 @@ class PortsPanel(Panel):
             subject.access.can(verb, of, namespace=subject.key.namespace, subresource=sub)
             for verb, of, sub in FORWARD
         )
+        url = _open_url(subject)
         context = {
-            "lines": list(_lines(subject, manifest, ports, may=may)),
+            "lines": list(_lines(subject, manifest, ports, url, may=may)),
             "may_forward": may,
+            "uid": subject.entry.projection.uid,
+            "open_url": url,
+            "any_port": gvr == PODS,
             "waits": gvr == PODS and phase != "Running",
         }
         return render_to_string("ui/panels/ports.html", context)
 
 
+def _open_url(subject: Subject) -> str:
+    """Where any of its ports is opened; "" where that is not set up, or not for this viewer."""
+    action = subject.kind.shown_actions.get(_OPEN)
+    if settings.PROXY_BASE is None or action is None:
+        return ""
+    if not action.may(subject.access, subject.kind.gvr, subject.key):
+        return ""
+    return action.url(subject.cluster, subject.kind.segment, subject.key)
+
+
 def _lines(
-    subject: Subject, manifest: Mapping[str, Any], ports: tuple[Port, ...], *, may: bool
+    subject: Subject,
+    manifest: Mapping[str, Any],
+    ports: tuple[Port, ...],
+    open_url: str,
+    *,
+    may: bool,
 ) -> Iterator[Line]:
     unselected = subject.kind.gvr == SERVICES and not mapping(manifest, "spec", "selector")
     for port in ports:
@@ -69,13 +91,9 @@ def _lines(
             why = _("kubectl forwards TCP alone.")
         elif unselected:
             why = _("kubectl forwards to services with a selector alone.")
-        command = forward_command(subject, port.number) if may and not why else ""
-        yield Line(port.number, port.name, port.protocol, command, why if may else "")
-
-
-def forward_command(subject: Subject, number: int) -> str:
-    """The line that makes a port of the object one of this machine, by a number that anybody may use."""
-    local = number if number >= _FIRST_FREE else number + _MOVED_BY
-    ports = str(number) if local == number else f"{local}:{number}"
-    target = quoted(f"{subject.kind.api_kind.lower()}/{subject.key.name}")
-    return kubectl(f"port-forward {target} {ports}", subject.key)
+        command = ""
+        if may and not why:
+            command = forward_command(subject.kind, subject.key, port.number)
+        query = {"port": port.number, "scheme": scheme_of(port.number, port.name)}
+        opens = f"{open_url}?{urlencode(query)}" if open_url and port.protocol == TCP else ""
+        yield Line(port.number, port.name, port.protocol, command, why, opens)

@@ -1,0 +1,137 @@
+"""Opening a port: the right is asked for, what is open is kept, and the browser is led to its host."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.errors import Replaced
+from console.kube.gvr import GVR, PODS, SERVICES, Key
+from console.proxying.address import ProxyBase
+from console.proxying.keeping import Owner, open_port
+from console.proxying.paths import ENTER
+from console.proxying.target import SUBRESOURCE, TYPES, Target, right_to
+from console.streams.stream import check_right
+from console.ui.access import Access
+from console.ui.actions import Action, Context, Outcome, Page, Permission
+from console.ui.decisions import Refused
+from console.ui.forms import ChoiceField, ConsoleForm, NumberField
+from console.ui.kind import ResourceKind
+from console.ui.network.ports import HIGHEST
+from console.ui.portlist import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
+from console.ui.subject import Subject
+
+SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS, whose certificate is not checked")}
+
+
+class PortForm(ConsoleForm):
+    """`offered`: the ports that a service has, and no other can be opened; None for a pod, whose programs
+    listen where they like."""
+
+    port = NumberField(label=gettext_lazy("Port"), least=1, most=HIGHEST)
+
+    def __init__(self, data: QueryDict | None, subject: Subject) -> None:
+        ports = ports_of(subject.kind.gvr, subject.manifest)
+        found = [port.number for port in ports if port.protocol == TCP]
+        self._offered = found if subject.kind.gvr == SERVICES else None
+        chosen = QueryDict(mutable=True)
+        chosen.update(subject.query)
+        first = chosen.get("port") or (str(found[0]) if found else "")
+        initial = {"port": first, "scheme": chosen.get("scheme") or scheme_of(first)}
+        if data is not None and "port" not in data:
+            # From the button of one port, whose address has it.
+            data = data.copy()
+            data.update(initial)
+        super().__init__(data, initial=initial)
+        self.fields["scheme"] = ChoiceField(label=_("Protocol"), choices=list(SCHEMES.items()))
+
+    def clean_port(self) -> int:
+        port: int = self.cleaned_data["port"]
+        if self._offered is not None and port not in self._offered:
+            raise ValidationError(_("The service has no such port."))
+        return port
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenPort(Action):
+    """The rights name the port, so what lists ask is a first guess."""
+
+    name: ClassVar[str] = "open-port"
+    label: ClassVar[str | Promise] = gettext_lazy("Open port")
+    needs: ClassVar[tuple[Permission, ...]] = (right_to("GET"),)
+    places: ClassVar[frozenset[str]] = frozenset()
+    form: ClassVar[type[ConsoleForm] | None] = PortForm
+    trail: ClassVar[tuple[str, str] | None] = ("open", SUBRESOURCE)
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Open a port of %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return self.label
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "What answers there is shown in the browser on a host of its own, without the console's "
+            "cookies. Requests go through the cluster as you. It closes when you log out, or when "
+            "nobody has used it for half an hour."
+        )
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        port = str(data.get("port") or "")
+        return forward_command(kind, key, int(port)) if port.isdecimal() else ""
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        if settings.PROXY_BASE is None:
+            raise Refused(
+                _(
+                    "This console is not set up to open ports in the browser. Forward it with kubectl."
+                )
+            )
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        return PortForm(data, subject)
+
+    def recorded_name(self, key: Key, data: Mapping[str, Any]) -> str:
+        return _target(PODS, key, data).called.name
+
+    async def run(self, context: Context) -> Outcome:
+        target = _target(context.kind.gvr, context.key, context.data)
+        check_right(right_to("GET"), context.access, target.gvr, target.called)
+        entry = context.access.cluster.runtime.informer(target.gvr).store.get(target.key)
+        if entry is None or entry.projection.uid != context.uid:
+            raise Replaced
+        presence = context.request.presence
+        if presence is None or not presence.session:
+            raise Refused(_("Ports are opened in a browser that is logged in."))
+        owner = Owner(
+            account=context.request.account or "",
+            as_user=context.access.identity.name,
+            session=presence.session,
+            cluster=context.access.cluster.name,
+        )
+        label, ticket = await sync_to_async(open_port)(owner, target, context.audit_id)
+        where = f"{_base().origin(label)}{ENTER}?{urlencode({'ticket': ticket})}"
+        return Page("console/proxying/leave.html", {"where": where, "name": target.called.name})
+
+
+def _target(gvr: GVR, key: Key, data: Mapping[str, Any]) -> Target:
+    return Target(TYPES[gvr.resource], key, data["port"], data["scheme"])
+
+
+def _base() -> ProxyBase:
+    """Raises `Refused` where there is none."""
+    base: ProxyBase | None = settings.PROXY_BASE
+    if base is None:
+        text = _(
+            "This console is not set up to open ports in the browser. Forward it with kubectl."
+        )
+        raise Refused(text)
+    return base

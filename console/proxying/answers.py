@@ -1,0 +1,123 @@
+"""What the console itself answers on the host of a port: a page for people, else a line."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.kube.errors import ApiError, Forbidden, NotFound
+from console.proxying.asked import Asked
+from console.proxying.headers import HSTS
+from console.proxying.target import Target
+from console.ui.text import visible
+from console.ui.words import spoken
+from console.views.errors import TITLES
+
+_HEADERS = (
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+    ("Cache-Control", "private, no-store"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+)
+
+Headers = Sequence[tuple[str, str]]
+
+
+class Answered(Exception):
+    """The request goes no further. `link`: where to go on, else it is to the console."""
+
+    def __init__(
+        self,
+        code: int,
+        text: str | Promise,
+        *,
+        title: str = "",
+        link: str = "",
+        link_text: str = "",
+    ) -> None:
+        super().__init__(code)
+        self.code, self.text, self.title = code, text, title
+        self.link, self.link_text = link, link_text
+
+
+async def send_answer(asked: Asked, send: Any, answered: Answered) -> None:
+    with translation.override(asked.lang):
+        if asked.is_page:
+            body, kind = _page(asked, answered), "text/html; charset=utf-8"
+        else:
+            body, kind = f"{answered.text}\n", "text/plain; charset=utf-8"
+    await send_whole(send, answered.code, [("Content-Type", kind), *_HEADERS], body.encode())
+
+
+async def send_redirect(send: Any, where: str, *headers: tuple[str, str]) -> None:
+    """After what changes something: the next request is a GET."""
+    await send_whole(send, HTTPStatus.SEE_OTHER, [("Location", where), *headers, *_HEADERS], b"")
+
+
+async def send_whole(send: Any, code: int, headers: Headers, body: bytes) -> None:
+    base = settings.PROXY_BASE
+    more = [HSTS] if base is not None and base.secure else []
+    length = ("Content-Length", str(len(body)))
+    await send_start(send, code, [*headers, *more, length])
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_start(send: Any, code: int, headers: Headers) -> None:
+    raw = [(name.encode("latin-1"), _encoded(value)) for name, value in headers]
+    await send({"type": "http.response.start", "status": int(code), "headers": raw})
+
+
+def _encoded(value: str) -> bytes:
+    """As the HTTP client reads what is no ASCII."""
+    return value.encode("utf-8", "surrogateescape")
+
+
+def _page(asked: Asked, answered: Answered) -> str:
+    title = TITLES.get(answered.code) or TITLES[400 if answered.code < 500 else 503]
+    context = {
+        "lang": asked.lang,
+        "title": answered.title or title,
+        "text": answered.text,
+        "link": answered.link or settings.BASE_URL,
+        "link_text": answered.link_text or _("To the console"),
+    }
+    return render_to_string("console/proxying/page.html", context)
+
+
+def not_open() -> Answered:
+    """The same for what was never open and for what is not for this browser."""
+    text = _("No port is open here for you. Open it in the console, on its pod or service.")
+    return Answered(404, text)
+
+
+def refused(error: ApiError, target: Target) -> Answered:
+    """What kube-apiserver says instead of the program, without the addresses that it names."""
+    words = {"port": target.port, "name": visible(target.key.name)}
+    if isinstance(error, Forbidden):
+        return Answered(403, f"{_('The cluster did not allow it.')} {_spoken(error)}")
+    if isinstance(error, NotFound):
+        text = _("There is no %(name)s any more.")
+    elif "no endpoints available" in error.message:
+        text = _("No pod is ready behind the service %(name)s.")
+    elif "error trying to reach service" in error.message:
+        text = _(
+            "Nothing answers at port %(port)s of %(name)s. Its program has to listen there on the "
+            "pod's own address: kubectl port-forward reaches localhost too."
+        )
+    else:
+        # Who is not known to the cluster is the console, and not whoever asks.
+        code = 503 if error.code == 401 else error.page_code
+        return Answered(code, f"{_('The cluster refused.')} {_spoken(error)}")
+    return Answered(error.page_code, text % words)
+
+
+def _spoken(error: ApiError) -> str:
+    return visible(spoken(error.message))

@@ -1,0 +1,285 @@
+"""Answers on the hosts of open ports, before Django sees a request: nothing of the console is there.
+
+Each request asks anew whether its session lasts and its right is there, and goes to kube-apiserver as the
+person. What is being answered ends with either of the two (`console.streams.stream.Vigil`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from console.kube.client import Proxied
+from console.kube.errors import ApiError
+from console.live.flow import flow_of
+from console.proxying.address import ProxyBase
+from console.proxying.answers import (
+    Answered,
+    not_open,
+    refused,
+    send_answer,
+    send_redirect,
+    send_start,
+)
+from console.proxying.asked import Asked, Scope, host_of
+from console.proxying.gate import may_pass
+from console.proxying.headers import (
+    cookie_name,
+    cookies_of,
+    from_program,
+    own_cookie,
+    to_program,
+    within,
+)
+from console.proxying.keeping import Open, Owner, enter, find, touch
+from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
+from console.proxying.rewriting import is_rewritten, unprefixed
+from console.proxying.target import VERBS, right_to
+from console.streams.places import Places, TooMany
+from console.streams.stream import Over, Vigil, check_right
+from console.ui.clusters import Cluster, clusters
+from console.ui.decisions import Denied
+from console.ui.presence import Presence
+from console.ui.text import visible
+from console.views.actions import InDoubt
+
+log = logging.getLogger(__name__)
+
+Application = Callable[[Scope, Any, Any], Awaitable[Any]]
+#: How somebody is found again whose session was kept.
+PresenceOf = Callable[[Owner], Presence]
+
+#: Bytes that an answer holds on its way, beside the request's body; of one user, and of all.
+SIZE, USER, PROCESS = 256 * 1024, 32 * 2**20, 128 * 2**20
+places = Places(USER, PROCESS)
+
+
+class ProxyApplication:
+    """In front of `inner`, which gets everything that is for another host."""
+
+    def __init__(self, inner: Application, presence_of: PresenceOf) -> None:
+        self._inner, self._presence_of = inner, presence_of
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
+        base: ProxyBase | None = settings.PROXY_BASE
+        label = None
+        if base is not None and scope["type"] in ("http", "websocket"):
+            label = base.label_of(host_of(scope))
+        if base is None or label is None:
+            return await self._inner(scope, receive, send)
+        if scope["type"] == "websocket":
+            # Closing before accepting is what servers turn into a 403.
+            await receive()
+            return await send({"type": "websocket.close", "code": 1008})
+        exchange = Exchange(Asked.of(scope), base, label, self._presence_of, send)
+        return await exchange.run(receive)
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(
+        self, asked: Asked, base: ProxyBase, label: str, presence_of: PresenceOf, send: Any
+    ) -> None:
+        self._asked, self._base, self._label = asked, base, label
+        self._presence_of, self._send = presence_of, send
+        self._flow = flow_of(asked.scope)
+        self._began = False
+
+    @property
+    def _origin(self) -> str:
+        return self._base.origin(self._label)
+
+    async def run(self, receive: Any) -> None:
+        with translation.override(self._asked.lang):
+            try:
+                await self._answer(receive)
+            except Answered as answered:
+                await self._end(answered)
+            except TooMany:
+                text = _("Too much is under way from open ports. Wait until some of it is done.")
+                await self._end(Answered(429, text))
+            except DatabaseError:
+                await self._end(Answered(503, _("The database cannot be used.")))
+            except Exception:
+                log.exception("A request to an open port failed")
+                await self._end(Answered(500, _("The console made a mistake.")))
+
+    async def _end(self, answered: Answered) -> None:
+        if self._began:
+            # Nobody shall take for whole what is not.
+            self._flow.abort()
+        else:
+            self._began = True
+            await send_answer(self._asked, self._send, answered)
+
+    async def _answer(self, receive: Any) -> None:
+        asked = self._asked
+        if not self._label:
+            raise not_open()
+        if asked.method not in VERBS:
+            raise Answered(405, _("Requests of this method are not passed on."))
+        try:
+            path, query = read_path(asked.raw_path), read_query(asked.query)
+        except BadPath as error:
+            text = _("This address means different things to different programs.")
+            raise Answered(400, text) from error
+        if path == ENTER and asked.method == "GET":
+            await self._enter(query)
+            return
+        if not may_pass(asked.method, asked.headers, self._origin):
+            raise Answered(403, _("This request comes from another site and was refused."))
+        found = await self._find()
+        if path.startswith(RESERVED):
+            raise Answered(404, _("There is nothing here."))
+        path = without_prefix(path, found.target)
+        body = await _body(receive)
+        await self._pass_on(found, f"{path}?{query}" if query else path, body, receive)
+
+    async def _enter(self, query: str) -> None:
+        """The ticket counts once; then its cookie does, and the address is without it."""
+        ticket = parse_qs(query).get("ticket", [""])[0]
+        cookie = await sync_to_async(enter)(self._label, ticket)
+        if not cookie:
+            text = _("This link has been used, or is too old. Open the port again in the console.")
+            raise Answered(403, text)
+        self._began = True
+        await send_redirect(self._send, "/", own_cookie(self._base, cookie))
+
+    async def _find(self) -> Open:
+        name = cookie_name(self._base)
+        shown = [value for key, value in cookies_of(self._asked.raw_headers) if key == name]
+        found = await sync_to_async(find)(self._label, shown) if shown else None
+        if found is None:
+            raise not_open()
+        return found
+
+    async def _pass_on(self, found: Open, path: str, body: bytes, receive: Any) -> None:
+        """Raises `Answered` and `TooMany`."""
+        presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
+        if cluster is None:
+            raise not_open()
+        if not await presence.lasts():
+            raise Answered(
+                401, _("Your session is over. Log in to the console, and open it again.")
+            )
+        self._check(found, presence, cluster)
+        await sync_to_async(touch)(found)
+        ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
+        vigil = Vigil(
+            found.owner.account,
+            presence,
+            lambda: _check_right("GET", found, presence, cluster),
+            ending.set_result,
+        )
+        with places.take(found.owner.account, SIZE + len(body)), vigil.kept():
+            work = asyncio.create_task(self._pour(found, presence, cluster, path, body))
+            gone = asyncio.create_task(_gone(receive))
+            try:
+                await asyncio.wait((work, gone, ending), return_when=asyncio.FIRST_COMPLETED)
+                if not work.done():
+                    work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+            finally:
+                work.cancel()
+                gone.cancel()
+        if ending.done():
+            over = ending.result()
+            raise Answered(over.code, str(over))
+        if not work.cancelled():
+            work.result()
+
+    def _check(self, found: Open, presence: Presence, cluster: Cluster) -> None:
+        """The right that it was opened with, and that of the request."""
+        for method in ("GET", self._asked.method):
+            try:
+                _check_right(method, found, presence, cluster)
+            except InDoubt as error:
+                raise Answered(503, str(error)) from error
+            except Denied as error:
+                words = {"verb": VERBS[method], "name": visible(found.target.called.name)}
+                text = _("You may not do “%(verb)s” to %(name)s through the cluster's proxy.")
+                raise Answered(403, text % words) from error
+
+    async def _pour(
+        self, found: Open, presence: Presence, cluster: Cluster, path: str, body: bytes
+    ) -> None:
+        target = found.target
+        client = cluster.runtime.as_user(presence.access_in(cluster).identity)
+        headers = to_program(self._asked.raw_headers, self._base, self._label)
+        opened = client.proxy(
+            self._asked.method,
+            target.path + path,
+            headers=headers,
+            body=body or None,
+            audit_id=found.audit_id,
+        )
+        try:
+            async with opened as proxied:
+                await self._hand_back(found, proxied)
+        except ApiError as error:
+            raise refused(error, target) from error
+
+    async def _hand_back(self, found: Open, proxied: Proxied) -> None:
+        target, headers = found.target, from_program(proxied.headers, self._base, found.target)
+        answered = {name.lower(): value for name, value in proxied.headers}
+        kind, encoding = answered.get("content-type", ""), answered.get("content-encoding", "")
+        content, length = proxied.content, answered.get("content-length", "")
+        if "location" in answered:
+            headers = [*headers, ("Location", self._location(found, answered["location"]))]
+        if is_rewritten(kind, encoding) and self._asked.method != "HEAD":
+            content, length = unprefixed(content, target), ""
+        if length.isascii() and length.isdigit():
+            headers = [*headers, ("Content-Length", length)]
+        self._began = True
+        await send_start(self._send, proxied.code, headers)
+        async for piece in content:
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            await self._flow.clear()
+        await self._send({"type": "http.response.body", "body": b""})
+
+    def _location(self, found: Open, location: str) -> str:
+        try:
+            place = within(location, self._origin, found.target)
+        except ValueError as error:
+            raise Answered(502, _("It leads to what is no address.")) from error
+        if place is None:
+            text = _("The program at this port leads elsewhere: %(address)s")
+            words = {"address": visible(location)}
+            code = HTTPStatus.OK if self._asked.is_page else HTTPStatus.BAD_GATEWAY
+            title = _("This leads elsewhere")
+            onward = {"link": location, "link_text": _("Leave this port")}
+            raise Answered(code, text % words, title=title, **onward)
+        return place
+
+
+def _check_right(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
+    """Raises `Denied` and `InDoubt`."""
+    target = found.target
+    check_right(right_to(method), presence.access_in(cluster), target.gvr, target.called)
+
+
+async def _body(receive: Any) -> bytes:
+    """The server takes no more than its own limit."""
+    pieces = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Answered(400, _("The request broke off."))
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(pieces)
+
+
+async def _gone(receive: Any) -> None:
+    """Returns when nobody waits for the answer any more."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

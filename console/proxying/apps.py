@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ProxyingConfig(AppConfig):
+    name = "console.proxying"
+    label = "proxying"

@@ -1,0 +1,55 @@
+"""A request to the host of a port, as it came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import get_supported_language_variant
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+Scope = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`raw_path` and `query` as they were written."""
+
+    method: str
+    raw_path: bytes
+    query: bytes
+    raw_headers: Sequence[tuple[bytes, bytes]]
+    scope: Scope
+
+    @classmethod
+    def of(cls, scope: Scope) -> "Asked":
+        method = str(scope.get("method", "GET")).upper()
+        raw_path, query = scope["raw_path"], scope.get("query_string", b"")
+        return cls(method, raw_path, query, scope["headers"], scope)
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """By names in small letters; of several the last."""
+        pairs = self.raw_headers
+        return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
+
+    @property
+    def is_page(self) -> bool:
+        """True if a person reads the answer."""
+        return "text/html" in self.headers.get("accept", "")
+
+    @property
+    def lang(self) -> str:
+        for code, _quality in parse_accept_lang_header(self.headers.get("accept-language", "")):
+            try:
+                return get_supported_language_variant(code)
+            except LookupError:
+                continue
+        return settings.LANGUAGE_CODE
+
+
+def host_of(scope: Scope) -> str:
+    """ "" where there is none, or more than one."""
+    found = [value for name, value in scope.get("headers", ()) if name == b"host"]
+    return found[0].decode("latin-1") if len(found) == 1 else ""

@@ -1,0 +1,52 @@
+"""What is opened: a port of a pod or a service, as kube-apiserver's proxy subresource names it.
+
+https://kubernetes.io/docs/tasks/access-application-cluster/access-cluster-services/#manually-constructing-apiserver-proxy-urls
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from console.kube.gvr import GVR, PODS, SERVICES, Key
+from console.ui.access import Access
+from console.ui.actions import Permission
+from console.ui.portlist import HTTP
+
+SUBRESOURCE = "proxy"
+#: What RBAC asks for, by the method of a request. No other method is passed on.
+#: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+VERBS: Mapping[str, str] = {
+    "GET": "get",
+    "HEAD": "get",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+TYPES: Mapping[str, GVR] = {gvr.resource: gvr for gvr in (PODS, SERVICES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    gvr: GVR
+    key: Key
+    port: int
+    scheme: str = HTTP
+
+    @property
+    def called(self) -> Key:
+        """As roles with `resourceNames` have to name it: with its port, and with `https:` before it."""
+        scheme = "" if self.scheme == HTTP else f"{self.scheme}:"
+        return Key(self.key.namespace, f"{scheme}{self.key.name}:{self.port}")
+
+    @property
+    def path(self) -> str:
+        """Of the proxy, without a slash at its end. Raises `NotFound` for a name that is none."""
+        path = self.gvr.path(self.called.namespace, self.called.name, SUBRESOURCE)
+        return path.replace("%3A", ":")
+
+    def may(self, access: Access, method: str = "GET") -> bool:
+        return right_to(method).granted(access, self.gvr, self.called)
+
+
+def right_to(method: str) -> Permission:
+    return Permission(VERBS[method], SUBRESOURCE)

@@ -1,0 +1,112 @@
+"""The proxy subresource of pods and services: the pages of simulated containers over HTTP.
+
+https://kubernetes.io/docs/tasks/access-application-cluster/access-cluster-services/
+"""
+
+import re
+from collections.abc import Iterator
+
+from aiohttp import web
+
+from devcluster.calls import Call
+from devcluster.controllers.podtools import is_ready
+from devcluster.crud import Objects
+from devcluster.objects import Obj, dicts, dig
+from devcluster.requestinfo import RequestInfo
+from devcluster.statuses import StatusError, bad_request, method_not_allowed
+from devcluster.store import Record
+from devcluster.streams.pages import answer, listener
+from devcluster.streams.targets import declared_containers, pod_on_node
+
+SUBRESOURCE = "proxy"
+#: Scheme, name and port, of which two may be left out.
+_NAME = re.compile(r"(?:(?P<scheme>https?):)?(?P<name>[^:]+)(?::(?P<port>[^:]*))?")
+
+
+def is_proxied(info: RequestInfo) -> bool:
+    resource = info.resource in ("pods", "services")
+    return resource and info.subresource == SUBRESOURCE and not info.group
+
+
+class Proxies:
+    """Authorization has been done: for the name as it is in the path, with its port."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def answer(self, request: web.Request, call: Call) -> web.Response:
+        """`StatusError` where kube-apiserver answers itself."""
+        declared = call.declared.subresource(SUBRESOURCE)
+        if declared is None or call.info.verb not in declared.verbs:
+            raise method_not_allowed()
+        parts = _NAME.fullmatch(call.info.name)
+        if parts is None:
+            raise bad_request(f'invalid {call.declared.singular_name} request "{call.info.name}"')
+        record = self._objects.get(call.declared, call.info.namespace, parts["name"])
+        if call.info.resource == "pods":
+            pod = pod_on_node(record)
+            port = _number(parts["port"]) if parts["port"] else _first_port(pod)
+        else:
+            pod, port = self._behind(record, parts["port"] or "")
+        target = listener(pod, port)
+        if target is None:
+            address = f"{dig(pod, 'status.podIP')}:{port}"
+            why = f"dial tcp {address}: connect: connection refused"
+            raise _unavailable(f"error trying to reach service: {why}")
+        prefix = f"/{SUBRESOURCE}/"
+        path = request.path_qs.partition(prefix)[2]
+        return answer(target, request.method, f"/{path}")
+
+    def _behind(self, record: Record, wanted: str) -> tuple[Obj, int]:
+        """A pod that is ready behind the service, and its port."""
+        service = record.load()
+        ports = list(dicts(dig(service, "spec.ports")))
+        found = next((one for one in ports if _is_port(one, wanted)), None)
+        if not wanted and len(ports) == 1:
+            found = ports[0]
+        if found is None:
+            raise _unavailable(f'no service port "{wanted}" found for service "{record.name}"')
+        for pod in self._pods(record.namespace, dig(service, "spec.selector") or {}):
+            number = _target_port(pod, found)
+            if number:
+                return pod, number
+        raise _unavailable(f'no endpoints available for service "{record.name}"')
+
+    def _pods(self, namespace: str, selector: Obj) -> Iterator[Obj]:
+        for record in self._objects.store.collection("pods").records_in(namespace):
+            selected = all(record.labels.get(key) == value for key, value in selector.items())
+            if selector and selected and is_ready(pod := record.load()):
+                yield pod
+
+
+def _is_port(port: Obj, wanted: str) -> bool:
+    return bool(wanted) and wanted in (str(port.get("port")), port.get("name"))
+
+
+def _target_port(pod: Obj, port: Obj) -> int:
+    """0 for a name that no container has."""
+    wanted = port.get("targetPort") or port.get("port")
+    if isinstance(wanted, int):
+        return wanted
+    for declared in declared_containers(pod):
+        for one in dicts(declared.get("ports")):
+            if one.get("name") == wanted:
+                return int(one["containerPort"])
+    return 0
+
+
+def _first_port(pod: Obj) -> int:
+    for declared in declared_containers(pod):
+        for one in dicts(declared.get("ports")):
+            return int(one["containerPort"])
+    return 80
+
+
+def _number(port: str) -> int:
+    if not port.isdecimal() or not 0 < int(port[:6]) < 65536:
+        raise bad_request(f'invalid port "{port}"')
+    return int(port)
+
+
+def _unavailable(message: str) -> StatusError:
+    return StatusError(503, "ServiceUnavailable", message)

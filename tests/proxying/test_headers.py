@@ -1,0 +1,252 @@
+"""Which headers reach a program, and which of its headers reach the browser."""
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.proxying.address import ProxyBase
+from console.proxying.gate import may_pass
+from console.proxying.headers import cookies_of, from_program, own_cookie, to_program, within
+from console.proxying.target import Target
+
+LABEL = "0123456789abcdef0123456789abcdef"
+BASE = ProxyBase("https", "ports.example.com", 443)
+ORIGIN = BASE.origin(LABEL)
+WEB = Target(PODS, Key("shop", "web-1"), 8080)
+CANARY = "canary"
+
+#: What no browser has a say in, or nobody else shall know.
+STAYS = (
+    "Authorization",
+    "Proxy-Authorization",
+    "Impersonate-User",
+    "Impersonate-Group",
+    "Impersonate-Uid",
+    "Impersonate-Extra-Scopes",
+    "X-Remote-User",
+    "X-Remote-Group",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Forwarded-Uri",
+    "X-Forwarded-Client-Cert",
+    "X-Real-Ip",
+    "Forwarded",
+    "Via",
+    "Host",
+    "Origin",
+    "Referer",
+    "Sec-Fetch-Site",
+    "Connection",
+    "Upgrade",
+    "Te",
+    "Transfer-Encoding",
+    "Content-Length",
+    "Accept-Encoding",
+    "Audit-ID",
+    "Expect",
+    "X-Http-Method-Override",
+    "Sec-Websocket-Key",
+    "Cookie2",
+)
+#: What a hostile program would like to say to a browser, or to whoever is on the way.
+HOSTILE = (
+    "Access-Control-Allow-Origin",
+    "Access-Control-Allow-Credentials",
+    "Access-Control-Allow-Headers",
+    "Access-Control-Expose-Headers",
+    "Alt-Svc",
+    "Audit-Id",
+    "Clear-Site-Data",
+    "Connection",
+    "Content-Location",
+    "HX-Redirect",
+    "HX-Location",
+    "HX-Trigger",
+    "HX-Refresh",
+    "Keep-Alive",
+    "Link",
+    "NEL",
+    "Proxy-Authenticate",
+    "Public-Key-Pins",
+    "Refresh",
+    "Report-To",
+    "Reporting-Endpoints",
+    "Server",
+    "Service-Worker-Allowed",
+    "Set-Cookie2",
+    "SourceMap",
+    "Strict-Transport-Security",
+    "Timing-Allow-Origin",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    "Via",
+    "Warning",
+    "WWW-Authenticate",
+    "X-Accel-Redirect",
+    "X-Sendfile",
+)
+
+
+def sent(*headers: tuple[str, str]) -> list[tuple[str, str]]:
+    raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+    return list(to_program(raw, BASE, LABEL))
+
+
+def back(*headers: tuple[str, str]) -> list[tuple[str, str]]:
+    return list(from_program(headers, BASE, WEB))
+
+
+def cookies(*texts: str) -> list[str]:
+    found = back(*(("Set-Cookie", text) for text in texts))
+    return [value for name, value in found if name == "Set-Cookie"]
+
+
+def test_nothing_leaves_but_what_is_known() -> None:
+    found = sent(*((name, CANARY) for name in STAYS), ("Accept", "text/html"))
+    assert CANARY not in str(found)
+    assert found == [
+        ("accept", "text/html"),
+        ("x-forwarded-host", f"{LABEL}.ports.example.com"),
+        ("x-forwarded-proto", "https"),
+    ]
+
+
+def test_cookies_of_the_host_go_on_and_ours_do_not() -> None:
+    theirs = "sid=1; theme=dark"
+    ours = (
+        f"__Host-quarterdeck-port={CANARY}; quarterdeck={CANARY}; __Host-quarterdeck={CANARY}",
+        f"QUARTERDECK-csrf={CANARY}; __Secure-Quarterdeck={CANARY}; {CANARY}; =; ;",
+    )
+    found = dict(sent(("Cookie", f"{ours[0]}; sid=1"), ("Cookie", f"{ours[1]}; theme=dark")))
+    assert CANARY not in str(found) and found["cookie"] == f"{theirs}"[:5] + "; =; theme=dark"
+
+
+def test_nothing_comes_back_but_what_is_known() -> None:
+    assert len(HOSTILE) >= 25
+    plain = back(("Content-Type", "text/html"))
+    assert back(("Content-Type", "text/html"), *((name, CANARY) for name in HOSTILE)) == plain
+    names = [name for name, _value in plain]
+    assert len(names) == len(set(names))
+
+
+def test_its_own_policy_stays_and_ours_is_added() -> None:
+    found = back(("Content-Security-Policy", "default-src 'self'"), ("X-Frame-Options", "ALLOWALL"))
+    policies = [value for name, value in found if name == "Content-Security-Policy"]
+    assert policies == ["default-src 'self'", "frame-ancestors 'self'"]
+    assert [value for name, value in found if name == "X-Frame-Options"] == ["SAMEORIGIN"]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ((), "private, no-cache"),
+        (("public, max-age=31536000, immutable",), "private, no-cache"),
+        (("No-Store",), "private, no-store"),
+        (("max-age=1", "no-store"), "private, no-store"),
+    ],
+)
+def test_nobody_else_keeps_it(said: tuple[str, ...], found: str) -> None:
+    headers = dict(back(*(("cache-control", one) for one in said)))
+    assert headers["Cache-Control"] == found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("sid=1", "sid=1"),
+        ("sid=1; Domain=ports.example.com; Path=/app", "sid=1; Path=/app"),
+        ("sid=1; domain=.example.com;DOMAIN=x; HttpOnly", "sid=1; HttpOnly"),
+        (f"sid=1; Path={WEB.path}/app", "sid=1; Path=/app"),
+        (f"sid=1; Path={WEB.path}", "sid=1; Path=/"),
+        ("sid=1; Path=relative", "sid=1; Path=/"),
+        ("a=b; Secure; SameSite=None; Max-Age=5", "a=b; Secure; SameSite=None; Max-Age=5"),
+        ("a=b; Priority=High; Evil=1", "a=b"),
+        ("__Host-quarterdeck-port=1", None),
+        ("quarterdeck=1; Path=/", None),
+        ("__host-QuarterDeck=1", None),
+        ("nothing", None),
+        ("=nothing", None),
+        ("a b=c", None),
+        ("a=" + "x" * 5000, None),
+    ],
+)
+def test_a_cookie_is_of_its_host_alone(given: str, found: str | None) -> None:
+    assert cookies(given) == ([found] if found else [])
+
+
+def test_there_are_so_many_cookies() -> None:
+    assert len(cookies(*(f"c{n}=1" for n in range(500)))) == 50
+
+
+def test_our_cookie_is_of_one_host() -> None:
+    name, value = own_cookie(BASE, "x")
+    assert (name, value) == (
+        "Set-Cookie",
+        "__Host-quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax; Secure",
+    )
+    demo = ProxyBase("http", "ports.localhost", 8000)
+    assert own_cookie(demo, "x")[1] == "quarterdeck-port=x; Path=/; HttpOnly; SameSite=Lax"
+
+
+def test_cookies_of_one_name_are_all_read() -> None:
+    raw = [(b"cookie", b"a=1; a=2"), (b"cookie", b"b=3")]
+    assert cookies_of(raw) == [("a", "1"), ("a", "2"), ("b", "3")]
+
+
+@pytest.mark.parametrize(
+    ("location", "found"),
+    [
+        ("/login", "/login"),
+        ("login?next=/a", "login?next=/a"),
+        ("?a=b", "?a=b"),
+        (f"{WEB.path}/login", "/login"),
+        (f"{WEB.path}?a=b", "/?a=b"),
+        (WEB.path, "/"),
+        (f"{ORIGIN}/login", "/login"),
+        (ORIGIN, "/"),
+        (f"{ORIGIN}{WEB.path}/x", "/x"),
+        # Not the beginning of another host's name.
+        (f"{WEB.path}//evil.example/", "/evil.example/"),
+        (f"{ORIGIN}//evil.example/", "/evil.example/"),
+        ("https://evil.example/", None),
+        ("//evil.example/", None),
+        (f"{ORIGIN}.evil.example/", None),
+        ("https://ports.example.com/", None),
+        ("http://10.0.0.1:8080/", None),
+    ],
+)
+def test_a_redirect_stays_within_its_program(location: str, found: str | None) -> None:
+    assert within(location, ORIGIN, WEB) == found
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["javascript:alert(1)", "data:text/html,x", "\\\\evil.example", "/\\evil.example", "/é", "/\n"],
+)
+def test_what_is_no_address_of_a_page_is_refused(location: str) -> None:
+    with pytest.raises(ValueError, match=r"^$"):
+        within(location, ORIGIN, WEB)
+
+
+SITES = ("cross-site", "same-site", "same-origin", "none", None)
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+def test_a_neighbours_page_sends_nothing(method: str, site: str | None) -> None:
+    headers = {"sec-fetch-site": site} if site else {}
+    reads = method in ("GET", "HEAD")
+    allowed = {"same-origin", "none", None} if reads else {"same-origin"}
+    assert may_pass(method, headers, ORIGIN) is (site in allowed)
+    own, other = {"origin": ORIGIN}, {"origin": f"https://{'f' * 32}.ports.example.com"}
+    assert may_pass(method, {**headers, **own}, ORIGIN) is (site in {*allowed, None})
+    assert not may_pass(method, {**headers, **other}, ORIGIN)
+    assert not may_pass(method, {**headers, "origin": "null"}, ORIGIN)
+
+
+def test_links_may_be_followed_and_nothing_is_framed() -> None:
+    linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert may_pass("GET", {**linked, "sec-fetch-dest": "document"}, ORIGIN)
+    for to in ("iframe", "frame", "object", "embed", "fencedframe"):
+        assert not may_pass("GET", {**linked, "sec-fetch-dest": to}, ORIGIN)

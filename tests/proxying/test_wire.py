@@ -1,0 +1,299 @@
+"""What leaves for kube-apiserver and what comes back, byte by byte, from programs of all sorts."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from console.kube.client import Credentials, Transport, UserClient
+from console.kube.gvr import PODS, Key
+from console.kube.identity import Identity
+from console.live.attendance import get_attendance
+from console.live.flow import Flow
+from console.proxying.keeping import Owner, enter, open_port
+from console.proxying.target import Target
+from console.ui.clusters import clusters
+from rbac.current import no_host, use_host
+from tests.proxying.browsing import Answer, Browser, Person
+from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
+from tests.ui.support import make_runtime
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Program = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PREFIX = "/api/v1/namespaces/shop/pods/web-1:80/proxy"
+#: What a browser sends that is none of a program's business.
+BROWSERS = {
+    name.lower(): CANARY for name in STAYS if name not in ("Host", "Origin", "Sec-Fetch-Site")
+}
+
+
+@dataclass
+class Wire:
+    """`url`: of what answers as kube-apiserver; `elsewhere`: where nobody should ask."""
+
+    browser: Browser
+    person: Person
+    url: str = ""
+    elsewhere: str = ""
+    program: Program | None = None
+    seen: list[web.Request] = field(default_factory=list)
+    strayed: list[web.Request] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.seen.append(request)
+        self.bodies.append(await request.read())
+        assert self.program is not None
+        return await self.program(request)
+
+    async def stray(self, request: web.Request) -> web.Response:
+        self.strayed.append(request)
+        return web.Response(text="elsewhere")
+
+    def says(self, text: str = "", **options: Any) -> None:
+        async def program(request: web.Request) -> web.Response:
+            return web.Response(text=text, **options)
+
+        self.program = program
+
+
+@pytest.fixture
+async def wire(tmp_path: Path, browser: Browser, person: Person) -> AsyncIterator[Wire]:
+    found = Wire(browser, person)
+    async with AsyncExitStack() as stack:
+        for name, handler in (("url", found.answer), ("elsewhere", found.stray)):
+            app = web.Application()
+            app.router.add_route("*", "/{tail:.*}", handler)
+            server = await stack.enter_async_context(TestServer(app))
+            setattr(found, name, str(server.make_url("/")).rstrip("/"))
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(
+            yaml.safe_dump(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Config",
+                    "clusters": [{"name": "c", "cluster": {"server": found.url}}],
+                    "users": [{"name": "u", "user": {"token": "secret-token"}}],
+                    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                    "current-context": "c",
+                }
+            )
+        )
+        transport = Transport(Credentials("writer", str(kubeconfig)))
+
+        def as_user(identity: Identity) -> UserClient:
+            return UserClient(transport, identity)
+
+        use_host(make_runtime(user_client=as_user))
+        label, ticket = await asyncio.to_thread(
+            open_port,
+            Owner("admin", "admin", "s", "host"),
+            Target(PODS, Key("shop", "web-1"), 80),
+            "audit-1",
+        )
+        browser.host = f"{label}.ports.example.com"
+        cookie = await asyncio.to_thread(enter, label, ticket)
+        browser.cookies = {"__Host-quarterdeck-port": cookie, "sid": "theirs"}
+        try:
+            yield found
+        finally:
+            await transport.close()
+            no_host()
+
+
+async def test_what_leaves(wire: Wire) -> None:
+    wire.says("hello")
+    path = "/a%2Fb//c%20d?x=%2e%2e&path=/etc&watch=true"
+    own = {"sec-fetch-site": "same-origin", "content-type": "text/x", "user-agent": "Browser/1"}
+    await wire.browser.send("POST", path, b"body", **BROWSERS | own, origin=_origin(wire))
+    (request,) = wire.seen
+    assert request.raw_path == f"{PREFIX}{path}" and wire.bodies == [b"body"]
+    assert CANARY not in str(request.raw_headers)
+    assert dict(request.headers) == {
+        "Host": wire.url.removeprefix("http://"),
+        "User-Agent": "Browser/1",
+        "Accept-Encoding": "identity",
+        "Accept": "*/*",
+        "Content-Type": "text/x",
+        "Cookie": "sid=theirs",
+        "X-Forwarded-Host": wire.browser.host,
+        "X-Forwarded-Proto": "https",
+        "Impersonate-User": "admin",
+        "Impersonate-Group": "system:authenticated",
+        "Audit-ID": "audit-1",
+        "Authorization": "Bearer secret-token",
+        "Content-Length": "4",
+    }
+
+
+def _origin(wire: Wire) -> str:
+    return f"https://{wire.browser.host}"
+
+
+async def test_what_a_hostile_program_says_does_not_arrive(wire: Wire) -> None:
+    quiet = ("Transfer-Encoding", "Connection", "Upgrade", "Keep-Alive", "Trailer")
+    headers = {name: CANARY for name in HOSTILE if name not in quiet}
+    assert len(headers) >= 25
+    wire.says("hello", headers=headers, content_type="text/css")
+    answer = await wire.browser.get("/x.css")
+    assert answer.status == 200 and CANARY not in str(answer.headers)
+    assert answer.get("content-type").startswith("text/css") and answer.text == "hello"
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed(wire: Wire, code: int) -> None:
+    wire.says(status=code, headers={"Location": f"{wire.elsewhere}/x", "Set-Cookie": "a=b"})
+    answer = await wire.browser.get("/go", accept="text/html")
+    assert answer.status == 200 and answer.get("location") == ""
+    assert "This leads elsewhere" in answer.text and f'href="{wire.elsewhere}/x"' in answer.text
+    assert (await wire.browser.get("/go")).status == 502
+    wire.says(status=code, headers={"Location": f"{PREFIX}/login"})
+    answer = await wire.browser.get("/go", accept="text/html")
+    assert (answer.status, answer.get("location")) == (code, "/login")
+    wire.says(status=code, headers={"Location": "javascript:alert(1)"})
+    assert (await wire.browser.get("/go", accept="text/html")).status == 502
+    assert wire.strayed == []
+
+
+async def test_addresses_in_pages_are_put_right(wire: Wire) -> None:
+    wire.says(f'<a href="{PREFIX}/x">', content_type="text/html")
+    answer = await wire.browser.get(f"{PREFIX}/page")
+    assert answer.text == '<a href="/x">' and answer.get("content-length") == ""
+    assert wire.seen[-1].raw_path == f"{PREFIX}/page"
+    wire.says(f"'{PREFIX}/x'", content_type="text/javascript")
+    assert (await wire.browser.get("/x.js")).text == f"'{PREFIX}/x'"
+
+
+async def test_codes_and_bodies_are_the_programs(wire: Wire) -> None:
+    for code in (201, 204, 206, 304, 400, 401, 403, 404, 418, 500, 503):
+        wire.says("" if code in (204, 304) else "said", status=code)
+        answer = await wire.browser.get("/")
+        assert answer.status == code and answer.whole
+        assert answer.text == ("" if code in (204, 304) else "said")
+    for text in ('{"kind": "Status"}', "[]", "{", '{"kind":"Status","apiVersion":"v1"}'):
+        wire.says(text, status=404, content_type="application/json")
+        assert (await wire.browser.get("/")).text == text
+
+
+async def test_what_kube_apiserver_says_itself_is_put_into_words(wire: Wire) -> None:
+    dial = "error trying to reach service: dial tcp 10.0.0.1:80: connect: connection refused"
+    for code, reason, message, words in (
+        (503, "ServiceUnavailable", dial, "Nothing answers at port 80 of web-1."),
+        (503, "ServiceUnavailable", "no endpoints available for service", "No pod is ready"),
+        (404, "NotFound", 'pods "web-1" not found', "There is no web-1 any more."),
+        (403, "Forbidden", "pods/proxy is forbidden", "The cluster did not allow it."),
+        (400, "BadRequest", "address not allowed <b>", "The cluster refused. address not allowed"),
+        (500, "InternalError", "internal", "The cluster refused."),
+        (401, "Unauthorized", "Unauthorized", "The cluster refused."),
+    ):
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code}
+        told = json.dumps({**status, "message": message, "reason": reason})
+        wire.says(told, status=code, content_type="application/json")
+        answer = await wire.browser.get("/", accept="text/html")
+        assert words in answer.text and "10.0.0.1" not in answer.text and "<b>" not in answer.text
+        assert answer.status == {500: 502, 401: 503}.get(code, code)
+
+
+async def test_an_answer_comes_as_it_is_written(wire: Wire) -> None:
+    more = asyncio.Event()
+
+    async def trickles(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b"data: 1\n\n")
+        await more.wait()
+        await response.write(b"data: 2\n\n")
+        return response
+
+    wire.program = trickles
+    answer = Answer()
+    task = wire.browser.begin(answer, "GET", "/events")
+    await until(lambda: answer.body == b"data: 1\n\n")
+    assert not answer.whole
+    more.set()
+    await task
+    assert answer.text == "data: 1\n\ndata: 2\n\n" and answer.whole and not answer.cut
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+@dataclass
+class Pouring:
+    """Writes for ever. `ended`: its client has gone."""
+
+    written: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/x"})
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b"x" * 65536)
+                self.written += 65536
+        finally:
+            self.ended.set()
+
+
+async def test_whoever_does_not_read_holds_the_program_back(wire: Wire) -> None:
+    wire.program = pouring = Pouring()
+    answer, flow, gone = Answer(), Flow(), asyncio.Event()
+    task = wire.browser.begin(answer, "GET", "/", flow=flow, gone=gone)
+    await until(lambda: answer.body)
+    flow.clogged = True
+    before = -1
+    while before != pouring.written:
+        before = pouring.written
+        await asyncio.sleep(0.3)
+    assert len(answer.body) < before < len(answer.body) + 16 * 2**20
+    flow.clogged = False
+    flow.on_clear()
+    await until(lambda: pouring.written > before + 2**20)
+    gone.set()
+    await task
+    await asyncio.wait_for(pouring.ended.wait(), 10)
+    assert not get_attendance()._checked
+
+
+@pytest.mark.parametrize("lost", ["session", "right"])
+async def test_what_is_under_way_ends_with_session_and_right(wire: Wire, lost: str) -> None:
+    wire.program = pouring = Pouring()
+    answer = Answer()
+    task = wire.browser.begin(answer, "GET", "/")
+    await until(lambda: answer.body)
+    if lost == "session":
+        wire.person.alive = False
+        get_attendance()._on_rights(clusters.host)
+    else:
+        wire.person.access.get_in = ()
+    await asyncio.wait_for(task, 2)
+    assert answer.cut and not answer.whole
+    await asyncio.wait_for(pouring.ended.wait(), 10)
+
+
+async def test_what_breaks_off_is_not_taken_for_whole(wire: Wire) -> None:
+    async def breaks(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/x"})
+        response.content_length = 100
+        await response.prepare(request)
+        await response.write(b"half")
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    wire.program = breaks
+    answer = await wire.browser.get("/")
+    assert answer.body == b"half" and answer.cut and not answer.whole
