@@ -12,15 +12,18 @@ from django.http import HttpRequest
 
 from accounts.directory import find_user, trusted_users
 from accounts.factors.checking import check_code, has_factor
+from accounts.line import TooBusy
 from accounts.oauth.holders import holder_of
 from accounts.oauth.options import options
-from accounts.passwords import TooBusy, is_hash, matches, turn
+from accounts.own.history import history_of
+from accounts.passwords import is_hash, matches, turn
 from accounts.protection import attempts, records
 from accounts.protection.locks import locked_by_state
-from accounts.protection.origins import origin_of
+from accounts.protection.origins import Origin, origin_of
 from accounts.protection.records import TOKEN, LoginAttempt
 from accounts.time import now
 from console.kube.projections import User
+from console.kube.status import Severity
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
 
@@ -104,8 +107,9 @@ async def check(request: HttpRequest, username: str, password: str) -> Attempt:
     """The password alone, of somebody who is signed in: counted as well, but no LoginRecord."""
     informer = trusted_users()
     entry = find_user(informer, username) if len(username) <= MAX_NAME else None
-    async with turn():
-        return await _checked(request, entry, entry.key.name if entry else username, password)
+    counted = entry.key.name if entry else username
+    async with turn(origin_of(request).network, attempts.folded(counted[:MAX_NAME])):
+        return await _checked(request, entry, counted, password)
 
 
 async def _checked(
@@ -113,13 +117,17 @@ async def _checked(
 ) -> Attempt:
     """`counted`: the name that the attempt counts for."""
     name = entry.key.name if entry else ""
-    limits, moment = options().limits, now()
-    ticket = await sync_to_async(attempts.begin)(
-        counted, origin_of(request).network, limits, moment
-    )
+    limits, moment, network = options().limits, now(), origin_of(request).network
+    ticket = await sync_to_async(attempts.begin)(counted, network, limits, moment)
     wait = ticket.wait
-    if wait is None and entry is not None:
-        wait = locked_by_state(entry, moment)
+    by_state = locked_by_state(entry, moment) if entry is not None else None
+    if ticket.locked and await _is_familiar(counted, network):
+        ticket = await sync_to_async(attempts.begin)(
+            counted, network, limits, moment, familiar=True
+        )
+        wait = ticket.wait
+    elif wait is None and by_state is not None and not await _is_familiar(counted, network):
+        wait = by_state
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)
     reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)
@@ -134,6 +142,15 @@ async def _checked(
         return Attempt(None, name, _WRONG)
     await sync_to_async(attempts.succeeded)(ticket)
     return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
+
+
+async def _is_familiar(name: str, network: str) -> bool:
+    """Whether there is a record that `name` has signed in from there, whoever that is."""
+    records = (await history_of(name)).records if network else ()
+    return any(
+        one.status.severity is Severity.OK and Origin(one.source_ip).network == network
+        for one in records
+    )
 
 
 def _credential(entry: Entry[User]) -> tuple[str, str | None]:

@@ -8,14 +8,15 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from threading import BoundedSemaphore
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 import bcrypt
+
+from accounts.line import TooBusy, line
 
 COST = 10
 #: A hash of a higher cost would keep a thread busy for seconds: nobody signs in with one.
@@ -42,31 +43,17 @@ def _give_way() -> None:
 _THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
 _pool = ThreadPoolExecutor(_THREADS, "quarterdeck-bcrypt", initializer=_give_way)
 _places = BoundedSemaphore(MAX_WAITING)
-_line = BoundedSemaphore(MAX_WAITING)
-#: A semaphore of asyncio belongs to a loop.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 T = TypeVar("T")
 
 
-class TooBusy(Exception):
-    """More passwords are being checked than this process can check soon."""
-
-
-@asynccontextmanager
-async def turn() -> AsyncIterator[None]:
-    """Waits in line, first come first served, until there is a thread to check a password.
+def turn(address: str, name: str) -> AbstractAsyncContextManager[None]:
+    """Waits in line, until there is a thread to check a password.
 
     Whoever counts attempts counts within: somebody who waits has not failed yet, and must not use up the
     tries of others who wait. Raises `TooBusy`.
     """
-    if not _line.acquire(blocking=False):
-        raise TooBusy
-    try:
-        async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_THREADS)):
-            yield
-    finally:
-        _line.release()
+    return line(_THREADS).turn(address, name)
 
 
 def is_hash(text: str) -> bool:

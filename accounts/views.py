@@ -17,10 +17,10 @@ from accounts.directory import UsersUnknown, trusted_users
 from accounts.federation.password import sign_in_through
 from accounts.federation.signout import provider_logout
 from accounts.language import speak_to
+from accounts.line import TooBusy
 from accounts.login_page import LoginForm, locked_page, login_page
 from accounts.next_url import safe_next
 from accounts.obfuscated import decode
-from accounts.passwords import TooBusy
 from accounts.protection.endings import tell_replicas
 from accounts.protection.origins import origin_of
 from accounts.providers.options import catalogue

@@ -13,8 +13,8 @@ from accounts.administration.forms import PasswordForm, ProfileForm, UserForm, p
 from accounts.directory import trusted_users, wait_for_version
 from accounts.factors import register as factors
 from accounts.factors.checking import has_factor
+from accounts.line import TooBusy
 from accounts.new_passwords import busy_text, set_password
-from accounts.passwords import TooBusy
 from accounts.protection import attempts
 from accounts.protection.endings import end_everything, ended_patch
 from accounts.protection.locks import locked_for

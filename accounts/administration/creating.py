@@ -10,9 +10,10 @@ from accounts.administration.forms import NewUserForm, profile_spec
 from accounts.administration.show import require, show_url
 from accounts.controllers import FINALIZER
 from accounts.directory import trusted_users, wait_for_version
+from accounts.line import TooBusy
 from accounts.new_passwords import busy_text
 from accounts.oauth.holders import UNINITIALIZED
-from accounts.passwords import TooBusy, hash_password
+from accounts.passwords import hash_password
 from accounts.time import now
 from accounts.writing import CHANGED_ANNOTATION, Manifest, time_text
 from console.audit.trail import record, request_action

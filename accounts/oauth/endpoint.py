@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts.directory import UsersUnknown
+from accounts.line import TooBusy
 from accounts.oauth.errors import OAuthError, unavailable
-from accounts.passwords import TooBusy
 from console.audit.trail import AuditUnavailable
 from console.kube.clock import Clock, SystemClock
 

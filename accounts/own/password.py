@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.authenticate import check
 from accounts.directory import UsersUnknown
+from accounts.line import TooBusy
 from accounts.login_page import too_many
 from accounts.new_passwords import (
     NewPasswordField,
@@ -28,7 +29,6 @@ from accounts.new_passwords import (
 )
 from accounts.next_url import safe_next
 from accounts.own.person import own_user, start_anew, write_own
-from accounts.passwords import TooBusy
 from accounts.sessions import Step
 from accounts.steps import onward
 from accounts.time import now

@@ -28,23 +28,34 @@ PASSWORD, CODE = "user", "code"
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """One attempt that has been counted. `wait`: seconds until there may be another one, if this was
-    one too many; then it must go no further."""
+    one too many; then it must go no further. `locked`: of the name, and not of where it came from."""
 
     user: str
     source: str
     wait: float | None = None
+    locked: bool = False
 
 
 def begin(
-    name: str, network: str, limits: Limits, now: datetime, *, kind: str = PASSWORD
+    name: str,
+    network: str,
+    limits: Limits,
+    now: datetime,
+    *,
+    kind: str = PASSWORD,
+    familiar: bool = False,
 ) -> Ticket:
     """Counts an attempt to be `name` from `network` ("" if nobody knows). `kind`: what is guessed. Codes
-    are counted apart, or whoever knows the password could forget wrong codes by showing it again."""
-    user, source = _user_key(name, kind), _digest("source", network)
+    are counted apart, or whoever knows the password could forget wrong codes by showing it again.
+    `familiar`: the user has signed in from there before, so that others who lock the name from elsewhere
+    do not keep them out; these attempts have a count of their own."""
+    user = _user_key(f"{name[:253]}\0{network}" if familiar else name[:253], kind)
+    source = _digest("source", network)
     wait = _take(source, limits.address_tries, limits.duration, now) if network else None
-    if wait is None:
-        wait = _take(user, limits.tries, limits.duration, now)
-    return Ticket(user, source, wait)
+    if wait is not None:
+        return Ticket(user, source, wait)
+    wait = _take(user, limits.tries, limits.duration, now)
+    return Ticket(user, source, wait, locked=wait is not None)
 
 
 def succeeded(ticket: Ticket) -> None:
@@ -62,7 +73,7 @@ def cancelled(ticket: Ticket) -> None:
 
 def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
     """Seconds until `name` may try again; None if it may now."""
-    keys = (_user_key(name, kind) for kind in (PASSWORD, CODE))
+    keys = (_user_key(name[:253], kind) for kind in (PASSWORD, CODE))
     waits = [_locked_for(key, limits.tries, limits.duration, now) for key in keys]
     return max((wait for wait in waits if wait is not None), default=None)
 
@@ -70,7 +81,7 @@ def locked_for(name: str, limits: Limits, now: datetime) -> float | None:
 def forget(name: str) -> None:
     """Unlocks a name."""
     for kind in (PASSWORD, CODE):
-        _forget(_user_key(name, kind))
+        _forget(_user_key(name[:253], kind))
 
 
 def discard_old(limits: Limits, now: datetime) -> None:
@@ -83,7 +94,7 @@ def folded(name: str) -> str:
 
 
 def _user_key(name: str, kind: str) -> str:
-    return _digest(kind, folded(name[:253]))
+    return _digest(kind, folded(name))
 
 
 def _digest(kind: str, text: str) -> str:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from accounts.controllers import is_federated
 from accounts.oauth.options import options
+from accounts.protection.limits import Limits
 from accounts.states import ACTIVE, LOCKED, transition
 from accounts.writing import Manifest, patch_user, state_status, time_text
 from console.kube.clock import Clock
@@ -56,7 +57,7 @@ class LoginRecordReconciler:
             await self._delete(record)
             return Result()
         known = self._of(user.key.name)
-        for late in known[options().limits.entries :]:
+        for late in _spare(known, options().limits):
             await self._delete(late)
         await self._apply(user, record, known)
         return Result(requeue_after=(history - age).total_seconds())
@@ -104,6 +105,16 @@ class LoginRecordReconciler:
         reason = f"Failed login attempts exceed {limits.tries} in last {minutes}m"
         await patch_user(self._client, user, {"status": state_status(LOCKED, now, reason)})
         await self._recorder.record(user, WARNING, "UserLocked", reason)
+
+
+def _spare(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
+    """Those beyond `limits.entries`: failures first, of which the lock needs only the newest. Else
+    guesses would push out where somebody has signed in from (`accounts.authenticate`).
+    """
+    failures = [one for one in known if not _succeeded(one)][limits.tries :]
+    successes = [one for one in known if _succeeded(one)]
+    oldest_first = [*reversed(failures), *reversed(successes)]
+    return oldest_first[: max(0, len(known) - limits.entries)]
 
 
 def _since_success(known: Iterable[Record]) -> Iterable[Record]:

@@ -22,7 +22,7 @@ from console.edge import harden
 from console.kube.gvr import LOGIN_RECORDS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
-from tests.accounts.conftest import HASH, Browser
+from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.oauth.clients import basic
 from tests.accounts.oauth.conftest import Config, Program, authorize_url
 from tests.rbac.fakes import MovableClock
@@ -134,6 +134,32 @@ async def test_the_right_password_starts_anew(browser: Browser) -> None:
         for _ in range(TRIES - 1):
             assert await by_page("alice", "wrong") == 401
         assert (await browser.login("alice")).status_code == 302
+
+
+@pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
+async def test_whoever_is_locked_from_elsewhere_signs_in_from_where_they_did_before(
+    settings: Settings, users: Informer[Any], clock: MovableClock, state: str
+) -> None:
+    settings.TRUSTED_PROXIES = (ip_network("127.0.0.1/32"),)
+    home, away = ({"X-Forwarded-For": address} for address in ("192.0.2.1", "198.51.100.9"))
+
+    async def login(where: dict[str, str], guess: str = PASSWORD) -> int:
+        status: int = (await Browser(**where).login("alice", guess)).status_code
+        return status
+
+    assert await login(home) == 302
+    for _ in range(TRIES):
+        assert await login(away, "wrong") == 401
+    locked = user("alice", password=HASH, state=state)
+    locked["status"]["lastTransitionTime"] = clock.now().isoformat()
+    users.apply(locked)
+    assert await login(away) == 429
+    assert await login(home) == 302
+    # There, too, it is no more than so many guesses.
+    for _ in range(TRIES):
+        assert await login(home, "wrong") == 401
+    assert await login(home) == 429
+    assert await login(away) == 429
 
 
 async def test_a_busy_moment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

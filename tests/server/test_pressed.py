@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import aiohttp
@@ -85,3 +85,11 @@ async def test_whoever_waits_for_the_database_is_in_nobodys_way(
         # It has waited for seconds, and a page for none of them.
         assert pages > 5 and slowest < 2, (pages, slowest)
         assert (await other.login())[0] == 302
+
+
+async def test_of_many_logins_at_once_all_get_in(console: Console) -> None:
+    """More than the process can check in the time of a few."""
+    async with AsyncExitStack() as stack:
+        visitors = [await stack.enter_async_context(visiting(console)) for _ in range(90)]
+        answers = await asyncio.gather(*(visitor.login() for visitor in visitors))
+    assert {status for status, _text in answers} == {302}

@@ -9,6 +9,7 @@ import pytest
 from django.db import DatabaseError
 
 from accounts import passwords
+from accounts.line import TooBusy
 from accounts.oauth.models import AccessToken, Grant, RefreshToken
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
@@ -239,7 +240,7 @@ async def test_the_users_unknown_or_too_old_is_503(
 
 async def test_too_many_at_once_is_503(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*_: object) -> bool:
-        raise passwords.TooBusy
+        raise TooBusy
 
     monkeypatch.setattr("accounts.authenticate.matches", busy)
     assert error_of(await program.login()) == (503, "temporarily_unavailable")

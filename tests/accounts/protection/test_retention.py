@@ -147,6 +147,15 @@ async def test_of_one_user_a_hundred_are_kept() -> None:
     assert kept == {f"r{n:03}" for n in range(100)} | {"bobs"}
 
 
+async def test_guesses_push_out_no_success() -> None:
+    """It says where somebody may sign in from while others lock the name."""
+    first = record("first", START - timedelta(hours=5), success=True)
+    runtime = make([first, *failures(100)])
+    await look(runtime, "f0")
+    kept = runtime.console.of(LOGIN_RECORDS)
+    assert "first" in kept and "f99" not in kept and len(kept) == 100
+
+
 async def test_records_of_nobody_go() -> None:
     runtime = make([record("r", START, of="gone")])
     await look(runtime, "r")
