@@ -11,12 +11,13 @@ Three clients, three identities (see `manifests/identities.yaml`):
 A kubeconfig with contexts called `reader`, `writer` and `console` gives each its own credential; with
 any other kubeconfig, and in a cluster, all three use the one that is there.
 
-Promises: redirects are never followed; no call is retried, but once after a 401, with the credentials
-read anew; failures are `ApiError`s. Calls run on the caller's event loop: a client keeps one HTTP
-session for each loop that uses it.
+Promises: redirects are never followed; no call is retried, but once after a 401 or a certificate that is
+not trusted, with the credentials and the authority read anew; failures are `ApiError`s. Calls run on the
+caller's event loop: a client keeps one HTTP session for each loop that uses it.
 """
 
 import asyncio
+import logging
 import os
 import re
 import socket
@@ -50,6 +51,7 @@ from yarl import URL
 
 from console.kube.errors import (
     ApiError,
+    Distrusted,
     Replaced,
     ServerError,
     TooDeep,
@@ -85,6 +87,8 @@ KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
 RELOAD_INTERVAL = 5.0
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
 JSON = "application/json"
@@ -116,6 +120,8 @@ class Credentials:
         self._kubeconfig = kubeconfig
         self._lock = Lock()
         self._loaded_at = 0.0
+        #: Grows when they are read anew.
+        self.generation = 0
         self._configuration = self._load()
 
     def _load(self) -> official.Configuration:
@@ -144,6 +150,7 @@ class Credentials:
             if time.monotonic() - self._loaded_at < RELOAD_INTERVAL:
                 return False
             self._configuration = self._load()
+            self.generation += 1
             return True
 
     @property
@@ -221,13 +228,23 @@ class Transport:
     def __init__(self, credentials: Credentials, *, user_agent: str = "quarterdeck") -> None:
         self.credentials = credentials
         self._user_agent = user_agent
-        self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession]
+        self._closing: set[asyncio.Task[None]] = set()
+        # Each with the generation of the credentials that it was made of.
+        self._sessions: weakref.WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple[int, aiohttp.ClientSession]
+        ]
         self._sessions = weakref.WeakKeyDictionary()
 
     def _session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is None or session.closed:
+        made_of, session = self._sessions.get(loop, (-1, None))
+        if session is None or session.closed or made_of != self.credentials.generation:
+            if session is not None:
+                # Others who have these credentials, too, have read them anew.
+                closing = loop.create_task(session.close())
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
+            made_of = self.credentials.generation
             connector = aiohttp.TCPConnector(
                 ssl=self.credentials.ssl_context(),
                 limit=0,
@@ -243,12 +260,12 @@ class Transport:
                 # identity: compressing megabytes on loopback or in a cluster costs more than it saves.
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "identity"},
             )
-            self._sessions[loop] = session
+            self._sessions[loop] = made_of, session
         return session
 
     async def close(self) -> None:
         """Closes the running loop's connections."""
-        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        _generation, session = self._sessions.pop(asyncio.get_running_loop(), (0, None))
         if session is not None:
             await session.close()
 
@@ -289,8 +306,8 @@ class Transport:
                 except asyncio.CancelledError:
                     _abort(response)
                     raise
-        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
-            raise _no_answer(_plain(error)) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _failure(error) from error
 
     @asynccontextmanager
     async def exchange(
@@ -344,8 +361,8 @@ class Transport:
             )
         except aiohttp.WSServerHandshakeError as error:
             raise _no_websocket() from error
-        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
-            raise _no_answer(_plain(error)) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _failure(error) from error
         opened = Websocket(socket)
         if socket.protocol != protocol:
             await opened.close()
@@ -370,10 +387,11 @@ class Transport:
         body: bytes | None = None,
         timeout: float = CALL_TIMEOUT,
     ) -> Answer:
-        """The whole answer; a first 401 makes the credentials be read anew and the call repeated."""
+        """The whole answer. A first 401, or a certificate that is not trusted, makes the credentials be
+        read anew and the call repeated."""
         try:
             return await self._request(method, path, params, headers, body, timeout)
-        except Unauthorized:
+        except (Unauthorized, Distrusted):
             if not await self.reload():
                 raise
             return await self._request(method, path, params, headers, body, timeout)
@@ -395,10 +413,13 @@ class Transport:
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
+        used, _session = self._sessions.get(asyncio.get_running_loop(), (0, None))
         try:
-            if not await asyncio.to_thread(self.credentials.reload):
-                return False
-        except NoCluster:
+            anew = await asyncio.to_thread(self.credentials.reload)
+        except Exception as error:  # noqa: BLE001  files that are being written may be anything
+            log.warning("The credentials cannot be read anew: %s", error)
+            return False
+        if not anew and used == self.credentials.generation:
             return False
         await self.close()
         return True
@@ -562,12 +583,18 @@ def _no_websocket() -> ServerError:
     return ServerError(502, Sentence("The answer of the Kubernetes API is no websocket"))
 
 
+def _failure(error: BaseException) -> Unavailable:
+    """Of a connection."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
+        why = Sentence("its certificate is not trusted")
+        return Distrusted(Sentence("No answer from the Kubernetes API: %(why)s", why=why))
+    return _no_answer(_plain(error))
+
+
 def _plain(error: BaseException) -> str:
     """A sentence without addresses of memory, keys or headers."""
     if isinstance(error, TimeoutError):
         return _TOO_LONG
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return Sentence("its certificate is not trusted")
     if isinstance(error, aiohttp.ClientConnectorError):
         return Sentence("%(host)s refused the connection", host=f"{error.host}:{error.port}")
     return type(error).__name__
@@ -896,7 +923,7 @@ class UserClient(ObjectClient):
             async with asyncio.timeout(seconds):
                 try:
                     return await opened()
-                except Unauthorized:
+                except (Unauthorized, Distrusted):
                     if not await self._transport.reload():
                         raise
                     return await opened()

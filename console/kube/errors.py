@@ -130,6 +130,10 @@ class Unavailable(ApiError):
         super().__init__(503, message)
 
 
+class Distrusted(Unavailable):
+    """Somebody answers whose certificate is not from an authority that we know, or none at all."""
+
+
 _BY_CODE: dict[int, type[ApiError]] = {
     400: BadRequest,
     401: Unauthorized,

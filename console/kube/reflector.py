@@ -22,7 +22,14 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from console.kube.clock import Clock
-from console.kube.errors import ApiError, Gone, ServerError, Unauthorized, Unavailable
+from console.kube.errors import (
+    ApiError,
+    Distrusted,
+    Gone,
+    ServerError,
+    Unauthorized,
+    Unavailable,
+)
 from console.kube.listwatch import Source, WatchEvent
 from console.kube.ratelimit import Backoff
 from console.kube.sentences import Sentence
@@ -255,7 +262,7 @@ class Reflector:
         """Tells the sink. What to wait."""
         self._lost = True
         delay = self._backoff.next()
-        if isinstance(error, Unauthorized):
+        if isinstance(error, Unauthorized | Distrusted):
             await self._source.reload()
         if isinstance(error, ServerError):
             self._server_errors += 1

@@ -1,0 +1,174 @@
+"""kube-apiserver gets another certificate, or one of another authority: nobody has to be restarted."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import yaml
+from aiohttp import web
+
+from console.kube import client
+from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport
+from console.kube.errors import ApiError, Distrusted
+from console.kube.gvr import CONFIG_MAPS, PODS
+from console.kube.informer import Informer
+from console.kube.listwatch import ListWatch
+from console.kube.projections import generic
+from tests.controlplane.pki import Authority
+from tests.ports import LOOPBACK, free_port
+
+STORED = {"metadata": {"name": "a", "namespace": "shop", "uid": "u", "resourceVersion": "1"}}
+
+
+class Server:
+    """Answers over TLS. `authority` has signed its certificate, and the file at `trusted` is the one that
+    its clients know."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._number, self.port = folder, 0, free_port()
+        self.trusted, self.names = folder / "trusted.crt", ["a"]
+        self._running: web.AppRunner | None = None
+        self._over = asyncio.Event()
+        self.authority = self.another()
+
+    def another(self) -> Authority:
+        self._number += 1
+        folder = self._folder / f"authority-{self._number}"
+        folder.mkdir()
+        return Authority(folder)
+
+    def trust(self, authority: Authority) -> None:
+        self.trusted.write_bytes(authority.certificate.read_bytes())
+
+    async def serve(self, authority: Authority) -> None:
+        """From now on with a new certificate of this one. Connections that there were end."""
+        await self.stop()
+        self._over = asyncio.Event()
+        pair = authority.server("server", hosts=["localhost"], addresses=[LOOPBACK])
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        app = web.Application()
+        app.router.add_get("/api/v1/pods", self._pods)
+        app.router.add_get("/{tail:.*}", self._stored)
+        self._running = web.AppRunner(app, shutdown_timeout=0)
+        await self._running.setup()
+        await web.TCPSite(self._running, LOOPBACK, self.port, ssl_context=context).start()
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            self._over.set()
+            await self._running.cleanup()
+
+    async def _stored(self, _request: web.Request) -> web.Response:
+        return web.json_response(STORED)
+
+    async def _pods(self, request: web.Request) -> web.StreamResponse:
+        if "watch" not in request.query:
+            items = [{"metadata": {**STORED["metadata"], "name": name}} for name in self.names]
+            return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await self._over.wait()
+        return response
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    found = Server(tmp_path)
+    found.trust(found.authority)
+    await found.serve(found.authority)
+    yield found
+    await found.stop()
+
+
+@pytest.fixture
+async def way(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Transport]:
+    monkeypatch.setattr(client, "RELOAD_INTERVAL", 0.0)
+    kubeconfig = tmp_path / "kubeconfig"
+    cluster = {
+        "server": f"https://{LOOPBACK}:{server.port}",
+        "certificate-authority": str(server.trusted),
+    }
+    kubeconfig.write_text(
+        yaml.safe_dump(
+            {
+                "clusters": [{"name": "c", "cluster": cluster}],
+                "users": [{"name": "u", "user": {}}],
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                "current-context": "x",
+            }
+        )
+    )
+    transport = Transport(Credentials("reader", str(kubeconfig)))
+    yield transport
+    await transport.close()
+
+
+async def get(way: Transport) -> None:
+    await ConsoleClient(way).get(CONFIG_MAPS, namespace="shop", name="a")
+
+
+async def test_another_certificate_of_the_same_authority(server: Server, way: Transport) -> None:
+    await get(way)
+    await server.serve(server.authority)
+    await get(way)
+
+
+async def test_another_authority_counts_as_soon_as_it_is_known(
+    server: Server, way: Transport
+) -> None:
+    """And not before."""
+    await get(way)
+    other = server.another()
+    await server.serve(other)
+    with pytest.raises(Distrusted):
+        await get(way)
+    server.trusted.write_bytes(b"half a file")
+    with pytest.raises(ApiError):
+        await get(way)
+    server.trust(other)
+    await get(way)
+
+
+async def test_whoever_shares_the_credentials_has_them_anew_too(
+    server: Server, way: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sharing = Transport(way.credentials)
+    await get(way)
+    await get(sharing)
+    other = server.another()
+    await server.serve(other)
+    server.trust(other)
+    await get(way)
+    # The first has just read them, so that they are not read again.
+    monkeypatch.setattr(client, "RELOAD_INTERVAL", 60.0)
+    await get(sharing)
+    await sharing.close()
+
+
+async def test_watches_are_taken_up_again(server: Server, way: Transport) -> None:
+    informer = Informer(PODS, generic.decode)
+    following = asyncio.create_task(informer.run(ListWatch(ReaderClient(way), PODS)))
+
+    async def until(fresh: bool) -> None:
+        def is_so() -> bool:
+            return informer.freshness.synced and (informer.freshness.stale_since is None) is fresh
+
+        async with asyncio.timeout(20):
+            while not is_so():
+                await asyncio.sleep(0.02)
+
+    await until(fresh=True)
+    other = server.another()
+    await server.serve(other)
+    await until(fresh=False)
+    server.trust(other)
+    informer.wake()
+    await until(fresh=True)
+    assert not following.done()
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
