@@ -27,6 +27,7 @@ from console.logs.sources import Source
 from console.logs.targets import Target, Wanteds, find_target
 from console.streams.stream import Over
 from console.ui.clusters import Cluster
+from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
 from console.ui.links import detail_url, list_url
@@ -218,7 +219,7 @@ def _context(
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
         "below_url": f"?{query.encoded()}",
-        "tab_name": _tab_name(key.name, here),
+        "tab_name": tab_name(key.name, _("All containers") if here == queries.EVERY else here),
         "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
@@ -229,12 +230,6 @@ def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
     names = map(quote, (cluster, key.namespace, segment, key.name))
     path = "/ws/clusters/{}/projects/{}/{}/{}/log".format(*names)
     return f"{path}?{query.encoded()}"
-
-
-def _tab_name(name: str, container: str) -> str:
-    """In the dock."""
-    inside = _("All containers") if container == queries.EVERY else container
-    return " · ".join(visible(one) for one in (name, inside) if one)
 
 
 def _with(offered: Sequence[int], given: int | None) -> list[int]:

@@ -14,6 +14,7 @@ from console.logs.query import BadQuery
 from console.terminals.query import SHELLS, TerminalQuery, read_query
 from console.terminals.target import find_target
 from console.ui.clusters import Cluster
+from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS
 from console.ui.links import detail_url, list_url
@@ -25,7 +26,7 @@ from console.views.guard import access_of
 from console.views.page import page
 
 
-@page("GET")
+@page("GET", dockable=True)
 async def terminal_page(
     request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
 ) -> HttpResponseBase:
@@ -58,6 +59,8 @@ async def terminal_page(
         "up_url": list_url(cluster.name, kind.segment, namespace),
         "url": detail_url(cluster.name, kind.segment, key),
         "query": query,
+        "tab_name": tab_name(name, target.container),
+        "below_url": f"?{query.encoded()}",
         "target": target,
         "shells": SHELLS,
         "looks_only": looks_only,

@@ -47,7 +47,11 @@ class ScopeView:
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    basis = {"theme": theme_of(request), "lang": get_language() or settings.LANGUAGE_CODE}
+    basis = {
+        "theme": theme_of(request),
+        "lang": get_language() or settings.LANGUAGE_CODE,
+        "account": getattr(request, "account", None) or "",
+    }
     if getattr(request, "docked", False):
         return {**basis, "docked": True, "frame": "docked.html"}
     access = getattr(request, "access", None)
@@ -61,7 +65,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         **basis,
         "docked": False,
         "frame": "shell.html",
-        "account": getattr(request, "account", None) or "",
         "viewing": getattr(request, "viewing", None),
         "live": live_of(cluster) if cluster is not None else LiveState("off"),
         "scope": ScopeView(

@@ -27,6 +27,7 @@ class OpenTerminal(Link):
 
     name: ClassVar[str] = "terminal"
     label: ClassVar[str | Promise] = gettext_lazy("Terminal")
+    dock: ClassVar[str] = "terminal"
     needs: ClassVar[tuple[Permission, ...]] = EXEC
 
     def applicable(self, entry: Entry[Any]) -> bool:

@@ -14,6 +14,7 @@ from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
 from console.ui.decisions import Denied, NotArrived, Refused
+from console.ui.docking import DOCK
 from console.ui.following import Following
 from console.ui.http import ConsoleRequest
 from console.ui.places import find_kind
@@ -23,9 +24,6 @@ from console.views.asking import refused_page
 from console.views.denial import denied_page
 from console.views.errors import error_page
 from console.views.guard import refuse_anonymous
-
-#: What `?frame=` says of a page that is shown in the dock.
-DOCK = "dock"
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 

@@ -68,6 +68,8 @@ function show() {
   if (tabOf(active) && state !== "bar") look(active);
 }
 
+/** The tab that somebody has just opened. */
+let asked = "";
 /** Loads the tab, unless it was looked at before on this page. */
 function look(id) {
   unmark(id);
@@ -78,6 +80,8 @@ function look(id) {
   made.name = `dock-${id}-${Date.now()}`;
   made.title = one.name;
   made.dataset.tab = id;
+  if (id === asked) made.dataset.asked = "";
+  asked = "";
   made.addEventListener("load", () => arrived(made));
   made.src = addresses(one.url).slim;
   panel(id).prepend(made);
@@ -149,6 +153,7 @@ function open(given, about) {
   if (!known) {
     held.tabs.push({ id, url: page, opened: page, ...about });
     build(held.tabs.at(-1));
+    asked = id;
   }
   activate(id);
   announce(word("dockOpened", { name: tabOf(id).name }));
@@ -164,6 +169,7 @@ function activate(id) {
 function close(id) {
   const at = held.tabs.findIndex((one) => one.id === id);
   const focused = dock.contains(document.activeElement);
+  if (frame(id)?.contentDocument) frame(id).contentWindow.dispatchEvent(new Event("dockclose"));
   held.tabs.splice(at, 1);
   button(id).remove();
   panel(id).remove();
@@ -214,8 +220,7 @@ function inside() {
   const one = frame(held.active);
   if (!one?.contentDocument || held.state === "bar") return leave();
   one.focus();
-  const { contentDocument: page } = one;
-  (page.querySelector("[data-dock-focus]") ?? page.querySelector("main"))?.focus();
+  one.contentWindow.quarterdeck?.docked?.focus();
 }
 
 // ---- what people do

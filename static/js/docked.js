@@ -1,5 +1,7 @@
 // A page in the dock. What it wants to have again after it was loaded anew it gives to `keep`; `kept` has it, as
-// long as the address is the same. `news` and `ended` make a mark on its tab while that is in the background.
+// long as the address is the same. `news` and `ended` make a mark on its tab while that is in the background. `asked`:
+// somebody has just opened it. `focus` gives it the keyboard, a page may have its own. Before a tab is closed its page
+// hears `dockclose`.
 
 import { keptOf, remember } from "./dockstore.js";
 
@@ -31,4 +33,6 @@ if (frameElement === null) {
   location.replace(url);
 }
 
-window.quarterdeck.docked = { keep, kept, news: () => tell("news"), ended: () => tell("ended") };
+const focus = () => (document.querySelector("[data-dock-focus]") ?? document.querySelector("main"))?.focus();
+
+window.quarterdeck.docked = { keep, kept, focus, asked: "asked" in (frameElement?.dataset ?? {}), news: () => tell("news"), ended: () => tell("ended") };

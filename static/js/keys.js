@@ -53,6 +53,7 @@ const CODES = {
   KeyB: bulk,
   Period: menu,
   "Shift+KeyL": () => below("log"),
+  "Shift+KeyT": () => below("terminal"),
   "Shift+KeyD": () => current()?.querySelector(".menu-item.danger")?.click(),
 };
 const SIGNS = { "/": search, "?": () => $("help").showModal() };

@@ -4,7 +4,7 @@
 import { forget, keep, take } from "./terminalkept.js";
 import { harmless, ready, Screen, unfinished } from "./terminalscreen.js";
 
-const { word, announce, toast } = window.quarterdeck;
+const { word, announce, toast, docked } = window.quarterdeck;
 const box = document.querySelector("[data-terminal-url]");
 const part = (name) => document.querySelector(`[data-terminal-${name}]`);
 const [state, again, ask, search] = ["state", "again", "ask", "search"].map(part);
@@ -49,7 +49,7 @@ function joined(one, other) {
 await ready();
 const screen = new Screen(box, {
   typed: (bytes) => type(bytes.length === 1 && control.getAttribute("aria-pressed") === "true" ? withControl(bytes) : bytes),
-  resized: () => say({ size: screen.size }),
+  resized: () => begun && say({ size: screen.size }),
   paste,
   copy,
   find: () => { search.hidden = false; search.querySelector("input").select(); },
@@ -115,6 +115,7 @@ async function copy() {
 function draw(bytes) {
   const shell = shells;
   came += bytes.length;
+  docked?.news();
   screen.write(bytes, () => {
     if (shell !== shells) return;
     drawn += bytes.length;
@@ -182,6 +183,7 @@ function end(text, button, missing) {
   part("missing").hidden = !missing;
   screen.note(text);
   tell(text, { button });
+  docked?.ended();
 }
 
 function fail({ code, message }) {
@@ -234,8 +236,8 @@ addEventListener("pagehide", () => {
   socket?.close();
 });
 
-// Whoever shows this page in a frame says so before it takes that away for good.
-addEventListener("terminal:end", () => {
+// The tab of the dock is closed for good.
+addEventListener("dockclose", () => {
   say({ end: true });
   over = true;
   id = "";
@@ -296,4 +298,6 @@ for (const button of document.querySelectorAll("[data-key]")) {
 }
 
 open();
-screen.focus();
+if (docked) docked.focus = () => screen.focus();
+// On the next page the keyboard is that page's.
+if (!docked || docked.asked) screen.focus();

@@ -64,3 +64,12 @@ async def test_the_pod_leads_there(world: World) -> None:
     assert wanted in await get(f"{PODS}/leads")
     assert wanted not in await get(f"{PODS}/leads", who="bob")
     assert wanted in await get("/clusters/host/pods")
+
+
+async def test_in_the_dock_it_is_the_terminal_alone(world: World) -> None:
+    world.start(world.pod("docked"))
+    html = await get(f"{PODS}/docked/terminal?frame=dock")
+    assert 'data-dock-kind="terminal" data-dock-name="docked · app"' in html
+    assert "data-terminal-url" in html and 'data-account="admin"' in html
+    assert "topbar" not in html and "terminal-shell" not in html
+    await get(f"{PODS}/docked/terminal?frame=x", 400)

@@ -18,7 +18,7 @@ from tests.controlplane.waiting import eventually
 __all__ = ["with_axe"]
 
 PODS = "/clusters/host/pods?namespace=default"
-BELOW = ".acts [data-below]"
+BELOW = ".acts [data-below-kind=log]"
 
 
 def tabs(page: Page) -> Locator:
@@ -71,7 +71,7 @@ def open_both(page: Page, console: Console) -> None:
     """One from the menu of its row, one by key on its page."""
     row = page.locator("#results tr[data-key='default/first']")
     row.locator(".actions button").first.click()
-    row.locator("[data-below]").click()
+    row.locator("[data-below-kind=log]").click()
     expect(row.locator(".menu")).to_be_hidden()
     follows(page)
     page.goto(f"{console.url}/clusters/host/projects/default/pods/second")
@@ -125,9 +125,7 @@ def it_comes_back_after_a_reload(console: Console, page: Page, two: tuple[str, s
     frame.get_by_text("Which lines").click()
     frame.get_by_label("Search").fill("level=info")
     frame.get_by_role("button", name="Show").click()
-    page.wait_for_function(
-        "document.querySelector('[data-current] iframe').contentWindow.location.search.includes('level')"
-    )
+    eventually(lambda: "level" in shown(page).url, "what is asked for")
     follows(page)
     page.reload()
     assert "q=level%3Dinfo" in shown(page).url
@@ -237,6 +235,34 @@ def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, s
     open_both(page, console)
     console.kubectl("delete", "pod", "first", "--grace-period=0", "--force")
     expect(tabs(page).first).to_have_accessible_name(re.compile("ended"))
+
+
+def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, str]) -> None:
+    page.goto(f"{console.url}/clusters/host/projects/default/pods/first")
+    expect(page.locator("[data-below-kind=terminal]")).to_be_visible()
+    page.keyboard.press("Shift+T")
+    frame = page.frame_locator(".dock-panel[data-current] iframe")
+    connected = re.compile("Connected to app")
+    expect(frame.locator("[data-terminal-state]")).to_have_text(connected)
+    # Whoever opens one wants to type.
+    expect(frame.locator(".terminal textarea")).to_be_focused()
+    page.keyboard.type("answer=42\n")
+    for path in ("/dashboard", PODS):
+        page.goto(console.url + path)
+        expect(frame.locator("[data-terminal-state]")).to_have_text(connected)
+        expect(frame.locator(".xterm-rows")).to_contain_text("answer=42")
+        # The keyboard is the page's until somebody goes there.
+        assert page.evaluate("document.activeElement === document.body")
+    page.keyboard.press("F6")
+    expect(tabs(page)).to_be_focused()
+    page.keyboard.press("F6")
+    expect(frame.locator(".terminal textarea")).to_be_focused()
+    page.keyboard.type("echo it is $answer\n")
+    expect(frame.locator(".xterm-rows")).to_contain_text("it is 42")
+    page.keyboard.press("F6")
+    expect(page.locator("#main")).to_be_focused()
+    tabs(page).click(button="middle")
+    expect(page.locator("#dock")).to_be_hidden()
 
 
 @pytest.mark.parametrize("end", ["menu", "elsewhere"])
