@@ -86,20 +86,22 @@ class ListWatch:
         self._namespace = namespace
         #: kube-apiserver's last word, if that was that this is not allowed.
         self.refused: Forbidden | None = None
+        #: What it was that is not allowed.
+        self.refused_verb = "list"
 
     @contextmanager
-    def _noting_refusals(self) -> Iterator[None]:
+    def _noting_refusals(self, verb: str) -> Iterator[None]:
         try:
             yield
         except Forbidden as error:
-            self.refused = error
+            self.refused, self.refused_verb = error, verb
             raise
 
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
         # One response: kube-apiserver makes it from its watch cache, once, and sends as it goes.
         params = [("resourceVersion", resource_version)] if resource_version else []
-        with self._noting_refusals():
+        with self._noting_refusals("list"):
             async with self._client.stream(
                 self._gvr, self._namespace, params, read_timeout=LIST_READ_TIMEOUT
             ) as content:

@@ -92,7 +92,7 @@ class UserSource(ListWatch):
     @asynccontextmanager
     async def list(self, resource_version: str) -> AsyncGenerator[Listing, None]:
         # Without a resourceVersion, since "0" would make the server pass over the limit.
-        with self._noting_refusals():
+        with self._noting_refusals("list"):
             async with self._client.stream(
                 self._gvr, self._namespace, [("limit", str(LIMIT))], read_timeout=LIST_READ_TIMEOUT
             ) as content:
@@ -101,7 +101,7 @@ class UserSource(ListWatch):
 
     @asynccontextmanager
     async def watch(self, resource_version: str) -> AsyncGenerator[AsyncIterator[WatchEvent], None]:
-        with self._noting_refusals():
+        with self._noting_refusals("watch"):
             async with super().watch(resource_version) as events:
                 yield self._for_a_while(events)
 

@@ -44,6 +44,10 @@ class LiveObject(LiveList[P]):
     def refusal(self) -> Forbidden | None:
         return self._refusal
 
+    @property
+    def refused_verb(self) -> str:
+        return "get"
+
     async def _run(self) -> None:
         try:
             while True:

@@ -75,6 +75,12 @@ class ScopedInformer(Informer[P]):
         found = (item.refused for item in self._followed if isinstance(item, ListWatch))
         return next((refused for refused in found if refused is not None), None)
 
+    @property
+    def refused_verb(self) -> str:
+        """What kube-apiserver has last not allowed."""
+        found = [item for item in self._followed if isinstance(item, ListWatch) and item.refused]
+        return found[0].refused_verb if found else "list"
+
     def wake(self) -> None:
         for part, reflector in zip(self._parts, self._reflectors, strict=True):
             if not part.connected_now:

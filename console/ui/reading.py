@@ -17,9 +17,11 @@ from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.decisions import Denied, Readable, readable, whole_namespaces
+from console.ui.decisions import Denied, NotArrived, Readable, readable, whole_namespaces
+from console.ui.freshness import live_state
 from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
+from console.ui.states import loading_block
 
 #: Projects that are read as a viewer at a time: each is a request, and a watch while the page is open.
 MOST_PROJECTS = 30
@@ -78,11 +80,15 @@ def _as_viewer(
     runtime = access.cluster.runtime
     try:
         whole = whole_namespaces(kind, allowed or readable(kind, access), namespaces)
+        wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
+        # What is listed is followed while somebody looks.
+        for namespace in wanted:
+            if not access.can("watch", kind.gvr, namespace=namespace):
+                raise Denied("watch", kind.gvr, namespace)
     except Denied:
         if key is None:
             raise
         return runtime.live_object(kind.gvr, access.identity, key)
-    wanted = namespaces or (("",) if whole is None else tuple(sorted(whole)))
     if len(wanted) > MOST_PROJECTS:
         text = _("These are read in at most %(count)s projects at a time. Choose some.")
         raise TooManyProjects(text % {"count": MOST_PROJECTS})
@@ -110,7 +116,7 @@ async def listed(
             try:
                 await informer.wait(timeout=seconds)
             except Forbidden as error:
-                raise Denied("list", kind.gvr) from error
+                raise Denied(informer.refused_verb, kind.gvr) from error
         yield informer
 
 
@@ -123,7 +129,20 @@ def cut_of(informer: Informer[Any]) -> int | None:
 def check_not_refused(kind: ResourceKind, informer: Informer[Any]) -> None:
     """Raises `Denied` if kube-apiserver has last said that the viewer may not see these objects."""
     if isinstance(informer, LiveList) and informer.refusal is not None:
-        raise Denied("list", kind.gvr)
+        raise Denied(informer.refused_verb, kind.gvr)
+
+
+class NotListed(NotArrived):
+    """Nobody knows yet whether there is such an object."""
+
+    def __init__(self, kind: ResourceKind, informer: Informer[Any]) -> None:
+        super().__init__()
+        refused, problem = informer.refusal is not None, live_state(informer).problem
+        block = loading_block(kind, problem, refused=refused)
+        self._text = f"{block.text} {block.reason}".strip()
+
+    def __str__(self) -> str:
+        return self._text
 
 
 async def find_entry(
@@ -131,8 +150,11 @@ async def find_entry(
 ) -> Entry[Any] | None:
     """One object, None if there is none. Whether the viewer may see it is decided before.
 
-    Raises as `listed`.
+    Raises as `listed`, and `NotListed`.
     """
     namespaces = (key.namespace,) if key.namespace else ()
     async with listed(kind, access, namespaces, key, seconds=seconds) as informer:
-        return informer.store.get(key)
+        entry = informer.store.get(key)
+        if entry is None and not informer.freshness.synced:
+            raise NotListed(kind, informer)
+        return entry

@@ -71,7 +71,7 @@ class Asked:
         return self.action.url(self.access.cluster.name, self.kind.segment, self.key)
 
     async def entry(self) -> Entry[Any] | None:
-        """The object, None if there is none. Raises `Denied` and `UnknownKind`."""
+        """The object, None if there is none. Raises `Denied`, `NotArrived` and `UnknownKind`."""
         return await find_entry(self.kind, self.access, self.key, seconds=FIND_WAIT)
 
 
@@ -227,7 +227,7 @@ async def _do(asked: Asked) -> HttpResponse:
     uid = request.POST.get("uid", "")
     if action.wants_uid and (not uid or len(uid) > MAX_UID or not uid.isprintable()):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
-    subject = await _subject_or_none(asked)
+    subject = await _subject_or_none(asked, needed=action.has_form)
     if subject is None and action.has_form:
         return _gone(asked)
     form = action.make_form(subject, request.POST) if subject is not None else None
@@ -293,11 +293,14 @@ async def _live(asked: Asked) -> Mapping[str, Any]:
     return await client.get(asked.kind.gvr, namespace=asked.key.namespace, name=asked.key.name)
 
 
-async def _subject_or_none(asked: Asked) -> Subject | None:
-    """Kube-apiserver decides what becomes of an object that the cache does not know."""
+async def _subject_or_none(asked: Asked, *, needed: bool = False) -> Subject | None:
+    """Kube-apiserver decides what becomes of an object that nobody here can look at, unless that is
+    `needed`. Raises as `Asked.entry` then."""
     try:
         entry = await asked.entry()
-    except (Denied, UnknownKind):
+    except (Denied, NotArrived, UnknownKind):
+        if needed:
+            raise
         return None
     return await _subject(asked, entry) if entry is not None else None
 

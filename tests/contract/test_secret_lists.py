@@ -13,7 +13,9 @@ from console.kube.gvr import NAMESPACES, SECRETS
 from console.kube.runtime import Runtime
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
-from console.ui.reading import MOST_PROJECTS
+from console.ui.decisions import Denied
+from console.ui.reading import MOST_PROJECTS, check_not_refused, objects_of
+from console.ui.registry import kinds
 from rbac.current import no_host, use_host
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster
@@ -240,3 +242,62 @@ async def test_a_secret_is_deleted_as_the_viewer(
     assert (await client.post(url, {"uid": made["metadata"]["uid"]})).status_code == 302
     assert admin.get(path(namespace, "secrets", "melon")).status == 404
     assert (await get(viewer, url))[0] == 404
+
+
+@pytest.fixture
+def unwatched(viewer: FakeAccess, namespace: str, scrap: Scrap) -> FakeAccess:
+    """Somebody who may list Secrets and not watch them, and says so to the console, too."""
+    name, viewer.watch = viewer.identity.name, False
+    role = path(namespace, "roles", group=VERSION)
+    rules = [rule("patch delete list", "secrets")]
+    scrap.admin.post(role, {"metadata": {"name": name}, "rules": rules}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(name), role_ref("Role", name))
+    grants.wait(name, verb="list", resource="secrets", namespace=namespace)
+    return viewer
+
+
+async def test_whoever_may_list_and_not_watch_is_told_what_is_missing(
+    unwatched: FakeAccess, namespace: str
+) -> None:
+    """What is listed as a viewer is followed: it is not that there is nothing."""
+    for query in ("", "?format=json", f"?namespace={namespace}"):
+        status, text = await get(unwatched, LIST + query)
+        assert status == 403 and not any(name in text for name in NAMES)
+        assert "watch" in text, text
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_of_one_it_is_enough_to_read_it(
+    unwatched: FakeAccess, namespace: str, scrap: Scrap
+) -> None:
+    """Without that right, too, nobody says that there is none."""
+    one = f"/clusters/host/projects/{namespace}/secrets/apple"
+    forms = (f"{one}/actions/labels", f"{one}/actions/keys")
+    client = ClientAs()(unwatched.identity.name)
+    unwatched.get_in = {namespace}
+    for url in (one, *forms):
+        assert (await get(unwatched, url))[0] == 403, url
+    for url in forms:
+        assert (await client.post(url, {"uid": "u"})).status_code == 403, url
+    name = f"{unwatched.identity.name}-get"
+    role = path(namespace, "roles", group=VERSION)
+    scrap.admin.post(role, {"metadata": {"name": name}, "rules": [rule("get", "secrets")]}).ok()
+    grants = Grants(scrap, namespace)
+    grants.bind_here(user(unwatched.identity.name), role_ref("Role", name))
+    grants.wait(unwatched.identity.name, verb="get", resource="secrets", namespace=namespace)
+    for url in (one, *forms):
+        assert (await get(unwatched, url))[0] == 200, url
+
+
+async def test_kube_apiserver_has_the_last_word_of_following_it(
+    viewer: FakeAccess, unwatched: FakeAccess, namespace: str, runtime: Runtime
+) -> None:
+    kind = kinds.of(SECRETS)
+    assert kind is not None
+    viewer.watch = True
+    with objects_of(kind, viewer, (namespace,)) as found:
+        eventually(lambda: found.refusal is not None, "the watch is refused")
+        with pytest.raises(Denied) as refused:
+            check_not_refused(kind, found)
+    assert refused.value.verb == "watch"

@@ -20,8 +20,8 @@ _EMPTY = cluster_of(HOST, StaticRuntime({}))
 class FakeAccess:
     """Rights as a table: `list_in`, `delete_in` and `get_in` are namespaces, None for all of them.
     `names` are single objects that may be listed. Who may delete may patch, create, update and
-    approve. A right counts for every subresource. `doubt`: nobody can confirm any of it. `cluster`: the
-    host, or an empty one where the test has none, unless one is given.
+    approve, and who may list may `watch`. A right counts for every subresource. `doubt`: nobody can
+    confirm any of it. `cluster`: the host, or an empty one where the test has none, unless one is given.
 
     The test may change them while a socket is open.
     """
@@ -34,6 +34,7 @@ class FakeAccess:
         delete_in: Collection[str] | None = None,
         get_in: Collection[str] | None = (),
         names: Collection[Key] = (),
+        watch: bool = True,
         doubt: bool = False,
         cluster: Cluster | None = None,
     ) -> None:
@@ -44,6 +45,7 @@ class FakeAccess:
         self.delete_in = delete_in
         self.get_in = get_in
         self.names = names
+        self.watch = watch
 
     @property
     def cluster(self) -> Cluster:
@@ -63,6 +65,7 @@ class FakeAccess:
         everything = None if self.list_in is None and self.delete_in is None else ()
         rights = {
             "list": self.list_in,
+            "watch": self.list_in if self.watch else (),
             "get": self.get_in,
             "delete": self.delete_in,
             "patch": self.delete_in,

@@ -1,0 +1,43 @@
+"""Before the first list of a kind has arrived nobody says that an object of it is not there."""
+
+import json
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import StaticRuntime
+from console.ui.links import action_url, detail_url
+from rbac.current import use_host
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+ARRIVING = "The first list has not arrived yet."
+URLS = [
+    detail_url("host", "pods", Key("shop", "web-1")),
+    *(action_url(name, "host", "pods", Key("shop", "web-1")) for name in ("labels", "delete")),
+]
+
+
+@pytest.fixture(autouse=True)
+def _cold(runtime: StaticRuntime) -> None:
+    cold: Informer[Any] = Informer(PODS, DECODERS[PODS])
+    use_host(StaticRuntime({**runtime.informers(), PODS: cold}))
+
+
+@pytest.mark.parametrize("url", URLS)
+async def test_a_page_says_that_it_has_not_arrived(client_as: ClientAs, url: str) -> None:
+    answer = await client_as("admin").get(url)
+    assert answer.status_code == 503
+    assert ARRIVING in await text_of(answer)
+
+
+@pytest.mark.parametrize("url", URLS[1:])
+async def test_so_does_the_answer_to_a_form(client_as: ClientAs, url: str) -> None:
+    answer = await client_as("admin").post(url, {"uid": "u"})
+    assert answer.status_code == 503 and ARRIVING in await text_of(answer)
+    found = await client_as("admin", Accept="application/json").post(url, {"uid": "u"})
+    status = json.loads(await text_of(found))
+    assert (status["code"], status["reason"]) == (503, "ServiceUnavailable")
