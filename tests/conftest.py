@@ -61,7 +61,8 @@ _TOGETHER = (
     ("tests/accounts/kubesphere/",),
     ("tests/browser/tasks/",),
     ("tests/browser/repairs/",),
-    ("tests/node/", "tests/logs/test_on_a_node"),
+    ("tests/browser/logs/",),
+    ("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12

@@ -1,34 +1,64 @@
-"""A sample world of its own for each way to look at it, as its broken things are mended once.
+"""A sample world whose broken things are mended once: for each way to look at it one of its own, where
+each is tried in more than one.
 
 With SCREENSHOTS set to a folder, what each repair looks like is written there (`make screenshots`).
 """
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Embedded, running
+from tests.browser.console import Console, Embedded, running
 from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import LOOKS, somebody
-from tests.depth import fewer
+from tests.depth import DEEP, choice
+
+#: Two that differ in everything.
+GATE = (LOOKS[0], LOOKS[-1])
+PICTURES = bool(os.environ.get("SCREENSHOTS"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The gate has two looks that differ in everything."""
-    if "operator" in metafunc.fixturenames:
-        looks = fewer(LOOKS, LOOKS[0], LOOKS[-1])
-        metafunc.parametrize("operator", looks, ids=str, indirect=True, scope="package")
+    """The gate does each in one of two looks that differ in everything, which its name decides, all in
+    one world; in both where pictures are made."""
+    if "operator" not in metafunc.fixturenames:
+        return
+    desk = "at_a_desk" in metafunc.fixturenames
+    looks, both = ([one for one in among if not (desk and one.phone)] for among in (LOOKS, GATE))
+    gate = both if PICTURES else [choice(metafunc.function.__name__, both)]
+    params = [
+        pytest.param(
+            look if DEEP or PICTURES else None,
+            look,
+            id=str(look),
+            marks=() if look in gate else pytest.mark.deep,
+        )
+        for look in looks
+    ]
+    metafunc.parametrize(("console", "operator"), params, indirect=True, scope="package")
+
+
+@pytest.fixture
+def at_a_desk() -> None:
+    """What is done on no phone has this."""
+
+
+@pytest.fixture(scope="package")
+def console(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Console]:
+    """Anew for each parameter."""
+    cluster = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
+    with running(cluster, tmp_path_factory.mktemp("console")) as console:
+        yield console
+    cluster.stop()
 
 
 @pytest.fixture(scope="package")
 def operator(
-    request: pytest.FixtureRequest, browser: Chromium, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, browser: Chromium, console: Console
 ) -> Iterator[Operator]:
-    cluster = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
-    with (
-        running(cluster, tmp_path_factory.mktemp("console")) as console,
-        somebody(browser, console, request.param) as person,
-    ):
+    with somebody(browser, console, request.param) as person:
         yield Operator(person)
-    cluster.stop()

@@ -60,10 +60,8 @@ def it_asks_where_two_people_changed_the_same(operator: Operator) -> None:
     assert found.startswith("2 ") and '"shop.example/owner":"search"' in found
 
 
-def it_scales_and_edits_by_keyboard_alone(operator: Operator) -> None:
+def it_scales_and_edits_by_keyboard_alone(operator: Operator, at_a_desk: None) -> None:
     page = operator.page
-    if operator.touches:
-        pytest.skip("a phone has no keyboard")
     page.goto(operator.person.console.url + "/dashboard")
     jump(
         page, "deploy rates-api", page.locator('#palette-options a[href$="/deployments/rates-api"]')
@@ -96,10 +94,8 @@ def it_scales_and_edits_by_keyboard_alone(operator: Operator) -> None:
 
 
 @pytest.fixture
-def plain(operator: Operator, browser: Chromium) -> Iterator[Operator]:
-    """The same console on a phone without scripts."""
-    if operator.touches:
-        pytest.skip("once is enough")
+def plain(operator: Operator, browser: Chromium, at_a_desk: None) -> Iterator[Operator]:
+    """The same console on a phone without scripts, whatever the operator has: once is enough."""
     look = Look("light", "en", PHONE)
     with somebody(browser, operator.person.console, look, scripts=False) as person:
         yield Operator(person)
