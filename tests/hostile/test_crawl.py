@@ -65,9 +65,12 @@ PAGES = (
 )
 #: Kinds of which several are chosen at once; the page that asks shows nothing but their names.
 CHOSEN = ("pods", "clusterroles")
+SEGMENTS = sorted(kind.segment for kind in kinds)
 #: Kinds whose pages are looked at while they change. In the gate a few do, and of the others a tab and
 #: one object more: tests/kinds shows of each that frames are what the page is.
-FOLLOWED = frozenset((*CHOSEN, *some("followed", sorted(kind.segment for kind in kinds), 4)))
+FOLLOWED = frozenset((*CHOSEN, *some("followed", SEGMENTS, 2)))
+#: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
+OPENED = frozenset(some("opened", SEGMENTS, 20))
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;
@@ -99,7 +102,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         listed = list_url("host", kind.segment)
         if kind.segment not in FOLLOWED:
             pages = [listed + "?limit=500", detail_url("host", kind.segment, key)]
-            opened = some(kind.segment, pages, 1)
+            opened = some(kind.segment, pages, int(kind.segment in OPENED))
             for url in pages:
                 await (visitor.open if url in opened else visitor.glance)(url)
             await visitor.exports(listed, some(kind.segment, FORMS, 1))
