@@ -1,0 +1,211 @@
+"""Programs that really run, behind a real kube-apiserver, which does on the way what we take it to do."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import NAMESPACES, PODS, SERVICES, Key
+from console.kube.runtime import Runtime
+from console.proxying.keeping import Owner, enter, open_port
+from console.proxying.target import Target
+from rbac.current import no_host, use_host
+from tests.controlplane.waiting import eventually
+from tests.kube.clusters import live
+from tests.logs.conftest import binding
+from tests.node.node import RealNode, container
+from tests.proxying.browsing import Answer, Browser, Person
+from tests.proxying.test_headers import CANARY, HOSTILE, STAYS
+from tests.ui.support import FakeAccess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RBAC = "rbac.authorization.k8s.io/v1"
+#: httpd says these itself.
+_ITS_OWN = ("Connection", "Transfer-Encoding", "Keep-Alive", "Upgrade", "Trailer")
+#: By their names, what the programs of the server say, then what they do.
+_PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "echo": (["Content-Type: text/plain"], "env; cat"),
+    "hostile": (
+        [
+            "Content-Type: text/plain",
+            *(f"{one}: {CANARY}" for one in HOSTILE if one not in _ITS_OWN),
+        ],
+        "echo hello",
+    ),
+    "away": (["Status: 302 Found", "Location: https://evil.example/x"], ":"),
+    "home": (["Status: 302 Found", "Location: /index.html"], ":"),
+    "slow": (["Content-Type: text/plain"], "while :; do echo x; sleep 0.1; done"),
+}
+PAGE = '<a href="/x">x</a><img src="/y.png"/>'
+
+
+def server() -> str:
+    """The script of a container with a web server, its page and its programs."""
+    made = ["mkdir -p /www/cgi-bin", "cd /www", f"echo '{PAGE}' > index.html"]
+    for name, (headers, does) in _PROGRAMS.items():
+        lines = ["#!/bin/sh", *(f"echo '{line}'" for line in headers), "echo", does]
+        made.append(f"cat > cgi-bin/{name} <<'END'\n" + "\n".join(lines) + "\nEND")
+        made.append(f"chmod +x cgi-bin/{name}")
+    return "\n".join((*made, "exec httpd -f -p 8080 -h /www"))
+
+
+@pytest.fixture(scope="module")
+def node(real_node: RealNode) -> Iterator[RealNode]:
+    """With a server in a pod, a service before it, and people who may do more and less."""
+    cluster = real_node.cluster
+    meta = {"name": "ports-tenant", "namespace": "default"}
+    rules = [{"apiGroups": [""], "resources": ["pods/proxy"], "verbs": ["get"]}]
+    tenant = {"kind": "User", "name": "tenant", "apiGroup": "rbac.authorization.k8s.io"}
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "ports-tenant"}
+    ports = [{"port": 80, "targetPort": 8080}]
+    made: list[dict[str, Any]] = [
+        {"apiVersion": RBAC, "kind": "ClusterRoleBinding"}
+        | binding("ports-admins", "cluster-admin", "admin"),
+        {"apiVersion": RBAC, "kind": "Role", "metadata": meta, "rules": rules},
+        {"apiVersion": RBAC, "kind": "RoleBinding", "metadata": meta}
+        | {"roleRef": ref, "subjects": [tenant]},
+        {"apiVersion": "v1", "kind": "Service", "metadata": {**meta, "name": "front"}}
+        | {"spec": {"selector": {"app": "httpd"}, "ports": ports}},
+    ]
+    given = json.dumps({"apiVersion": "v1", "kind": "List", "items": made})
+    done = cluster.kubectl("create", "-f", "-", input=given)
+    assert done.returncode == 0, done.stderr
+    try:
+        with real_node.pod("httpd", container("a", server())):
+            cluster.kubectl("label", "pod", "httpd", "app=httpd")
+            yield real_node
+    finally:
+        cluster.kubectl("delete", "-f", "-", "--ignore-not-found", input=given)
+
+
+@pytest.fixture(scope="module")
+def console(node: RealNode) -> Iterator[Runtime]:
+    runtime = Runtime(kubeconfig=str(node.cluster.kubeconfig))
+    runtime.start()
+    try:
+        runtime.require([NAMESPACES, PODS])
+        eventually(lambda: live(runtime.informer(PODS)), "pods are known")
+        use_host(runtime)
+        yield runtime
+    finally:
+        no_host()
+        runtime.stop()
+
+
+@pytest.fixture
+async def httpd(console: Runtime, browser: Browser) -> Browser:
+    await entered(browser, Target(PODS, Key("default", "httpd"), 8080))
+    return await answering(browser)
+
+
+async def entered(browser: Browser, target: Target, who: str = "admin") -> None:
+    """Opened and entered, whoever may."""
+    owner = Owner(who, who, f"session-of-{who}", "host")
+    label, ticket = await asyncio.to_thread(open_port, owner, target, "")
+    browser.host = f"{label}.ports.example.com"
+    cookie = await asyncio.to_thread(enter, label, ticket)
+    browser.cookies = {"__Host-quarterdeck-port": cookie, "sid": "theirs"}
+
+
+async def answering(browser: Browser) -> Browser:
+    """Once its server listens."""
+    async with asyncio.timeout(30):
+        while (await browser.get("/index.html")).status != 200:
+            await asyncio.sleep(0.1)
+    return browser
+
+
+async def test_a_page_comes_as_it_was_written(httpd: Browser) -> None:
+    for path in ("/", "/index.html", "/?path=/cgi-bin/echo", "/index.html?watch=true&timeout=x"):
+        answer = await httpd.get(path, accept="text/html")
+        assert (answer.status, answer.text.strip()) == (200, PAGE), path
+    prefix = Target(PODS, Key("default", "httpd"), 8080).path
+    assert (await httpd.get(f"{prefix}/index.html")).text.strip() == PAGE
+    again = await httpd.get("/index.html", if_none_match=answer.get("etag") or '"none"')
+    assert again.status in (200, 304)
+    assert (await httpd.get("/nothing.html")).status == 404
+
+
+async def test_a_program_learns_nothing_that_is_not_for_it(httpd: Browser) -> None:
+    headers: dict[str, Any] = {name.lower(): CANARY for name in STAYS}
+    for name in ("host", "origin", "sec-fetch-site"):
+        del headers[name]
+    own = {"sec-fetch-site": "same-origin", "content-type": "text/x"}
+    answer = await httpd.send("POST", "/cgi-bin/echo?a=%2e%2e", b"the body", **headers, **own)
+    assert answer.status == 200, answer.text
+    assert CANARY not in answer.text and answer.text.endswith("the body")
+    said = dict(line.partition("=")[::2] for line in answer.text.splitlines() if "=" in line)
+    assert said["QUERY_STRING"] == "a=%2e%2e" and said["HTTP_COOKIE"] == "sid=theirs"
+    assert said["HTTP_X_FORWARDED_HOST"] == httpd.host
+    assert said["HTTP_X_FORWARDED_PROTO"] == "https"
+    upper = answer.text.upper()
+    assert "IMPERSONATE" not in upper and "AUTHORIZATION" not in upper
+    assert "QUARTERDECK-PORT" not in upper
+
+
+async def test_a_hostile_program_says_nothing_to_the_browser(httpd: Browser) -> None:
+    answer = await httpd.get("/cgi-bin/hostile")
+    assert answer.status == 200 and answer.text == "hello\n"
+    assert CANARY not in str(answer.headers)
+
+
+async def test_redirects_stay_within_it(httpd: Browser) -> None:
+    answer = await httpd.get("/cgi-bin/home", accept="text/html")
+    assert (answer.status, answer.get("location")) == (302, "/index.html")
+    answer = await httpd.get("/cgi-bin/away", accept="text/html")
+    assert answer.status == 200 and 'href="https://evil.example/x"' in answer.text
+    assert answer.get("location") == ""
+
+
+@pytest.mark.parametrize("lost", ["right", "nobody"])
+async def test_what_goes_on_ends(httpd: Browser, person: Person, lost: str) -> None:
+    answer, gone = Answer(), asyncio.Event()
+    task = httpd.begin(answer, "GET", "/cgi-bin/slow", gone=gone)
+    async with asyncio.timeout(20):
+        while answer.body.count(b"x") < 3:
+            await asyncio.sleep(0.05)
+    if lost == "right":
+        person.access.get_in = ()
+    else:
+        gone.set()
+    await asyncio.wait_for(task, 2)
+    assert not answer.whole and answer.cut is (lost == "right")
+
+
+@pytest.mark.usefixtures("console")
+async def test_a_service_leads_to_its_pods(browser: Browser) -> None:
+    await entered(browser, Target(SERVICES, Key("default", "front"), 80))
+    await answering(browser)
+    assert (await browser.get("/", accept="text/html")).text.strip() == PAGE
+    await entered(browser, Target(SERVICES, Key("default", "front"), 81))
+    answer = await browser.get("/", accept="text/html")
+    assert answer.status == 503 and "81" in answer.text
+
+
+@pytest.mark.usefixtures("console")
+async def test_where_nobody_listens_that_is_said(browser: Browser) -> None:
+    await entered(browser, Target(PODS, Key("default", "httpd"), 81))
+    answer = await browser.get("/", accept="text/html")
+    assert answer.status == 503 and "Nothing answers at port 81 of httpd." in answer.text
+    assert "10.214" not in answer.text
+    await entered(browser, Target(PODS, Key("default", "nobody"), 80))
+    answer = await browser.get("/", accept="text/html")
+    assert answer.status == 404 and "There is no nobody any more." in answer.text
+
+
+async def test_kube_apiserver_decides_a_second_time(httpd: Browser, person: Person) -> None:
+    """Whatever the console believes of them."""
+    own = {"sec-fetch-site": "same-origin"}
+    for who, reads, writes in (("tenant", 200, 403), ("stranger", 403, 403)):
+        person.access = FakeAccess(who, get_in=None)
+        await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), who)
+        answer = await httpd.get("/index.html", accept="text/html")
+        assert answer.status == reads, answer.text
+        answer = await httpd.send("POST", "/cgi-bin/echo", b"x", **own)
+        assert answer.status == writes and "The cluster did not allow it." in answer.text
+    person.access = FakeAccess("tenant", get_in=None)
+    await entered(httpd, Target(SERVICES, Key("default", "front"), 80), "tenant")
+    assert (await httpd.get("/index.html")).status == 403
