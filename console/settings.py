@@ -18,6 +18,7 @@
 | `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
 | `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 24 by default |
 | `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
+| `DEBUG_IMAGE` | the image of debug containers, unless somebody types another; `busybox` by default |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
 """
 
@@ -91,6 +92,7 @@ if PROMETHEUS_URL and urlsplit(PROMETHEUS_URL).scheme not in ("http", "https"):
 AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
 KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 24)
 KUBECONFIG_SERVER = os.environ.get("KUBECONFIG_SERVER", "")
+DEBUG_IMAGE = os.environ.get("DEBUG_IMAGE") or "busybox"
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 
 INSTALLED_APPS = [

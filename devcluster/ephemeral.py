@@ -5,9 +5,10 @@ https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
 
 from collections.abc import Iterator
 
+from devcluster.names import LABEL, LABEL_RULE
 from devcluster.objects import Obj, dicts, dig, meta
 from devcluster.resources import ResourceType
-from devcluster.statuses import Cause, invalid, not_allowed, required
+from devcluster.statuses import Cause, invalid, not_allowed, required, wrong
 
 SUBRESOURCE, FIELD = "ephemeralcontainers", "ephemeralContainers"
 _PATH = f"spec.{FIELD}"
@@ -63,6 +64,8 @@ def _wrong(pod: Obj, wanted: list[Obj]) -> Iterator[Cause]:
         for field in ("name", "image"):
             if not one.get(field):
                 yield required(f"{path}.{field}")
+        if name and not LABEL.fullmatch(str(name)):
+            yield wrong(f"{path}.name", name, LABEL_RULE)
         if name in names:
             yield Cause(f"{path}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
         names.add(name)

@@ -23,6 +23,7 @@ from console.ui.columns import (
     UsageColumn,
     target_of,
 )
+from console.ui.debugging import Debug
 from console.ui.deleting import DeletePod
 from console.ui.evicting import Evict
 from console.ui.facts import owner_fact, status_fact
@@ -95,7 +96,7 @@ class PodKind(ResourceKind):
         owner_filter(),
         uses_filter(),
     )
-    actions = (ShowLog(), OpenTerminal(), Evict(), OpenPort(), DeletePod())
+    actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

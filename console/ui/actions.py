@@ -87,10 +87,12 @@ class Context:
         metadata = {**body.get("metadata", {}), "uid": self.uid}
         return await self._patch({**body, "metadata": metadata}, MERGE_PATCH, subresource)
 
-    async def strategic_patch(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def strategic_patch(
+        self, body: Mapping[str, Any], subresource: str = ""
+    ) -> dict[str, Any]:
         """The same by names: what is in a list stays that `body` does not name."""
         metadata = {**body.get("metadata", {}), "uid": self.uid}
-        return await self._patch({**body, "metadata": metadata}, STRATEGIC_PATCH)
+        return await self._patch({**body, "metadata": metadata}, STRATEGIC_PATCH, subresource)
 
     async def json_patch(self, *operations: Mapping[str, Any]) -> dict[str, Any]:
         """The same with the operations of RFC 6902."""

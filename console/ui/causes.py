@@ -66,11 +66,12 @@ def _of_pod(manifest: Mapping[str, Any]) -> Cause | None:
         )
     worst = [one for one in containers_of(manifest) if one.severity in _TROUBLED]
     for container in sorted(worst, key=lambda one: Severity(one.severity).rank):
-        return _of_container(container)
+        return cause_of_container(container)
     return None
 
 
-def _of_container(container: Container) -> Cause:
+def cause_of_container(container: Container) -> Cause:
+    """Of one that is in trouble."""
     words = {"name": container.name, "image": container.image}
     reason = ": ".join(part for part in (container.reason, container.message) if part)
     if container.waiting == "CrashLoopBackOff":

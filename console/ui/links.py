@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from console.kube.gvr import GVR, Key
+from console.kube.gvr import GVR, PODS, Key
 
 #: Addresses that are kept: a page has hundreds, and the next one mostly the same.
 KEPT = 5000
@@ -45,6 +45,12 @@ def terminal_url(
     given = {"container": container, "attach": "1" if attach else ""}
     query = urlencode({name: value for name, value in given.items() if value})
     return f"{url}?{query}" if query else url
+
+
+def starting_url(cluster: str, key: Key, container: str) -> str:
+    """Where a container of a pod is waited for; leads to its terminal."""
+    url = reverse("starting", args=(cluster, key.namespace, PODS.resource, key.name))
+    return f"{url}?{urlencode({'container': container})}"
 
 
 def bulk_url(action: str, cluster: str, segment: str) -> str:

@@ -17,6 +17,7 @@ from console.views.metrics import metrics
 from console.views.openapi import openapi_schema
 from console.views.preferences import set_language, set_theme
 from console.views.saved import change_view, saved_views
+from console.views.starting import starting_page
 
 #: One object: of a project, and of none.
 _INSIDE = "clusters/<cluster:cluster>/projects/<str:namespace>/<str:resource>/<str:name>"
@@ -45,6 +46,7 @@ urlpatterns = [
     path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
     path(f"{_INSIDE}/log", log_page, name="log"),
     path(f"{_INSIDE}/terminal", terminal_page, name="terminal"),
+    path(f"{_INSIDE}/terminal/starting", starting_page, name="starting"),
     path(_INSIDE, detail_page, name="detail"),
     path(f"{_INSIDE}/<str:tab>", detail_page, name="detail"),
     path(_OUTSIDE, detail_page, {"namespace": ""}, name="detail"),

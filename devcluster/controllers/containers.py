@@ -249,11 +249,21 @@ def debug_started(pod: Obj, now: str) -> Obj | None:
     added = [c for c in dicts(dig(pod, "spec.ephemeralContainers")) if c.get("name") not in known]
     if not added or status.get("phase") != "Running":
         return None
-    started = [_started(pod, one, now, None) for one in added]
-    for one in started:
+    fresh = [_debugger(pod, one, now) for one in added]
+    for one in fresh:
         one.pop("started")
-    status["ephemeralContainerStatuses"] = held + started
+    status["ephemeralContainerStatuses"] = held + fresh
     return status
+
+
+def _debugger(pod: Obj, declared: Obj, now: str) -> Obj:
+    """One that runs, unless its image is of a host that there cannot be (RFC 2606)."""
+    image = declared.get("image", "")
+    if not image.partition("/")[0].endswith(".invalid"):
+        return _started(pod, declared, now, None)
+    message = f'Back-off pulling image "{image}": ErrImagePull: no such host'
+    idle = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
+    return _container(pod, declared, idle)
 
 
 def debug_ended(pod: Obj, name: str, code: int, now: str) -> Obj:

@@ -45,6 +45,7 @@ ELSEWHERE = {
     "drain": "test_drain: by evictions, for as long as it takes",
     "default-registry": "test_registry_actions: all of a project share one service account",
     "role": "test_account_actions: with a role of the project, and bindings that it had",
+    "debug": "test_debug_actions: kubectl waits until the container runs",
     "edit": "test_edit: kubectl opens an editor",
     "log": "test_logs: nothing is changed",
     "open-port": "tests/proxying/test_panel: nothing is changed",

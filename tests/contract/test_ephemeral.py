@@ -49,6 +49,7 @@ def it_adds_them(admin: Client, at: str) -> None:
     ("container", "field", "reason"),
     [
         (debugger("main"), "spec.ephemeralContainers[0].name", "FieldValueDuplicate"),
+        (debugger("Not a name"), "spec.ephemeralContainers[0].name", "FieldValueInvalid"),
         (debugger(image=""), "spec.ephemeralContainers[0].image", "FieldValueRequired"),
         (
             debugger(targetContainerName="nope"),

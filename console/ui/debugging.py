@@ -1,0 +1,184 @@
+"""A debug container: one more in a pod that runs, with the tools that its own image lacks.
+
+It is an ephemeral container, as `kubectl debug` makes it:
+https://kubernetes.io/docs/concepts/workloads/pods/ephemeral-containers/
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from console.kube.arrival import arrives
+from console.kube.gvr import Key
+from console.kube.store import Entry
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl, quoted
+from console.ui.links import starting_url
+from console.ui.making import LONGEST, new_name
+from console.ui.manifests import listed
+from console.ui.subject import Subject
+from console.ui.terminals import ATTACH
+from console.ui.text import visible
+from console.ui.workloads.images import ImageField
+
+#: Characters of a command.
+LONGEST_COMMAND = 1000
+#: What the container may do, as kubectl's profiles of these names have it; the first is its own default.
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "general": {"capabilities": {"add": ["SYS_PTRACE"]}},
+    "baseline": {},
+    "restricted": {
+        "runAsNonRoot": True,
+        "capabilities": {"drop": ["ALL"]},
+        "allowPrivilegeEscalation": False,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    },
+    "netadmin": {"capabilities": {"add": ["NET_ADMIN", "NET_RAW"]}},
+    "sysadmin": {"privileged": True},
+}
+_PROFILE_WORDS = {
+    "general": gettext_lazy("general: may trace processes"),
+    "baseline": gettext_lazy("baseline: what any container may do"),
+    "restricted": gettext_lazy("restricted: not as root, without privileges"),
+    "netadmin": gettext_lazy("netadmin: may change the network"),
+    "sysadmin": gettext_lazy("sysadmin: privileged, as root on the node"),
+}
+_AT = "spec.ephemeralContainers[*]"
+
+
+class DebugForm(ConsoleForm):
+    """The name is in it so that what is sent twice makes one container."""
+
+    causes: Mapping[str, str] = {
+        f"{_AT}.image": "image",
+        f"{_AT}.targetContainerName": "target",
+        f"{_AT}.securityContext": "profile",
+        f"{_AT}.command": "command",
+        f"{_AT}.name": "name",
+    }
+    image = ImageField(label=gettext_lazy("Image"))
+    profile = ChoiceField(
+        label=pgettext_lazy("debug container", "Profile"),
+        help_text=gettext_lazy("What it may do. The project may allow less."),
+        choices=[*_PROFILE_WORDS.items()],
+    )
+    command = TextField(
+        label=gettext_lazy("Command"),
+        help_text=gettext_lazy("Such as sh. With none, the image's own."),
+        required=False,
+        max_length=LONGEST_COMMAND,
+    )
+    name = TextField(label=gettext_lazy("Name of the container"), max_length=LONGEST)
+
+    def __init__(
+        self, data: QueryDict | None = None, *, targets: Sequence[str], **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self.fields["target"] = ChoiceField(
+            label=_("Shares the processes of"),
+            help_text=_("It sees them, and by /proc/1/root their files."),
+            choices=[*((one, one) for one in targets), ("", _("None: it sees its own alone"))],
+        )
+        self.order_fields(("image", "target"))
+
+    def clean_command(self) -> str:
+        command: str = self.cleaned_data["command"]
+        try:
+            shlex.split(command)
+        except ValueError as error:
+            raise ValidationError(_("A quotation mark is missing.")) from error
+        return command
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debug(Action):
+    """Whoever may add the container but not attach to it could not use it."""
+
+    name: ClassVar[str] = "debug"
+    label: ClassVar[str | Promise] = pgettext_lazy("action", "Debug")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch", "ephemeralcontainers"), *ATTACH)
+    trail: ClassVar[tuple[str, str] | None] = ("patch", "ephemeralcontainers")
+    form: ClassVar[type[ConsoleForm] | None] = DebugForm
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return entry.projection.deleted is None and not entry.projection.ended
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Start the debug container")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        return _(
+            "One more container starts in the pod, beside those that run, which go on as they are. "
+            "A terminal in it opens. The container can be ended, but stays on the pod's page as long "
+            "as there is the pod: Kubernetes lets nobody remove it."
+        )
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> ConsoleForm | None:
+        targets = list(_targets(subject.entry.original()))
+        initial = {
+            "image": settings.DEBUG_IMAGE,
+            "target": targets[0] if targets else "",
+            "profile": next(iter(PROFILES)),
+            "command": "",
+            "name": new_name("debugger"),
+        }
+        return DebugForm(data, targets=targets, initial=initial)
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        options = {
+            "image": data["image"],
+            "container": data["name"],
+            "target": data["target"],
+            "profile": data["profile"],
+        }
+        words = [f"--{option}={quoted(value)}" for option, value in options.items() if value]
+        line = kubectl(" ".join((f"debug {quoted(key.name)} -it", *words)), key)
+        command = shlex.split(data["command"])
+        return " ".join((line, "--", *map(quoted, command))) if command else line
+
+    async def run(self, context: Context) -> Outcome:
+        container = _container(context.data)
+        body = {"spec": {"ephemeralContainers": [container]}}
+        made = await context.strategic_patch(body, "ephemeralcontainers")
+        cluster, key = context.access.cluster, context.key
+        pods = cluster.runtime.informer(context.kind.gvr)
+        await arrives(pods, key, made["metadata"]["resourceVersion"])
+        words = {**context.words, "container": visible(container["name"])}
+        text = _("Added the debug container %(container)s to %(kind)s %(name)s.") % words
+        return Done(text, starting_url(cluster.name, key, container["name"]))
+
+
+def _targets(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The containers that stay, by name."""
+    sidecars = [
+        one
+        for one in listed(manifest, "spec", "initContainers")
+        if one.get("restartPolicy") == "Always"
+    ]
+    for found in (*listed(manifest, "spec", "containers"), *sidecars):
+        name = found.get("name")
+        if isinstance(name, str) and name:
+            yield name
+
+
+def _container(data: Mapping[str, Any]) -> dict[str, Any]:
+    rights, command = PROFILES[data["profile"]], shlex.split(data["command"])
+    return {
+        "name": data["name"],
+        "image": data["image"],
+        "stdin": True,
+        "tty": True,
+        **({"command": command} if command else {}),
+        **({"securityContext": rights} if rights else {}),
+        **({"targetContainerName": data["target"]} if data["target"] else {}),
+    }

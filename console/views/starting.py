@@ -1,0 +1,98 @@
+"""`…/pods/{name}/terminal/starting`: while a container starts, how far it is; then its terminal."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from console.kube.gvr import PODS, Key
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.causes import cause_of, cause_of_container
+from console.ui.clusters import Cluster
+from console.ui.decisions import check_seen
+from console.ui.http import ConsoleRequest
+from console.ui.kind import NAV_GROUPS
+from console.ui.links import detail_url, list_url, terminal_url
+from console.ui.manifests import mapping, text
+from console.ui.places import find_kind
+from console.ui.podspecs import Container, containers_of
+from console.ui.reading import find_entry
+from console.ui.text import visible
+from console.views.actions import FIND_WAIT
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.page import page
+
+#: Seconds between two looks.
+EVERY = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a container is. `reason`: Kubernetes' own words for it, or ""."""
+
+    severity: Severity
+    text: str | Promise
+    reason: str = ""
+
+
+@page("GET")
+async def starting_page(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+) -> HttpResponse:
+    """`container`: its name."""
+    kind = find_kind(cluster, resource)
+    if kind is None or kind.gvr != PODS:
+        raise Http404
+    access, key = access_of(request), Key(namespace, name)
+    check_seen(kind, access, key)
+    entry = await find_entry(kind, access, key, seconds=FIND_WAIT)
+    if entry is None:
+        words = {"kind": kind.singular, "key": visible(str(key))}
+        return error_page(request, 404, _("There is no %(kind)s %(key)s.") % words)
+    wanted = request.GET.get("container", "")
+    container = next((one for one in containers_of(entry.original()) if one.name == wanted), None)
+    if container is None:
+        words = {"container": visible(wanted)}
+        return error_page(request, 404, _("The pod has no container %(container)s.") % words)
+    if container.since is not None:
+        url = terminal_url(cluster.name, kind.segment, key, wanted, attach=True)
+        return HttpResponseRedirect(url)
+    context = {
+        "kind": kind.view,
+        "group": NAV_GROUPS[kind.nav.group],
+        "name": key.name,
+        "namespace": key.namespace,
+        "up_url": list_url(cluster.name, kind.segment, key.namespace),
+        "url": detail_url(cluster.name, kind.segment, key),
+        "container": container,
+        "step": _step(entry, container),
+        "every": EVERY,
+    }
+    return render(request, "console/starting.html", context)
+
+
+def _step(entry: Entry[Any], container: Container) -> Step:
+    manifest, ended = entry.original(), container.ended
+    status = mapping(manifest, "status")
+    if ended is not None and not ended.code:
+        return Step(Severity.DONE, _("It has ended: %(how)s.") % {"how": ended.how})
+    if container.severity == Severity.ERROR:
+        cause = cause_of_container(container)
+        return Step(Severity.ERROR, cause.text, cause.reason)
+    # What else is wrong with a pod that runs does not hold it up.
+    if status.get("phase") != "Running" and (found := cause_of(manifest)) is not None:
+        return Step(Severity.WARN, found.text, found.reason)
+    if entry.projection.ended:
+        reasons = map(text, (status.get("reason"), status.get("message")))
+        return Step(Severity.ERROR, _("The pod has ended."), ": ".join(filter(None, reasons)))
+    if not container.waiting:
+        return Step(Severity.PROGRESS, _("The node has not begun with it yet."))
+    return Step(
+        Severity.PROGRESS,
+        _("The node fetches the image %(image)s, unless it has it.") % {"image": container.image},
+    )

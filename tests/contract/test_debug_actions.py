@@ -1,0 +1,196 @@
+"""Debug containers: one more container in a pod, as `kubectl debug` makes it."""
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.runtime import Runtime
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import rule
+from tests.contract.objects import create_pod, path, pod, unique
+from tests.contract.pages import (
+    Page,
+    Person,
+    console_on,
+    known,
+    person,
+    recorded,
+    refused_to_strangers,
+)
+from tests.contract.test_service_actions import drawn
+from tests.contract.tidy import Scrap
+from tests.views.conftest import _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RIGHTS = (
+    rule("get list", "pods"),
+    rule("create get", "pods/attach"),
+    rule("patch", "pods/ephemeralcontainers"),
+)
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [PODS]) as found:
+        yield found
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, namespace: str) -> Person:
+    return person(monkeypatch, scrap, namespace, *RIGHTS)
+
+
+@pytest.fixture
+def made(admin: Client, runtime: Runtime, namespace: str) -> Obj:
+    first = {"name": "first", "image": "example/first:1"}
+    sidecar = {"name": "side", "image": "example/side:1", "restartPolicy": "Always"}
+    found = create_pod(admin, namespace, pod(unique("web"), initContainers=[first, sidecar]))
+    known(runtime, PODS, found)
+    return found
+
+
+def debuggers(admin: Client, made: Obj) -> list[dict[str, Any]]:
+    about = made["metadata"]
+    found = admin.get(path(about["namespace"], "pods", about["name"])).ok()
+    return list(found["spec"].get("ephemeralContainers", ()))
+
+
+async def it_asks_first(olga: Person, made: Obj) -> None:
+    about = made["metadata"]
+    page = olga.on("debug", "pods", made)
+    assert await page.is_offered("pods", Key(about["namespace"], about["name"]))
+    drawn_page = await page.asks()
+    name, text = drawn(drawn_page)["name"], html.unescape(drawn_page)
+    line = (
+        f"kubectl debug {about['name']} -it --image=busybox --container={name} --target=main "
+        f"--profile=general -n {about['namespace']}"
+    )
+    assert line in text
+    assert "Kubernetes lets nobody remove it" in text
+    for target in ("main", "side", ""):
+        assert f'<option value="{target}"' in text
+    assert '<option value="first"' not in text
+
+
+async def it_adds_a_container(admin: Client, runtime: Runtime, olga: Person, made: Obj) -> None:
+    page, about = olga.on("debug", "pods", made), made["metadata"]
+    sent = {**drawn(await page.asks()), "image": "example/tools:1", "target": "main"}
+    sent |= {"profile": "general", "command": "sh -c 'id; sh'"}
+    for _twice in range(2):
+        answer = await page.does(**sent)
+        where = f"/clusters/host/projects/{about['namespace']}/pods/{about['name']}/terminal"
+        assert answer["Location"] == f"{where}/starting?container={sent['name']}"
+        [found] = debuggers(admin, made)
+        assert found["name"] == sent["name"] and found["image"] == "example/tools:1"
+        assert found["command"] == ["sh", "-c", "id; sh"] and found["stdin"] and found["tty"]
+        assert found["targetContainerName"] == "main"
+        assert found["securityContext"] == {"capabilities": {"add": ["SYS_PTRACE"]}}
+    record = (olga.name, "patch", "ephemeralcontainers", about["name"], 200)
+    assert await recorded() == [record] * 2
+    waits = await page.client().get(answer["Location"])
+    assert waits.status_code == 200 and f"Starting {sent['name']}" in await text_of(waits)
+
+
+@pytest.mark.parametrize("profile", ["general", "baseline", "restricted", "netadmin", "sysadmin"])
+@pytest.mark.parametrize(("target", "command"), [("main", ""), ("", "sh -c 'echo \"$0\"; sh'")])
+async def it_does_what_its_line_does(
+    admin: Client,
+    olga: Person,
+    made: Obj,
+    kubectl: Kubectl,
+    profile: str,
+    target: str,
+    command: str,
+) -> None:
+    page = olga.on("debug", "pods", made)
+    sent = {**drawn(await page.asks()), "image": "example/tools:1"}
+    sent |= {"target": target, "profile": profile, "command": command}
+    refused = await page.client().post(page.url, {**sent, "uid": "another", "name": "by-line"})
+    text = html.unescape(await text_of(refused))
+    line = text.rpartition("kubectl:")[2].partition("<code>")[2].partition("</code>")[0]
+    # As people type it, it waits for the container, and on this node nothing starts.
+    kubectl.line(line.replace(" -it ", " -it --attach=false "))
+    await page.does(**sent)
+    found = {one.pop("name"): one for one in debuggers(admin, made)}
+    assert found.keys() == {"by-line", sent["name"]}
+    assert found["by-line"] == found[sent["name"]], line
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "said"),
+    [
+        ({"image": ""}, 400, "Image: This field is required."),
+        ({"image": "example/a b"}, 400, "Image: An image has no spaces in it."),
+        ({"image": "x" * 1001}, 400, "Image: Use at most 1000 characters."),
+        ({"target": "other"}, 400, "This is not one of the choices any more."),
+        ({"target": "first"}, 400, "This is not one of the choices any more."),
+        ({"profile": "legacy"}, 400, "This is not one of the choices any more."),
+        ({"command": "sh -c 'x"}, 400, "A quotation mark is missing."),
+        ({"name": "main"}, 422, 'Duplicate value: "main"'),
+        ({"name": "Not a name"}, 422, "Invalid value"),
+        ({"name": "-" * 64}, 400, "Use at most 63 characters."),
+        ({"uid": "another"}, 409, "another one has taken its name since"),
+    ],
+)
+async def it_says_what_is_wrong(
+    admin: Client, olga: Person, made: Obj, sent: dict[str, str], code: int, said: str
+) -> None:
+    page = olga.on("debug", "pods", made)
+    fields = {**drawn(await page.asks()), "target": "main", "profile": "general", **sent}
+    uid = fields.pop("uid", page.uid)
+    answer = await page.client().post(page.url, {**fields, "uid": uid})
+    text = html.unescape(await text_of(answer))
+    assert said in text, text
+    assert answer.status_code in ((409, 422) if code == 409 else (code,))
+    assert not debuggers(admin, made)
+
+
+@pytest.mark.parametrize(
+    "image", ["<script>alert(1)</script>", "../../etc", "--privileged", "‮gpj.x", "$(reboot)"]
+)
+async def it_takes_an_image_as_one_word_whatever_is_in_it(
+    olga: Person, made: Obj, image: str
+) -> None:
+    page = olga.on("debug", "pods", made)
+    fields = {**drawn(await page.asks()), "target": "", "profile": "general", "image": image}
+    answer = await page.client().post(page.url, {**fields, "uid": "another"})
+    text = await text_of(answer)
+    assert "<script>alert" not in text and "\u202e" not in text
+    assert answer.status_code in (400, 409, 422)
+
+
+async def it_is_refused_to_whoever_may_not(
+    monkeypatch: pytest.MonkeyPatch,
+    admin: Client,
+    scrap: Scrap,
+    namespace: str,
+    olga: Person,
+    made: Obj,
+) -> None:
+    """As the console knows it, and as the cluster alone does."""
+    sent = drawn(await olga.on("debug", "pods", made).asks())
+    sent |= {"target": "main", "profile": "general"}
+    await refused_to_strangers(olga.on("debug", "pods", made), "")
+    reader = person(monkeypatch, scrap, namespace, *RIGHTS[:2])
+    page: Page = reader.on("debug", "pods", made)
+    assert "The cluster did not allow it." in await page.refuses(403, **sent)
+    assert not debuggers(admin, made)
+
+
+async def it_debugs_nothing_that_has_ended(
+    admin: Client, runtime: Runtime, olga: Person, made: Obj, namespace: str
+) -> None:
+    at = path(namespace, "pods", made["metadata"]["name"])
+    body = {"status": {"phase": "Succeeded"}}
+    known(runtime, PODS, admin.patch(f"{at}/status", body, MERGE_PATCH).ok())
+    page = olga.on("debug", "pods", made)
+    answer = await page.client().get(page.url)
+    assert answer.status_code == 409

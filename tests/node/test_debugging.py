@@ -1,0 +1,104 @@
+"""Debug containers on a node, by whoever may make them and by whoever may not."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.runtime import Runtime
+from console.ui.links import starting_url, terminal_url
+from tests.contract.grants import rule
+from tests.contract.pages import Page
+from tests.contract.test_service_actions import drawn
+from tests.controlplane.waiting import eventually
+from tests.node.image import IMAGE
+from tests.node.node import RealNode, container
+from tests.node.people import Rights, believe, console_for, page_of
+from tests.views.conftest import _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: All that it takes.
+DEBUGGING = [
+    rule("get list", "pods"),
+    rule("patch", "pods/ephemeralcontainers"),
+    rule("create get", "pods/attach"),
+]
+RIGHTS: Rights = {
+    "ann": [rule("*", "*", "*")],
+    "tom": DEBUGGING,
+    "eve": DEBUGGING[::2],
+}
+
+
+@pytest.fixture(scope="module")
+def console(real_node: RealNode) -> Iterator[Runtime]:
+    with console_for(real_node, RIGHTS, [PODS]) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _people(monkeypatch: pytest.MonkeyPatch) -> None:
+    believe(monkeypatch, RIGHTS)
+
+
+def debugging(console: Runtime, who: str, pod: str) -> Page:
+    return page_of(console, who, "debug", PODS, Key("default", pod))
+
+
+def state(console: Runtime, name: str, debugger: str) -> dict[str, Any]:
+    """Of a debug container, as the console knows it."""
+    entry = console.informer(PODS).store.get(Key("default", name))
+    assert entry is not None
+    told = entry.original()["status"].get("ephemeralContainerStatuses", ())
+    found: dict[str, Any] = next((one["state"] for one in told if one["name"] == debugger), {})
+    return found
+
+
+@pytest.mark.parametrize("who", ["ann", "tom"])
+async def test_whoever_may_debugs_what_runs(
+    real_node: RealNode, console: Runtime, who: str
+) -> None:
+    key = Key("default", f"web-of-{who}")
+    with real_node.pod(key.name, container("app", "exec sleep 12345")):
+        page = debugging(console, who, key.name)
+        sent = {**drawn(await page.asks()), "image": IMAGE, "target": "app", "command": "sh"}
+        answer = await page.does(**sent)
+        name, url = sent["name"], answer["Location"]
+        assert url == starting_url("host", key, name)
+        eventually(lambda: "running" in state(console, key.name, name), "it runs")
+        answer = await page.client().get(url)
+        terminal = terminal_url("host", "pods", key, name, attach=True)
+        assert (answer.status_code, answer["Location"]) == (302, terminal)
+        seen = real_node.cluster.kubectl("exec", key.name, "-c", name, "--", "ps")
+        assert "sleep 12345" in seen.stdout, seen.stderr
+        shown = await text_of(await page.client().get(url.partition("/terminal")[0]))
+        assert name in shown and "Debug container" in shown
+
+
+async def test_an_image_that_is_not_there_is_said_to_be(
+    real_node: RealNode, console: Runtime
+) -> None:
+    with real_node.pod("web-2", container("app", "exec sleep 1000")):
+        page = debugging(console, "tom", "web-2")
+        sent = {**drawn(await page.asks()), "image": "localhost/nobody:1"}
+        answer = await page.does(**sent)
+        eventually(
+            lambda: state(console, "web-2", sent["name"]).get("waiting", {}).get("message"),
+            "the kubelet gave up",
+        )
+        text = await text_of(await page.client().get(answer["Location"]))
+        assert f"The image of container {sent['name']} cannot be fetched" in text
+        assert "localhost/nobody:1" in text
+
+
+async def test_nobody_else_does(real_node: RealNode, console: Runtime) -> None:
+    with real_node.pod("web-3", container("app", "exec sleep 1000")):
+        page = debugging(console, "eve", "web-3")
+        sent = {**drawn(await page.asks()), "image": IMAGE}
+        assert "The cluster did not allow it." in await page.refuses(403, **sent)
+        assert "ephemeralContainers" not in real_node.read("web-3")["spec"]

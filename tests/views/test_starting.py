@@ -1,0 +1,108 @@
+"""The page that waits for a container and leads to its terminal."""
+
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import Key
+from console.ui.links import starting_url, terminal_url
+from rbac.current import use_host
+from tests.ui.support import make_runtime, pod
+from tests.views.conftest import ClientAs
+from tests.views.test_lists import text_of
+
+pytestmark = pytest.mark.usefixtures("runtime")
+KEY = Key("shop", "web")
+URL = starting_url("host", KEY, "debug")
+
+
+def show(state: object, *, phase: str = "Running", **status: Any) -> None:
+    """A pod with a debug container in that state, or of which nothing is told yet."""
+    found = pod("web")
+    found["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "example/tools:1"}]
+    told = [{"name": "debug", "state": state, "lastState": {}}] if state is not None else []
+    found["status"] |= {"phase": phase, "ephemeralContainerStatuses": told, **status}
+    use_host(make_runtime([found]))
+
+
+async def page(client_as: ClientAs, url: str = URL, who: str = "admin") -> Any:
+    return await client_as(who).get(url)
+
+
+async def test_it_leads_to_the_terminal_of_what_runs(client_as: ClientAs) -> None:
+    show({"running": {"startedAt": "2026-11-20T10:00:00Z"}})
+    answer = await page(client_as)
+    assert answer.status_code == 302
+    assert answer["Location"] == terminal_url("host", "pods", KEY, "debug", attach=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "severity", "text"),
+    [
+        (None, "progress", "The node has not begun with it yet."),
+        ({}, "progress", "The node has not begun with it yet."),
+        (
+            {"waiting": {"reason": "ContainerCreating"}},
+            "progress",
+            "The node fetches the image example/tools:1, unless it has it.",
+        ),
+        (
+            {"waiting": {"reason": "ImagePullBackOff", "message": "no <such> host"}},
+            "error",
+            "The image of container debug cannot be fetched: example/tools:1",
+        ),
+        (
+            {"waiting": {"reason": "CreateContainerConfigError", "message": "must not be root"}},
+            "error",
+            "Container debug cannot be set up",
+        ),
+        (
+            {"terminated": {"exitCode": 127, "reason": "Error"}},
+            "error",
+            "Container debug failed: its command was not found.",
+        ),
+        (
+            {"terminated": {"exitCode": 0, "reason": "Completed"}},
+            "done",
+            "It has ended: it ended by itself, without an error.",
+        ),
+        ([["nothing"]], "progress", "The node has not begun with it yet."),
+    ],
+)
+async def test_it_says_how_far_it_is(
+    client_as: ClientAs, state: object, severity: str, text: str
+) -> None:
+    show(state)
+    answer = await page(client_as)
+    html = await text_of(answer)
+    assert answer.status_code == 200
+    part = html.partition('id="starting" data-poll="1"')[2].partition("</section>")[0]
+    assert f'data-severity="{severity}"' in part and text in part
+    assert ("A terminal opens here" in part) is (severity == "progress")
+    assert "no &lt;such&gt; host" in part or "no <such>" not in str(state)
+
+
+async def test_what_holds_up_the_pod_is_said(client_as: ClientAs) -> None:
+    refused = {"reason": "OutOfcpu", "message": "Node did not have enough cpu", "conditions": []}
+    show(None, phase="Failed", containerStatuses=[], **refused)
+    html = await text_of(await page(client_as))
+    assert "The pod has ended." in html and "OutOfcpu: Node did not have enough cpu" in html
+
+
+@pytest.mark.parametrize(
+    ("who", "url", "code"),
+    [
+        ("admin", starting_url("host", KEY, "other"), 404),
+        ("admin", starting_url("host", KEY, ""), 404),
+        ("admin", starting_url("host", Key("shop", "gone"), "debug"), 404),
+        ("admin", URL.replace("/pods/", "/deployments/"), 404),
+        ("charlie", URL, 403),
+        ("charlie", starting_url("host", Key("shop", "gone"), "debug"), 403),
+        ("", URL, 302),
+    ],
+)
+async def test_there_is_nothing_else_to_wait_for(
+    client_as: ClientAs, who: str, url: str, code: int
+) -> None:
+    show(None)
+    assert (await page(client_as, url, who)).status_code == code
