@@ -49,7 +49,7 @@ function joined(one, other) {
 await ready();
 const screen = new Screen(box, {
   typed: (bytes) => type(bytes.length === 1 && control.getAttribute("aria-pressed") === "true" ? withControl(bytes) : bytes),
-  resized: () => begun && say({ size: screen.size }),
+  resized: (size) => begun && say({ size }),
   paste,
   copy,
   find: () => { search.hidden = false; search.querySelector("input").select(); },

@@ -99,7 +99,7 @@ export class Screen {
   #serialize = new SerializeAddon();
   #resizing = 0;
 
-  /** `on` has functions: `typed(bytes)`, `resized()`, `paste(text)`, `copy()`, `find()`, `leave()`. */
+  /** `on` has functions: `typed(bytes)`, `resized(size)`, `paste(text)`, `copy()`, `find()`, `leave()`. */
   constructor(box, on) {
     const terminal = new Terminal({
       theme: theme(), fontFamily: mono, fontSize: small ? 12 : 13, lineHeight: 1.2,
@@ -117,7 +117,7 @@ export class Screen {
     const encoder = new TextEncoder();
     terminal.onData((text) => on.typed(encoder.encode(text)));
     terminal.onBinary((text) => on.typed(Uint8Array.from(text, (one) => one.charCodeAt(0))));
-    terminal.onResize(() => on.resized());
+    terminal.onResize(({ cols, rows }) => on.resized([cols, rows]));
     // Keys of the page are none here, and a paste is looked at first.
     box.addEventListener("keydown", (event) => event.stopPropagation());
     box.addEventListener("paste", (event) => {
