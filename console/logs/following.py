@@ -37,7 +37,7 @@ from console.ui.decisions import Denied, NotArrived
 LEAST_WAIT, MOST_WAIT = 0.25, 5.0
 #: Of a pod that has just come there are the logs of all runs, if there are no more than these.
 FRESH = 2
-#: A log that ends so many seconds after it was opened is of a container that does not run.
+#: A log that ends so many seconds after it was asked for is of a container that does not run.
 AT_ONCE = 1.0
 #: Logs that are open at once, of runs that followed each other within seconds.
 AHEAD = 8
@@ -222,14 +222,14 @@ class Follower:
 
     async def _open(self, last: Run) -> Run:
         """The last run, whose log is then open, with that of the one before if it came after `last`."""
-        run = self._last() or last
+        run, opened = self._last() or last, asyncio.get_running_loop().time()
         stream = await self._opened(self._followed(run))
         try:
             previous = await self._previous() if run.after(last) else None
         except BaseException:
             await stream.close()
             raise
-        self._ahead.append(_Part(stream, run, previous, asyncio.get_running_loop().time()))
+        self._ahead.append(_Part(stream, run, previous, opened))
         return run
 
     async def _previous(self) -> Stream | None:

@@ -68,6 +68,11 @@ class Embedded:
         return [(one.verb, one.group, one.resource) for one in found]
 
 
+class Real(ControlPlane):
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]
+
+
 @contextmanager
 def started(
     request: pytest.FixtureRequest, folder: Path, *, world: bool = False
@@ -80,7 +85,7 @@ def started(
         embedded.stop()
     else:
         request.getfixturevalue("control_plane_programs")
-        with ControlPlane() as real:
+        with Real() as real:
             yield real
 
 
@@ -92,31 +97,11 @@ class Console:
     cluster: Cluster
     kubectl_program: str
     log: Path
-    #: In which its commands run, and the commands with their processes.
-    environment: dict[str, str] = field(default_factory=dict)
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     #: Cookies of the administrator, once somebody has signed in.
     session: list[Any] = field(default_factory=list)
     #: Pods that tests made, as (namespace, name).
     made: list[tuple[str, str]] = field(default_factory=list)
-
-    def start(self, command: str, *arguments: str) -> None:
-        """Once more after a `kill` without arguments: the same as before."""
-        manage = [sys.executable, str(ROOT / "manage.py")]
-        before = self.processes.get(command)
-        line = before.args if before is not None else [*manage, command, *arguments]
-        with self.log.open("ab") as log:
-            self.processes[command] = subprocess.Popen(
-                line, env=self.environment, cwd=ROOT, stdout=log, stderr=log
-            )
-
-    def kill(self, command: str) -> None:
-        """It ends without a goodbye."""
-        self.processes[command].kill()
-        self.processes[command].wait()
-
-    def wait_ready(self) -> None:
-        eventually(lambda: answers(self.url + "/readyz"), "the console is ready", timeout=60)
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
         done = subprocess.run(
@@ -194,18 +179,21 @@ def running(cluster: Cluster, folder: Path) -> Iterator[Console]:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    url, log = environment["BASE_URL"], folder / "log.txt"
-    console = Console(url, cluster, kubectl_program(), log, environment)
-    try:
-        console.start("controllers")
-        console.start("serve", "--host", "127.0.0.1", "--port", str(port))
-        console.wait_ready()
-        yield console
-    finally:
-        for process in console.processes.values():
-            process.terminate()
-        for process in console.processes.values():
-            assert process.wait(timeout=20) == 0, console.log.read_text()[-4000:]
+    console = Console(environment["BASE_URL"], cluster, kubectl_program(), folder / "log.txt")
+    with console.log.open("wb") as log:
+        for command in (["controllers"], ["serve", "--host", "127.0.0.1", "--port", str(port)]):
+            process = subprocess.Popen(
+                [*manage, *command], env=environment, cwd=ROOT, stdout=log, stderr=log
+            )
+            console.processes.append(process)
+        try:
+            eventually(lambda: answers(console.url + "/readyz"), "the console is ready", timeout=60)
+            yield console
+        finally:
+            for process in console.processes:
+                process.terminate()
+            for process in console.processes:
+                assert process.wait(timeout=20) == 0, console.log.read_text()[-4000:]
     assert "Traceback" not in console.log.read_text(), console.log.read_text()[-4000:]
 
 
