@@ -402,9 +402,7 @@ class Follower:
                 return
             if self._told != run.id:
                 self._told = run.id
-                yield Note(
-                    run.ends.get(run.id) or _("The container has ended."), ended=True
-                )
+                yield Note(run.ends.get(run.id) or _("The container has ended."), ended=True)
             await self._runs.changed()
 
     async def _pause(self) -> None:
