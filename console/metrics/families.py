@@ -85,7 +85,7 @@ class ConsoleCollector(Collector):
 
 def drawn_families() -> Iterator[Metric]:
     things = Gauge("quarterdeck_drawn_kept", "Drawings that are kept.", labels=["what"])
-    weights = Gauge("quarterdeck_drawn_characters", "Characters of these.", labels=["what"])
+    weights = Gauge("quarterdeck_drawn_bytes", "About how large these are.", labels=["what"])
     for name, kept in _DRAWN:
         things.add_metric([name], len(kept))
         weights.add_metric([name], kept.weight)

@@ -21,9 +21,10 @@ from console.ui.gaps import Gap, gaps, leave_all, split_at_gaps
 from console.ui.rows import Cell, Row
 from console.ui.shelf import Weighed
 
-#: Characters of drawings that are kept beside those of rows: parts are mostly of some kilobytes, but the
-#: menu of thousands of projects is a part as well; cells are of some hundred.
-ROOM, ROOM_OF_CELLS = 24 * 2**20, 4 * 2**20
+#: Bytes of drawings that are kept beside those of rows, about: parts are mostly of a kilobyte, but the
+#: menu of thousands of projects is a part as well; cells are of some hundred. Around each are the values
+#: that it was made of.
+ROOM, ROOM_OF_CELLS, _AROUND = 32 * 2**20, 16 * 2**20, 2_000
 
 #: What the request has under a name that a template uses, as HTML.
 Given = Callable[[str], str]
@@ -91,7 +92,7 @@ def cell_html(cell: Cell) -> SafeString:
 
 
 def _weight(drawing: Drawing) -> int:
-    return sum(map(len, drawing.pieces))
+    return _AROUND + sum(map(len, drawing.pieces))
 
 
 #: Most cells of a list are the same in many rows, and most of a row's when it changes are as they were.
