@@ -11,6 +11,7 @@ _HERE = "workspaces/<str:workspace>"
 _DELETION = {"resource": segment_of(WORKSPACE_TEMPLATES), "action": "delete"}
 
 urlpatterns = [
+    path("projects/<str:namespace>/quota", projects.quota_of, name="project_quota"),
     path("workspaces", listing.workspaces, name="workspace_list"),
     path("workspaces/new", listing.new, name="workspace_new"),
     path(_HERE, overview.overview, name="workspace"),

@@ -22,7 +22,7 @@ from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFil
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.registry import register
 from console.ui.text import visible
-from workspaces.pages.projectactions import AssignWorkspace, EditProject
+from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQuota
 
 
 @register
@@ -59,7 +59,7 @@ class NamespaceKind(ResourceKind):
             param="creator", label=gettext_lazy("Creator"), get=lambda item: (item.creator,)
         ),
     )
-    actions = (EditProject(), AssignWorkspace(), Delete())
+    actions = (EditProject(), EditQuota(), AssignWorkspace(), Delete())
     precious = True
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import GVR, NAMESPACES, WORKSPACE_TEMPLATES, Key
+from console.kube.gvr import GVR, NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_TEMPLATES, Key
 from console.kube.projections.namespace import SYSTEM_NAMESPACES, WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, DESCRIPTION_ANNOTATION
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.actions import Action, Context, Done, Link, Outcome, Permission
 from console.ui.clusters import HOST
 from console.ui.forms import ChoiceField, ConsoleForm, TextField
 from console.ui.kind import Fact, ResourceKind
@@ -65,6 +66,27 @@ def _notes(data: Mapping[str, Any]) -> dict[str, str | None]:
         ALIAS_ANNOTATION: data["alias"] or None,
         DESCRIPTION_ANNOTATION: data["description"] or None,
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditQuota(Link):
+    """Leads to the quota of a project, on the pages of its workspace."""
+
+    name: ClassVar[str] = "quota"
+    label: ClassVar[str | Promise] = gettext_lazy("Edit quota")
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
+    # The right is one in the project itself.
+    per_viewer: ClassVar[bool] = True
+
+    def exempt(self, access: Access, name: str) -> bool:
+        here = access.cluster.name == HOST
+        return not here or not access.can("update", RESOURCE_QUOTAS, namespace=name)
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.workspace)
+
+    def url(self, cluster: str, segment: str, key: Key) -> str:
+        return reverse("project_quota", args=(key.name,))
 
 
 class AssignForm(ConsoleForm):

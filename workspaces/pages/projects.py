@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -23,6 +23,7 @@ from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.links import action_url
 from console.ui.text import visible
+from console.views.guard import access_of
 from console.views.page import finished, page
 from workspaces.builtins import PROJECT_RULES
 from workspaces.names import SHARE
@@ -93,6 +94,18 @@ async def project(request: ConsoleRequest, workspace: str, namespace: str) -> Ht
     opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)
     return await show(opened, "workspace_projects", "workspaces/_project.html", values)
+
+
+@page("GET")
+async def quota_of(request: ConsoleRequest, namespace: str) -> HttpResponse:
+    """Leads to the quota of a project, whichever workspace it is in."""
+    if not access_of(request).can("update", RESOURCE_QUOTAS, namespace=namespace):
+        raise Denied("update", RESOURCE_QUOTAS, namespace)
+    entry = get_runtime().informer(NAMESPACES).store.get(Key("", namespace))
+    if entry is None or not entry.projection.workspace:
+        raise Http404
+    where = (entry.projection.workspace, namespace)
+    return HttpResponseRedirect(reverse("workspace_project_quota", args=where))
 
 
 @page("GET", "POST")
