@@ -333,8 +333,8 @@ class Transport:
                 finally:
                     if not response.content.at_eof():
                         _abort(response)
-        except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as error:
-            raise _no_answer(_plain(error)) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _failure(error) from error
 
     async def connect(
         self,
@@ -346,13 +346,34 @@ class Transport:
     ) -> Websocket:
         """A websocket that speaks `protocol`, for the caller to close; `ApiError` for any other answer,
         or none at all."""
+        socket = await self._websocket(self.credentials.host + path, (protocol,), params, headers)
+        opened = Websocket(socket)
+        if socket.protocol != protocol:
+            await opened.close()
+            raise _no_websocket()
+        return opened
+
+    async def relay(
+        self, path: str, protocols: Sequence[str], headers: Sequence[tuple[str, str]]
+    ) -> Websocket:
+        """The same with whichever of some protocols, or none, and with a path that goes out as it is."""
+        url = URL(self.credentials.host + path, encoded=True)
+        return Websocket(await self._websocket(url, protocols, (), headers))
+
+    async def _websocket(
+        self,
+        url: str | URL,
+        protocols: Sequence[str],
+        params: Sequence[tuple[str, str]],
+        headers: Sequence[tuple[str, str]],
+    ) -> "aiohttp.ClientWebSocketResponse[Any]":
         sent = await self._headers(headers)
         # A kubelet, to which it goes on, has no representations, and refuses whoever wants one.
         sent["Accept"] = "*/*"
         try:
-            socket = await self._session().ws_connect(
-                self.credentials.host + path,
-                protocols=(protocol,),
+            return await self._session().ws_connect(
+                url,
+                protocols=protocols,
                 params=list(params),
                 headers=sent,
                 timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_TIMEOUT),
@@ -363,11 +384,6 @@ class Transport:
             raise _no_websocket() from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _failure(error) from error
-        opened = Websocket(socket)
-        if socket.protocol != protocol:
-            await opened.close()
-            raise _no_websocket()
-        return opened
 
     async def _headers(self, headers: Sequence[tuple[str, str]]) -> CIMultiDict[str]:
         sent: CIMultiDict[str] = CIMultiDict(headers)
@@ -949,6 +965,23 @@ class UserClient(ObjectClient):
                 lambda: self._proxied(stack, method, path, sent, body), PROXY_TIMEOUT
             )
             yield found
+
+    @asynccontextmanager
+    async def relay(
+        self,
+        path: str,
+        protocols: Sequence[str],
+        headers: Sequence[tuple[str, str]],
+        *,
+        audit_id: str = "",
+    ) -> AsyncGenerator[Websocket, None]:
+        """The same for a websocket. Raises `ApiError` for whatever answers but does not open one."""
+        sent = [*headers, *self._recorded(audit_id)]
+        socket = await self._begin(lambda: self._transport.relay(path, protocols, sent))
+        try:
+            yield socket
+        finally:
+            await socket.close()
 
     async def _proxied(
         self,

@@ -26,6 +26,27 @@ class Websocket:
         with suppress(aiohttp.ClientError, ConnectionError):
             await self._socket.send_bytes(message)
 
+    @property
+    def protocol(self) -> str | None:
+        """The one that the other side chose of those that were offered."""
+        return self._socket.protocol
+
+    async def hear(self) -> str | bytes | None:
+        """The next message as it was sent; else as `receive`."""
+        message = await self._socket.receive()
+        if message.type not in _MESSAGES:
+            return None
+        found: str | bytes = message.data
+        return found
+
+    async def say(self, message: str | bytes) -> None:
+        """As `send`, a text as a text."""
+        with suppress(aiohttp.ClientError, ConnectionError):
+            if isinstance(message, str):
+                await self._socket.send_str(message)
+            else:
+                await self._socket.send_bytes(message)
+
     async def ping(self) -> None:
         """A sign of life for whatever is between the two."""
         with suppress(aiohttp.ClientError, ConnectionError):

@@ -6,7 +6,7 @@ person. What is being answered ends with either of the two (`console.streams.str
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
@@ -17,7 +17,7 @@ from django.db import DatabaseError
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from console.kube.client import Proxied
+from console.kube.client import Proxied, UserClient
 from console.kube.errors import ApiError
 from console.live.flow import flow_of
 from console.proxying.address import ProxyBase
@@ -32,6 +32,7 @@ from console.proxying.answers import (
 from console.proxying.asked import Asked, Scope, host_of
 from console.proxying.gate import may_pass
 from console.proxying.headers import (
+    RawHeaders,
     cookie_name,
     cookies_of,
     from_program,
@@ -41,6 +42,7 @@ from console.proxying.headers import (
 )
 from console.proxying.keeping import Open, Owner, enter, find, touch
 from console.proxying.paths import ENTER, RESERVED, BadPath, read_path, read_query, without_prefix
+from console.proxying.relaying import POLICY, WAITING, Relay
 from console.proxying.rewriting import is_rewritten, unprefixed
 from console.proxying.target import VERBS, right_to
 from console.streams.places import Places, TooMany
@@ -62,6 +64,26 @@ SIZE, USER, PROCESS = 256 * 1024, 32 * 2**20, 128 * 2**20
 places = Places(USER, PROCESS)
 
 
+async def has_open(headers: Mapping[bytes, Sequence[bytes]]) -> bool | None:
+    """Whether whoever sends these headers has opened the port whose host they name; None for a host that
+    is the console's. Never raises."""
+    base: ProxyBase | None = settings.PROXY_BASE
+    raw = [(name.lower(), value) for name, values in headers.items() for value in values]
+    label = base.label_of(host_of({"headers": raw})) if base is not None else None
+    if base is None or label is None:
+        return None
+    try:
+        return await _find(base, label, raw) is not None
+    except DatabaseError:
+        return False
+
+
+async def _find(base: ProxyBase, label: str, headers: RawHeaders) -> Open | None:
+    """Raises DatabaseError."""
+    shown = [value for name, value in cookies_of(headers) if name == cookie_name(base)]
+    return await sync_to_async(find)(label, shown) if shown else None
+
+
 class ProxyApplication:
     """In front of `inner`, which gets everything that is for another host."""
 
@@ -75,16 +97,12 @@ class ProxyApplication:
             label = base.label_of(host_of(scope))
         if base is None or label is None:
             return await self._inner(scope, receive, send)
-        if scope["type"] == "websocket":
-            # Closing before accepting is what servers turn into a 403.
-            await receive()
-            return await send({"type": "websocket.close", "code": 1008})
-        exchange = Exchange(Asked.of(scope), base, label, self._presence_of, send)
-        return await exchange.run(receive)
+        kind = Exchange if scope["type"] == "http" else Conversation
+        return await kind(Asked.of(scope), base, label, self._presence_of, send).run(receive)
 
 
-class Exchange:
-    """One request and its answer."""
+class _Visit:
+    """A request of whatever sort."""
 
     def __init__(
         self, asked: Asked, base: ProxyBase, label: str, presence_of: PresenceOf, send: Any
@@ -97,6 +115,100 @@ class Exchange:
     @property
     def _origin(self) -> str:
         return self._base.origin(self._label)
+
+    async def _find(self) -> Open:
+        """Raises `Answered`."""
+        found = await _find(self._base, self._label, self._asked.raw_headers)
+        if found is None:
+            raise not_open()
+        return found
+
+    def _read_path(self) -> tuple[str, str]:
+        try:
+            return read_path(self._asked.raw_path), read_query(self._asked.query)
+        except BadPath as error:
+            text = _("This address means different things to different programs.")
+            raise Answered(400, text) from error
+
+    async def _as_person(
+        self,
+        found: Open,
+        needs: Sequence[str],
+        size: int,
+        receive: Any,
+        work: Callable[[UserClient], Coroutine[Any, Any, None]],
+    ) -> None:
+        """Does it for as long as session and right last. `needs`: methods whose rights it takes.
+        `receive`, if it is given, tells when nobody waits any more. Raises `Answered` and `TooMany`."""
+        presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
+        if cluster is None:
+            raise not_open()
+        if not await presence.lasts():
+            raise Answered(
+                401, _("Your session is over. Log in to the console, and open it again.")
+            )
+        for method in needs:
+            _check(method, found, presence, cluster)
+        await sync_to_async(touch)(found)
+        client = cluster.runtime.as_user(presence.access_in(cluster).identity)
+        ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
+        vigil = Vigil(
+            found.owner.account,
+            presence,
+            lambda: _check_right("GET", found, presence, cluster),
+            ending.set_result,
+        )
+        with places.take(found.owner.account, size), vigil.kept():
+            task = asyncio.create_task(work(client))
+            gone = asyncio.create_task(_gone(receive) if receive else asyncio.Event().wait())
+            try:
+                await asyncio.wait((task, gone, ending), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                task.cancel()
+                gone.cancel()
+                await asyncio.gather(task, gone, return_exceptions=True)
+        if ending.done():
+            over = ending.result()
+            raise Answered(over.code, str(over))
+        if not task.cancelled():
+            task.result()
+
+
+class Conversation(_Visit):
+    """A websocket. Its page needs the right to write as well: what goes over it is not only read."""
+
+    async def run(self, receive: Any) -> None:
+        # It is about to be opened.
+        await receive()
+        relay, code = Relay(receive, self._send, self._flow), POLICY
+        try:
+            if not self._label or self._asked.headers.get("origin") != self._origin:
+                return
+            path, query = self._read_path()
+            found = await self._find()
+            path = found.target.path + without_prefix(path, found.target)
+            path = f"{path}?{query}" if query else path
+
+            async def work(client: UserClient) -> None:
+                nonlocal code
+                headers = to_program(self._asked.raw_headers, self._base, self._label)
+                protocols = self._asked.scope.get("subprotocols") or ()
+                code = await relay.run(client, path, protocols, headers, found.audit_id)
+
+            await self._as_person(found, ("GET", "POST"), SIZE + WAITING, None, work)
+        except (Answered, TooMany, ApiError, DatabaseError):
+            code = POLICY
+        except Exception:
+            log.exception("A websocket of an open port failed")
+            code = POLICY
+        finally:
+            if code:
+                # Before it is accepted that is a 403.
+                await self._send({"type": "websocket.close", "code": code})
+
+
+class Exchange(_Visit):
+    """One request and its answer."""
 
     async def run(self, receive: Any) -> None:
         with translation.override(self._asked.lang):
@@ -127,11 +239,7 @@ class Exchange:
             raise not_open()
         if asked.method not in VERBS:
             raise Answered(405, _("Requests of this method are not passed on."))
-        try:
-            path, query = read_path(asked.raw_path), read_query(asked.query)
-        except BadPath as error:
-            text = _("This address means different things to different programs.")
-            raise Answered(400, text) from error
+        path, query = self._read_path()
         if path == ENTER and asked.method == "GET":
             await self._enter(query)
             return
@@ -142,7 +250,14 @@ class Exchange:
             raise Answered(404, _("There is nothing here."))
         path = without_prefix(path, found.target)
         body = await _body(receive)
-        await self._pass_on(found, f"{path}?{query}" if query else path, body, receive)
+        path = f"{path}?{query}" if query else path
+        # The right that it was opened with, and that of the request.
+        needs = ("GET", asked.method)
+
+        async def work(client: UserClient) -> None:
+            await self._pour(client, found, path, body)
+
+        await self._as_person(found, needs, SIZE + len(body), receive, work)
 
     async def _enter(self, query: str) -> None:
         """The ticket counts once; then its cookie does, and the address is without it."""
@@ -154,66 +269,8 @@ class Exchange:
         self._began = True
         await send_redirect(self._send, "/", own_cookie(self._base, cookie))
 
-    async def _find(self) -> Open:
-        name = cookie_name(self._base)
-        shown = [value for key, value in cookies_of(self._asked.raw_headers) if key == name]
-        found = await sync_to_async(find)(self._label, shown) if shown else None
-        if found is None:
-            raise not_open()
-        return found
-
-    async def _pass_on(self, found: Open, path: str, body: bytes, receive: Any) -> None:
-        """Raises `Answered` and `TooMany`."""
-        presence, cluster = self._presence_of(found.owner), clusters.get(found.owner.cluster)
-        if cluster is None:
-            raise not_open()
-        if not await presence.lasts():
-            raise Answered(
-                401, _("Your session is over. Log in to the console, and open it again.")
-            )
-        self._check(found, presence, cluster)
-        await sync_to_async(touch)(found)
-        ending: asyncio.Future[Over] = asyncio.get_running_loop().create_future()
-        vigil = Vigil(
-            found.owner.account,
-            presence,
-            lambda: _check_right("GET", found, presence, cluster),
-            ending.set_result,
-        )
-        with places.take(found.owner.account, SIZE + len(body)), vigil.kept():
-            work = asyncio.create_task(self._pour(found, presence, cluster, path, body))
-            gone = asyncio.create_task(_gone(receive))
-            try:
-                await asyncio.wait((work, gone, ending), return_when=asyncio.FIRST_COMPLETED)
-                if not work.done():
-                    work.cancel()
-                await asyncio.gather(work, return_exceptions=True)
-            finally:
-                work.cancel()
-                gone.cancel()
-        if ending.done():
-            over = ending.result()
-            raise Answered(over.code, str(over))
-        if not work.cancelled():
-            work.result()
-
-    def _check(self, found: Open, presence: Presence, cluster: Cluster) -> None:
-        """The right that it was opened with, and that of the request."""
-        for method in ("GET", self._asked.method):
-            try:
-                _check_right(method, found, presence, cluster)
-            except InDoubt as error:
-                raise Answered(503, str(error)) from error
-            except Denied as error:
-                words = {"verb": VERBS[method], "name": visible(found.target.called.name)}
-                text = _("You may not do “%(verb)s” to %(name)s through the cluster's proxy.")
-                raise Answered(403, text % words) from error
-
-    async def _pour(
-        self, found: Open, presence: Presence, cluster: Cluster, path: str, body: bytes
-    ) -> None:
+    async def _pour(self, client: UserClient, found: Open, path: str, body: bytes) -> None:
         target = found.target
-        client = cluster.runtime.as_user(presence.access_in(cluster).identity)
         headers = to_program(self._asked.raw_headers, self._base, self._label)
         opened = client.proxy(
             self._asked.method,
@@ -259,6 +316,18 @@ class Exchange:
             onward = {"link": location, "link_text": _("Leave this port")}
             raise Answered(code, text % words, title=title, **onward)
         return place
+
+
+def _check(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:
+    """Raises `Answered`."""
+    try:
+        _check_right(method, found, presence, cluster)
+    except InDoubt as error:
+        raise Answered(503, str(error)) from error
+    except Denied as error:
+        words = {"verb": VERBS[method], "name": visible(found.target.called.name)}
+        text = _("You may not do “%(verb)s” to %(name)s through the cluster's proxy.")
+        raise Answered(403, text % words) from error
 
 
 def _check_right(method: str, found: Open, presence: Presence, cluster: Cluster) -> None:

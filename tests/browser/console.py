@@ -156,9 +156,10 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def running(cluster: Cluster, folder: Path) -> Iterator[Console]:
+def running(cluster: Cluster, folder: Path, *, opens_ports: bool = False) -> Iterator[Console]:
     """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says."""
     port = free_port()
+    proxy = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
     environment = {
         **os.environ,
         "KUBECONFIG": str(folder / "kubeconfig"),
@@ -167,6 +168,7 @@ def running(cluster: Cluster, folder: Path) -> Iterator[Console]:
         "STATE_DIR": str(folder),
         "AUDIT_STDOUT": "1",
         "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
+        **proxy,
     }
     manage = [sys.executable, str(ROOT / "manage.py")]
     done = subprocess.run(

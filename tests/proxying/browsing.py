@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from channels.testing import ApplicationCommunicator
+
 from console.live.flow import EXTENSION, Flow
 from console.proxying.application import ProxyApplication
 from console.proxying.keeping import Owner
@@ -110,6 +112,13 @@ class Browser:
                 answer.whole = not message.get("more_body")
 
         return asyncio.create_task(self.application(scope, receive, send))
+
+    def connect(self, path: str, *protocols: str, **headers: Any) -> ApplicationCommunicator:
+        """A websocket that its page opens, unless the headers say something else."""
+        given = {"origin": f"https://{self.host}", **headers}
+        scope = {**self._scope("GET", path, given), "type": "websocket"}
+        scope["subprotocols"] = list(protocols)
+        return ApplicationCommunicator(self.application, scope)
 
     def _scope(self, method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
         raw_path, _mark, query = path.partition("?")

@@ -42,6 +42,20 @@ _PROGRAMS: dict[str, tuple[list[str], str]] = {
 PAGE = '<a href="/x">x</a><img src="/y.png"/>'
 
 
+#: Opens a websocket (RFC 6455, section 4.2.2) and says hello. In octal, as the shell's printf has it.
+_TALKS = r"""#!/bin/sh
+end=$(printf '\r')
+while read -r line && [ "$line" != "$end" ]; do
+  case "$line" in [Ss]ec-[Ww]eb[Ss]ocket-[Kk]ey:*) key=${line#*: };; esac
+done
+key="${key%"$end"}258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+hash=$(printf %s "$key" | sha1sum | cut -c1-40 | sed 's/../\\x&/g')
+printf 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+printf 'Sec-WebSocket-Accept: %s\r\n\r\n' "$(printf "$hash" | base64)"
+printf '\201\005hello'
+exec cat"""
+
+
 def server() -> str:
     """The script of a container with a web server, its page and its programs."""
     made = ["mkdir -p /www/cgi-bin", "cd /www", f"echo '{PAGE}' > index.html"]
@@ -49,6 +63,8 @@ def server() -> str:
         lines = ["#!/bin/sh", *(f"echo '{line}'" for line in headers), "echo", does]
         made.append(f"cat > cgi-bin/{name} <<'END'\n" + "\n".join(lines) + "\nEND")
         made.append(f"chmod +x cgi-bin/{name}")
+    made += [f"cat > /talks <<'END'\n{_TALKS}\nEND", "chmod +x /talks"]
+    made.append("nc -ll -p 8081 -e /talks &")
     return "\n".join((*made, "exec httpd -f -p 8080 -h /www"))
 
 
@@ -194,6 +210,23 @@ async def test_where_nobody_listens_that_is_said(browser: Browser) -> None:
     await entered(browser, Target(PODS, Key("default", "nobody"), 80))
     answer = await browser.get("/", accept="text/html")
     assert answer.status == 404 and "There is no nobody any more." in answer.text
+
+
+async def test_a_websocket_goes_through(httpd: Browser, person: Person) -> None:
+    await entered(httpd, Target(PODS, Key("default", "httpd"), 8081))
+    socket = httpd.connect("/talk")
+    await socket.send_input({"type": "websocket.connect"})
+    opened = await socket.receive_output(10)
+    assert opened == {"type": "websocket.accept", "subprotocol": None}
+    assert await socket.receive_output(10) == {"type": "websocket.send", "text": "hello"}
+    person.access.get_in = ()
+    assert await socket.receive_output(2) == {"type": "websocket.close", "code": 1008}
+    person.access = FakeAccess("tenant", get_in=None)
+    # What is no websocket is no pipe either.
+    await entered(httpd, Target(PODS, Key("default", "httpd"), 8080), "tenant")
+    socket = httpd.connect("/index.html")
+    await socket.send_input({"type": "websocket.connect"})
+    assert await socket.receive_output(10) == {"type": "websocket.close", "code": 1008}
 
 
 async def test_kube_apiserver_decides_a_second_time(httpd: Browser, person: Person) -> None:

@@ -12,7 +12,7 @@ from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, SERVICES, Key
 from console.proxying import application, keeping
 from console.proxying.address import ProxyBase
-from console.proxying.application import ProxyApplication
+from console.proxying.application import ProxyApplication, has_open
 from console.proxying.closing import _look
 from console.proxying.keeping import MOST, Owner, all_open, enter, find, open_port
 from console.proxying.models import Opening
@@ -340,6 +340,18 @@ async def test_other_hosts_are_the_consoles(settings: Settings, proxying: ProxyB
     from_elsewhere.host = f"{'0' * 32}.ports.example.com"
     await from_elsewhere.get("/")
     assert seen == ["http"] * 5
+
+
+@pytest.mark.usefixtures("proxying")
+async def test_who_may_send_much_is_known_before_it_is_read(world: World, browser: Browser) -> None:
+    """As the server asks it, with the names of headers as they came."""
+    await entered(browser, started(world, "much"))
+    cookie, host = f"{COOKIE}={browser.cookies[COOKIE]}".encode(), browser.host.encode()
+    assert await has_open({b"Host": [host], b"Cookie": [b"a=b", cookie]}) is True
+    assert await has_open({b"Host": [host], b"Cookie": [cookie + b"x"]}) is False
+    assert await has_open({b"Host": [host]}) is False
+    assert await has_open({b"Host": [b"console.example.com"], b"Cookie": [cookie]}) is None
+    assert await has_open({b"Host": [host, host], b"Cookie": [cookie]}) is None
 
 
 @pytest.mark.usefixtures("proxying")

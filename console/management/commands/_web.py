@@ -3,7 +3,7 @@
 import gc
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from channels.routing import get_default_application
 from django.conf import settings
@@ -16,6 +16,7 @@ from console.draining.running import get_drains
 from console.kube.client import NoCluster
 from console.kube.current import get_runtime
 from console.kube.runtime import Runtime
+from console.proxying.application import has_open
 from console.terminals.held import get_terminals
 
 log = logging.getLogger(__name__)
@@ -62,10 +63,16 @@ def run_web(host: str, port: int, ready: Callable[[Runtime], None]) -> None:
             port,
             lambda: ready(runtime),
             lambda: _wind_down(runtime),
-            is_signed_in,
+            _may_send_more,
         )
     finally:
         runtime.stop()
+
+
+async def _may_send_more(headers: Mapping[bytes, Sequence[bytes]]) -> bool:
+    """Whoever is signed in; at the host of a port whoever has opened that."""
+    opened = await has_open(headers)
+    return await is_signed_in(headers) if opened is None else opened
 
 
 async def _wind_down(runtime: Runtime) -> None:

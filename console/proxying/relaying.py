@@ -1,0 +1,84 @@
+"""Websockets between a port's page and its program, through kube-apiserver.
+
+Whoever does not read holds the other side back: towards the browser by what the server says of it
+(`console.live.flow`), towards the program by what waits here, of which there is `WAITING` at most.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from console.kube.client import UserClient
+from console.kube.websocket import Websocket
+from console.live.flow import Flow
+
+#: Bytes that wait for a program which does not read; a browser that goes on sending is cut off.
+WAITING = 1024 * 1024
+#: Codes of RFC 6455: all is said; it may not go on.
+NORMAL, POLICY = 1000, 1008
+
+
+class Relay:
+    """`run` returns the code that the browser is to be closed with, 0 if it has gone by itself."""
+
+    def __init__(self, receive: Any, send: Any, flow: Flow) -> None:
+        self._receive, self._send, self._flow = receive, send, flow
+        self._waiting: deque[str | bytes] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+
+    async def run(
+        self,
+        client: UserClient,
+        path: str,
+        protocols: Sequence[str],
+        headers: Sequence[tuple[str, str]],
+        audit_id: str,
+    ) -> int:
+        """Raises `ApiError` for a program that opens none; then nothing was accepted."""
+        opened = client.relay(path, protocols, headers, audit_id=audit_id)
+        async with opened as program:
+            await self._send({"type": "websocket.accept", "subprotocol": program.protocol})
+            reading = asyncio.create_task(self._read())
+            tasks = {
+                reading,
+                asyncio.create_task(self._pass_on(program)),
+                asyncio.create_task(self._hand_back(program)),
+            }
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        if reading.cancelled():
+            return NORMAL
+        return POLICY if reading.result() else 0
+
+    async def _read(self) -> bool:
+        """What the browser sends, as it comes: True once that is too much."""
+        while (message := await self._receive())["type"] == "websocket.receive":
+            text = message.get("text")
+            data: str | bytes = text if text is not None else message.get("bytes") or b""
+            self._waiting.append(data)
+            self._size += len(data)
+            self._news.set()
+            if self._size > WAITING:
+                return True
+        return False
+
+    async def _pass_on(self, program: Websocket) -> None:
+        while True:
+            while self._waiting:
+                message = self._waiting.popleft()
+                await program.say(message)
+                self._size -= len(message)
+            self._news.clear()
+            await self._news.wait()
+
+    async def _hand_back(self, program: Websocket) -> None:
+        while (message := await program.hear()) is not None:
+            kind = "text" if isinstance(message, str) else "bytes"
+            await self._send({"type": "websocket.send", kind: message})
+            await self._flow.clear()

@@ -1,0 +1,1 @@
+"""Ports of pods in a real browser."""

@@ -1,0 +1,100 @@
+"""A port that is opened in a real browser, and what a hostile page there can do: nothing."""
+
+import re
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import Console
+from tests.browser.proxying.conftest import Picture, StartPod
+
+#: How a request ended: its status, "opaque" for one that cannot be read, "refused" for none.
+_ASK = """async ([url, options]) => {
+  try {
+    const answer = await fetch(url, options);
+    return answer.type === "opaque" ? "opaque" : answer.status;
+  } catch {
+    return "refused";
+  }
+}"""
+_FRAME = """url => new Promise(done => {
+  const frame = document.createElement("iframe");
+  frame.src = url;
+  frame.onload = () => {
+    try { done(frame.contentDocument === null ? "apart" : frame.contentDocument.title); }
+    catch { done("apart"); }
+  };
+  document.body.append(frame);
+})"""
+
+
+def opened(page: Page, address: str) -> Page:
+    """The tab that the first port of the pod is opened in."""
+    page.goto(address)
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Open port 8080").click()
+    tab = popup.value
+    tab.wait_for_url(re.compile(r"http://[0-9a-f]{32}\.ports\.localhost:\d+/$"))
+    return tab
+
+
+def origin(page: Page) -> str:
+    parts = urlsplit(page.url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def it_opens_a_port_on_a_host_of_its_own(page: Page, start: StartPod, picture: Picture) -> None:
+    address = start("web")
+    page.goto(address)
+    panel = page.locator("#panel-ports")
+    expect(panel).to_contain_text("kubectl port-forward pod/web 8080 -n default")
+    picture(page, "ports")
+    tab = opened(page, address)
+    expect(tab).to_have_title("web")
+    expect(tab.locator("body")).to_contain_text("GET /")
+    picture(tab, "ports-open")
+    assert "ticket" not in tab.url and tab.evaluate("document.cookie") == ""
+    assert tab.evaluate("window.opener") is None and tab.evaluate("document.referrer") == ""
+    tab.goto(f"{origin(tab)}/deep/er?a=b")
+    expect(tab.locator("body")).to_contain_text("GET /deep/er?a=b")
+
+
+def it_takes_what_is_sent_to_a_program(page: Page, start: StartPod) -> None:
+    tab = opened(page, start("takes"))
+    body = {"method": "POST", "body": "x" * 1_000_000}
+    assert tab.evaluate(_ASK, ["/upload", body]) == 200
+    assert tab.evaluate(_ASK, ["/upload", {"method": "OPTIONS"}]) == 405
+
+
+def it_keeps_a_hostile_page_from_the_console_and_from_other_ports(
+    page: Page, start: StartPod, console: Console
+) -> None:
+    hostile, other = opened(page, start("hostile")), opened(page, start("other"))
+    victim = origin(other)
+    mine = {"credentials": "include"}
+    blind = {**mine, "mode": "no-cors"}
+    delete = {**blind, "method": "POST"}
+    pods = f"{console.url}/clusters/host/pods?format=json"
+    assert hostile.evaluate(_ASK, ["/", mine]) == 200
+    answers: list[tuple[str, int]] = []
+    hostile.on("response", lambda answer: answers.append((answer.url, answer.status)))
+    for url in (pods, f"{victim}/"):
+        for options in (mine, blind, delete):
+            assert hostile.evaluate(_ASK, [url, options]) in ("refused", "opaque")
+        assert hostile.evaluate(_FRAME, url) == "apart"
+    # Whatever came was a refusal.
+    assert {code for url, code in answers if not url.startswith(origin(hostile))} <= {403}
+    # Neither by a cookie for all: ours counts all the same.
+    hostile.evaluate("document.cookie = 'quarterdeck-port=x; Domain=ports.localhost; Path=/'")
+    other.reload()
+    expect(other).to_have_title("other")
+
+
+def it_ends_when_its_user_logs_out(page: Page, start: StartPod, console: Console) -> None:
+    tab = opened(page, start("ends"))
+    page.evaluate("""() => document.querySelector("form[action$='/logout']").submit()""")
+    page.wait_for_url("**/login**")
+    console.session.clear()
+    tab.reload()
+    expect(tab.locator("body")).to_contain_text("Your session is over.")
+    expect(tab.get_by_role("link")).to_have_attribute("href", console.url)
