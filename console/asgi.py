@@ -26,6 +26,7 @@ from console.live.routing import websocket_application  # noqa: E402
 from console.proxying.application import ProxyApplication  # noqa: E402
 from console.proxying.closing import keep_closed  # noqa: E402
 from console.proxying.keeping import Owner  # noqa: E402
+from console.shells.sweeping import keep_swept  # noqa: E402
 from console.ui.presence import Presence  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
 from rbac.current import use_host  # noqa: E402
@@ -50,6 +51,8 @@ use_host(
 )
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
+if settings.NODE_SHELL_NAMESPACE:
+    runtime.spawn(keep_swept(runtime))
 
 
 def presence_of(owner: Owner) -> Presence:

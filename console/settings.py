@@ -19,6 +19,8 @@
 | `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 24 by default |
 | `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
 | `DEBUG_IMAGE` | the image of debug containers, unless somebody types another; `busybox` by default |
+| `NODE_SHELL_NAMESPACE` | where the pods of shells on nodes run; without one there are no such shells |
+| `NODE_SHELL_IMAGE` | their image, which has `nsenter` and `sh`; `busybox` by default |
 | `AUDIT_STDOUT` | `1` writes each audit record as a line of JSON as well |
 """
 
@@ -93,6 +95,8 @@ AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
 KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 24)
 KUBECONFIG_SERVER = os.environ.get("KUBECONFIG_SERVER", "")
 DEBUG_IMAGE = os.environ.get("DEBUG_IMAGE") or "busybox"
+NODE_SHELL_NAMESPACE = os.environ.get("NODE_SHELL_NAMESPACE", "")
+NODE_SHELL_IMAGE = os.environ.get("NODE_SHELL_IMAGE") or "busybox"
 AUDIT_STDOUT = os.environ.get("AUDIT_STDOUT") == "1"
 
 INSTALLED_APPS = [

@@ -32,6 +32,7 @@ from console.ui.filters import (
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.nodes.cordon import Cordon, Uncordon
+from console.ui.nodes.shell import NodeShell
 from console.ui.nodes.taints import EditTaints
 from console.ui.registry import register
 from console.ui.text import visible
@@ -110,6 +111,7 @@ class NodeKind(ResourceKind):
         StopDrain(),
         ResumeDrain(),
         EditTaints(),
+        NodeShell(),
         Delete(),
     )
     precious = True

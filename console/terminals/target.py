@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
+from console.kube.store import Entry
 from console.logs.containers import DEFAULT, NoContainer
 from console.streams.stream import check_right
 from console.terminals.query import TerminalQuery
@@ -15,6 +16,7 @@ from console.ui.access import Access
 from console.ui.decisions import Denied
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping, text
+from console.ui.nodes.shell import CONTAINER, is_shell
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
 from console.ui.text import visible
@@ -26,14 +28,16 @@ FIND_WAIT = 2.0
 @dataclass(frozen=True, slots=True)
 class Target:
     """`running`: the containers to choose from. `tty`, `reads`: what is asked of it has a terminal, and
-    gets what is typed. `ours`: what runs there is a shell for people, to be ended with them. `problem`:
-    why nothing can be opened, "" if it can."""
+    gets what is typed. `ours`: what runs there is a shell for people, to be ended with them. `pod`: the
+    uid of the pod that is deleted then as well, "" for one that stays. `problem`: why nothing can be
+    opened, "" if it can."""
 
     container: str
     running: Sequence[Container] = ()
     tty: bool = True
     reads: bool = True
     ours: bool = True
+    pod: str = ""
     problem: str = ""
 
 
@@ -50,10 +54,11 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: Termi
         return Target(query.container)
     if entry is None:
         raise NotFound(404, "")
-    return _in_pod(entry.original(), query)
+    return _in_pod(entry, query)
 
 
-def _in_pod(pod: Mapping[str, Any], query: TerminalQuery) -> Target:
+def _in_pod(entry: Entry[Any], query: TerminalQuery) -> Target:
+    pod = entry.original()
     found = containers_of(pod)
     running = [one for one in found if one.since is not None]
     if query.container:
@@ -71,12 +76,14 @@ def _in_pod(pod: Mapping[str, Any], query: TerminalQuery) -> Target:
     if not query.attach:
         return Target(named.name, running)
     debugs = (text(one.get("name")) for one in listed(pod, "spec", "ephemeralContainers"))
+    shell = is_shell(entry) and named.name == CONTAINER
     return Target(
         named.name,
         running,
         tty=named.spec.get("tty") is True,
         reads=named.spec.get("stdin") is True,
-        ours=named.name in debugs,
+        ours=shell or named.name in debugs,
+        pod=entry.projection.uid if shell else "",
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from console.kube.gvr import Key
+from console.shells.ending import take_away
 from console.streams.stream import Order, Over
 from console.terminals.command import Command, Ending
 from console.terminals.kept import Kept
@@ -67,7 +68,7 @@ class Terminal:
         #: Done when nothing of it may be shown any more.
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.over = False
-        self._forget = forget
+        self._forget, self._order = forget, order
         order = replace(order, params=_params(owner.query, target))
         self._command = Command(order, self._hear, self._on_over, ours=target.ours)
         self._viewer: Viewer | None = None
@@ -168,6 +169,8 @@ class Terminal:
         self.over = True
         self._tasks[0].cancel()
         self.wake()
+        if self.target.pod:
+            await take_away(self._order, self.target.pod)
 
     def _on_over(self, over: Over) -> None:
         self._forget(self)

@@ -41,11 +41,12 @@ EVERYWHERE = frozenset({ROW, HEADER, BULK})
 @dataclass(frozen=True, slots=True)
 class Permission:
     """A right: `verb` on an object, or on its `subresource`; with a `gvr`, on objects of that type in its
-    namespace."""
+    namespace, or in the one that `place` says."""
 
     verb: str
     subresource: str = ""
     gvr: GVR | None = None
+    place: Callable[[], str] | None = None
 
     def granted(self, access: Access, gvr: GVR, key: Key = NO_KEY) -> bool:
         """For the object of a type, whether or not there is one; without a key for every one."""
@@ -53,10 +54,14 @@ class Permission:
         return access.can(
             self.verb,
             self.gvr or gvr,
-            namespace=key.namespace,
+            namespace=self.namespace(key.namespace),
             name=name,
             subresource=self.subresource,
         )
+
+    def namespace(self, own: str) -> str:
+        """Where it must be had; `own`: the object's."""
+        return self.place() if self.place is not None else own
 
 
 @dataclass(frozen=True, slots=True)

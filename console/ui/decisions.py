@@ -64,7 +64,8 @@ def knows(access: Access, kind: ResourceKind) -> bool:
 
 def lacking(permission: Permission, gvr: GVR, namespace: str) -> Denied:
     """For whoever lacks what an action on an object of this type needs."""
-    return Denied(permission.verb, permission.gvr or gvr, namespace, permission.subresource)
+    where = permission.namespace(namespace)
+    return Denied(permission.verb, permission.gvr or gvr, where, permission.subresource)
 
 
 @dataclass(frozen=True, slots=True)

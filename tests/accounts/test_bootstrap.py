@@ -269,6 +269,16 @@ def test_the_console_reads_secrets_in_one_namespace_that_has_nothing_else() -> N
         assert [one["name"] for one in binding["subjects"]] == ["quarterdeck-console"]
 
 
+def test_the_console_deletes_pods_where_node_shells_are_and_does_nothing_else_there() -> None:
+    [(name, role)] = by_name("node-shells.yaml", "Role").items()
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}]
+    [binding] = by_name("node-shells.yaml", "RoleBinding").values()
+    assert binding["roleRef"]["name"] == name
+    assert [one["name"] for one in binding["subjects"]] == ["quarterdeck-console"]
+    places = {one["metadata"]["namespace"] for one in (role, binding)}
+    assert places == by_name("node-shells.yaml", "Namespace").keys()
+
+
 def test_each_identity_is_bound_to_its_own_role_alone() -> None:
     for name, binding in by_name("identities.yaml", "ClusterRoleBinding").items():
         assert binding["roleRef"]["name"] == name
@@ -286,6 +296,12 @@ def test_what_the_reader_sees_of_custom_resources_others_say() -> None:
 
 
 def test_everything_says_who_looks_after_it() -> None:
-    for file in ("admission.yaml", "crds.yaml", "identities.yaml", "roles.yaml"):
+    for file in (
+        "admission.yaml",
+        "crds.yaml",
+        "identities.yaml",
+        "node-shells.yaml",
+        "roles.yaml",
+    ):
         for manifest in manifests(file):
             assert manifest["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "quarterdeck"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
+from pytest_django import Settings
 
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, Key
 from console.kube.runtime import Runtime
@@ -37,6 +38,11 @@ def runtime(cluster: Cluster, _snapshots: None) -> Iterator[Runtime]:
 @pytest.fixture
 def olga(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, scrap: Scrap, namespace: str) -> Person:
     return person(monkeypatch, scrap, namespace, rule("*", "*", "*"))
+
+
+@pytest.fixture(autouse=True)
+def _node_shells(settings: Settings, namespace: str) -> None:
+    settings.NODE_SHELL_NAMESPACE = namespace
 
 
 @pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: str(kind.segment))

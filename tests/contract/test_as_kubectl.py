@@ -46,6 +46,7 @@ ELSEWHERE = {
     "default-registry": "test_registry_actions: all of a project share one service account",
     "role": "test_account_actions: with a role of the project, and bindings that it had",
     "debug": "test_debug_actions: kubectl waits until the container runs",
+    "shell": "test_node_shells: in a namespace of its own",
     "edit": "test_edit: kubectl opens an editor",
     "log": "test_logs: nothing is changed",
     "open-port": "tests/proxying/test_panel: nothing is changed",

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import CONFIG_MAPS, SECRETS, Key
@@ -163,9 +164,10 @@ async def asking(admin: Admin, kind: ResourceKind, name: str) -> Target | None:
 
 
 async def test_whatever_the_form_of_an_action_sends_is_answered(
-    admin: Admin, cluster: DevCluster, runtime: Runtime
+    admin: Admin, cluster: DevCluster, runtime: Runtime, settings: Settings
 ) -> None:
     """Each field of each action's form, for objects that are called anything."""
+    settings.NODE_SHELL_NAMESPACE = "shop"
     cluster.run(fill)
     known = [kind.gvr for kind in kinds if not kind.private]
     runtime.require(known)

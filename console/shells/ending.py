@@ -1,0 +1,39 @@
+"""Deletes the pod of a shell when its terminal has ended."""
+
+import logging
+from dataclasses import replace
+
+from django.db import DatabaseError
+
+from console.audit.trail import AuditUnavailable, record
+from console.kube.client import ObjectClient
+from console.kube.errors import ApiError
+from console.kube.gvr import PODS
+from console.streams.stream import Order
+from console.ui.actions import Permission
+
+log = logging.getLogger(__name__)
+
+_DELETE = Permission("delete")
+
+
+async def take_away(order: Order, uid: str) -> None:
+    """As whoever opened the terminal if they still may, else as the console. What fails is left to
+    `console.shells.sweeping`."""
+    key, recorded = order.key, replace(order.recorded, verb="delete", subresource="")
+    try:
+        async with record(recorded) as recording:
+            await (await _client(order)).delete(
+                PODS, namespace=key.namespace, name=key.name, uid=uid, audit_id=recording.audit_id
+            )
+    except (ApiError, AuditUnavailable, DatabaseError) as error:
+        log.info("The pod %s of a shell stays for now: %s", key, error)
+
+
+async def _client(order: Order) -> ObjectClient:
+    runtime = order.cluster.runtime
+    if not await order.presence.lasts():
+        return runtime.console
+    access = order.presence.access_in(order.cluster)
+    may = _DELETE.granted(access, PODS, order.key)
+    return runtime.as_user(access.identity) if may else runtime.console

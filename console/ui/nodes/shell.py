@@ -1,0 +1,154 @@
+"""A shell on a node: a privileged pod there whose first process is a shell of the machine itself.
+
+Whoever may make such pods has the machine anyway; here it is one button, one record and one end. Off
+unless `NODE_SHELL_NAMESPACE` names the namespace of these pods.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.arrival import arrives
+from console.kube.errors import Replaced
+from console.kube.gvr import GVR, NAMESPACES, PODS, Key
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Action, Context, Done, Outcome, Permission
+from console.ui.decisions import Refused
+from console.ui.forms import ConsoleForm, TextField
+from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl_create
+from console.ui.links import starting_url
+from console.ui.making import LONGEST, new_name
+from console.ui.subject import Subject
+from console.ui.terminals import ATTACH
+from console.ui.text import visible
+
+#: What marks the pods that are deleted when their terminal ends, and what they are for.
+LABEL, OF_A_NODE = "quarterdeck.io/shell", "node"
+CONTAINER = "shell"
+#: The kubelet ends what is older.
+LASTS = timedelta(hours=4)
+#: A login shell of the machine, in all its namespaces: those of its first process.
+_COMMAND = (
+    *("nsenter", "-t", "1", "-m", "-u", "-i", "-n", "-p", "--"),
+    *("sh", "-c", 'exec "$(command -v bash || command -v sh)" -l'),
+)
+
+
+def shells() -> str:
+    """The namespace of the pods; "" where there are no node shells."""
+    return str(settings.NODE_SHELL_NAMESPACE)
+
+
+def is_shell(pod: Entry[Any]) -> bool:
+    """True of a pod that is deleted when its terminal ends."""
+    return bool(shells()) and pod.key.namespace == shells() and LABEL in pod.projection.labels
+
+
+class NodeShellForm(ConsoleForm):
+    """The name is in it so that what is sent twice makes one pod."""
+
+    causes: Mapping[str, str] = {"metadata.name": "name"}
+    name = TextField(label=gettext_lazy("Name of the pod"), max_length=LONGEST)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeShell(Action):
+    name: ClassVar[str] = "shell"
+    label: ClassVar[str | Promise] = gettext_lazy("Open shell")
+    needs: ClassVar[tuple[Permission, ...]] = (
+        Permission("create", gvr=PODS, place=shells),
+        Permission("get", gvr=PODS, place=shells),
+        *(replace(one, gvr=PODS, place=shells) for one in ATTACH),
+    )
+    danger: ClassVar[bool] = True
+    form: ClassVar[type[ConsoleForm] | None] = NodeShellForm
+    trail: ClassVar[tuple[str, str] | None] = ("create", "shell")
+
+    def exempt(self, access: Access, name: str) -> bool:
+        return not shells()
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        found = access.cluster.runtime.informer(NAMESPACES)
+        if found.freshness.synced and found.store.get(Key("", shells())) is None:
+            text = _("There is no project %(name)s, in which the pods of node shells run.")
+            raise Refused(text % {"name": visible(shells())})
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        return _("Open a shell on %(kind)s %(name)s") % {"kind": kind.singular, "name": name}
+
+    def button(self, kind: ResourceKind) -> str | Promise:
+        return _("Open the shell")
+
+    def effect(self, kind: ResourceKind) -> str | Promise:
+        text = _(
+            "A privileged pod starts on it, in project %(project)s, and a terminal opens in which you "
+            "are root on the machine. The pod is deleted when the terminal ends, after %(hours)s "
+            "hours at the latest."
+        )
+        return text % {"project": visible(shells()), "hours": LASTS // timedelta(hours=1)}
+
+    def notes(self, subject: Subject) -> Sequence[str | Promise]:
+        return [
+            _(
+                "Nothing holds you back there: you see and change whatever runs on it, of all "
+                "projects, with their Secrets. Kubernetes does not record what you type."
+            )
+        ]
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return {"name": new_name(f"shell-{entry.key.name}")}
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl_create(_pod(data["name"], key.name), Key(shells(), data["name"]))
+
+    async def run(self, context: Context) -> Outcome:
+        cluster, name = context.access.cluster, context.data["name"]
+        node = cluster.runtime.informer(context.kind.gvr).store.get(context.key)
+        if node is None or node.projection.uid != context.uid:
+            raise Replaced
+        pod = Key(shells(), name)
+        made = await context.client.create(
+            PODS, _pod(name, context.key.name), namespace=pod.namespace, audit_id=context.audit_id
+        )
+        pods = cluster.runtime.informer(PODS)
+        await arrives(pods, pod, made["metadata"]["resourceVersion"])
+        text = _("Made pod %(pod)s for a shell on %(kind)s %(name)s.")
+        url = starting_url(cluster.name, pod, CONTAINER)
+        return Done(text % {**context.words, "pod": visible(name)}, url)
+
+
+def _pod(name: str, node: str) -> dict[str, Any]:
+    container = {
+        "name": CONTAINER,
+        "image": settings.NODE_SHELL_IMAGE,
+        "command": list(_COMMAND),
+        "stdin": True,
+        "tty": True,
+        "securityContext": {"privileged": True},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {LABEL: OF_A_NODE}},
+        "spec": {
+            "nodeName": node,
+            "hostPID": True,
+            "hostIPC": True,
+            "hostNetwork": True,
+            "restartPolicy": "Never",
+            "activeDeadlineSeconds": int(LASTS.total_seconds()),
+            # A shell does not end when it is asked to.
+            "terminationGracePeriodSeconds": 0,
+            "automountServiceAccountToken": False,
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [container],
+        },
+    }

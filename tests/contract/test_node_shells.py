@@ -1,0 +1,185 @@
+"""Shells on nodes: who may open one, the pod that is made for it, and what takes that away again."""
+
+import html
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pytest_django import Settings
+
+from console.kube.gvr import NAMESPACES, NODES, PODS, Key
+from console.kube.runtime import Runtime
+from console.shells.sweeping import is_over, sweep
+from console.ui.nodes.shell import LABEL, LASTS
+from tests.contract.client import MERGE_PATCH, Client, Obj
+from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.grants import Grants, rule, user
+from tests.contract.objects import create_pod, path, pod, unique
+from tests.contract.pages import Page, Person, console_on, known, person, recorded
+from tests.contract.test_service_actions import drawn
+from tests.contract.tidy import Scrap
+from tests.controlplane.waiting import eventually
+from tests.views.conftest import _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+IMAGE = "example/nsenter:1"
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster) -> Iterator[Runtime]:
+    with console_on(cluster, [NAMESPACES, NODES, PODS]) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def shells(settings: Settings, admin: Client, runtime: Runtime, namespace: str) -> str:
+    """Their namespace, in which pods are admitted."""
+    settings.NODE_SHELL_NAMESPACE = namespace
+    settings.NODE_SHELL_IMAGE = IMAGE
+    create_pod(admin, namespace, pod(unique("first")))
+    known(runtime, NAMESPACES, admin.get(f"/api/v1/namespaces/{namespace}").ok())
+    return namespace
+
+
+@pytest.fixture
+def node(scrap: Scrap, runtime: Runtime) -> Obj:
+    made = scrap.create("/api/v1/nodes", {"metadata": {"name": unique("node")}})
+    known(runtime, NODES, made)
+    return made
+
+
+@pytest.fixture
+def olga(monkeypatch: pytest.MonkeyPatch, scrap: Scrap, shells: str) -> Person:
+    """May make pods in that namespace, and look at nodes."""
+    found = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
+    found.grants.here(
+        user(found.name), rule("get create", "pods"), rule("create get", "pods/attach")
+    )
+    found.grants.wait(found.name, verb="create", resource="pods", namespace=shells)
+    return found
+
+
+def made_pods(admin: Client, namespace: str, node: Obj) -> list[Obj]:
+    items = admin.get(path(namespace, "pods")).ok()["items"]
+    ours = [one for one in items if one["spec"]["containers"][0]["image"] == IMAGE]
+    return [one for one in ours if one["spec"].get("nodeName") == node["metadata"]["name"]]
+
+
+async def it_asks_first(olga: Person, node: Obj, shells: str) -> None:
+    page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
+    assert await page.is_offered("nodes", Key("", name))
+    text = html.unescape(await page.asks())
+    assert f"Open a shell on node {name}" in text
+    assert f"A privileged pod starts on it, in project {shells}" in text and "root" in text
+    assert "Nothing holds you back there" in text and "after 4 hours" in text
+    assert f"kubectl create -f - -n {shells}" in text
+
+
+async def it_makes_one_pod_as_the_person(
+    admin: Client, olga: Person, node: Obj, shells: str
+) -> None:
+    page, name = olga.on("shell", "nodes", node), node["metadata"]["name"]
+    sent = drawn(await page.asks())
+    answer = await page.does(**sent)
+    where = f"/clusters/host/projects/{shells}/pods/{sent['name']}/terminal/starting"
+    assert answer["Location"] == f"{where}?container=shell"
+    assert "There is one of this name already." in await page.refuses(409, **sent)
+    [made] = made_pods(admin, shells, node)
+    assert made["metadata"]["name"] == sent["name"]
+    assert made["metadata"]["labels"] == {LABEL: "node"}
+    spec = made["spec"]
+    assert (spec["hostPID"], spec["hostNetwork"], spec["hostIPC"]) == (True, True, True)
+    assert spec["activeDeadlineSeconds"] == 4 * 3600 and spec["restartPolicy"] == "Never"
+    assert spec["automountServiceAccountToken"] is False and not spec.get("volumes")
+    [container] = spec["containers"]
+    assert container["securityContext"] == {"privileged": True}
+    assert container["image"] == IMAGE and container["command"][0] == "nsenter"
+    assert [one[:-1] for one in await recorded()] == [(olga.name, "create", "shell", name)] * 2
+    waits = await page.client().get(answer["Location"])
+    assert waits.status_code == 200 and "Starting shell" in await text_of(waits)
+
+
+async def it_does_what_its_line_does(
+    admin: Client, olga: Person, node: Obj, shells: str, kubectl: Kubectl
+) -> None:
+    page = olga.on("shell", "nodes", node)
+    sent = drawn(await page.asks())
+    other = unique("by-line")
+    refused = await page.client().post(page.url, {"name": other, "uid": "another"})
+    assert refused.status_code == 409
+    text = html.unescape(await text_of(refused))
+    kubectl.line(text.rpartition("kubectl:")[2].partition("<code>")[2].partition("</code>")[0])
+    await page.does(**sent)
+    found = {one["metadata"]["name"]: one["spec"] for one in made_pods(admin, shells, node)}
+    assert found.keys() == {other, sent["name"]}
+    assert found[other] == found[sent["name"]]
+
+
+async def it_is_off_unless_it_has_a_place(
+    settings: Settings, admin: Client, olga: Person, node: Obj, shells: str
+) -> None:
+    page = olga.on("shell", "nodes", node)
+    settings.NODE_SHELL_NAMESPACE = ""
+    assert not await page.is_offered("nodes", Key("", node["metadata"]["name"]))
+    assert "whatever your rights" in await page.refuses(403, name="shell")
+    settings.NODE_SHELL_NAMESPACE = "nowhere"
+    assert "There is no project nowhere" in await page.refuses(409, name="shell")
+    assert not made_pods(admin, shells, node)
+
+
+@pytest.mark.parametrize("name", ["", "Not a name", "x" * 64, "<b>", "../x"])
+async def it_takes_no_other_name(
+    admin: Client, olga: Person, node: Obj, shells: str, name: str
+) -> None:
+    page = olga.on("shell", "nodes", node)
+    answer = await page.client().post(page.url, {"uid": page.uid, "name": name})
+    assert answer.status_code in (400, 422)
+    assert "<b>" not in await text_of(answer) and not made_pods(admin, shells, node)
+
+
+async def it_is_refused_to_whoever_may_not(
+    monkeypatch: pytest.MonkeyPatch,
+    admin: Client,
+    scrap: Scrap,
+    olga: Person,
+    node: Obj,
+    shells: str,
+) -> None:
+    """As the console knows it, and as the cluster alone does; and nothing is made for another node."""
+    page = olga.on("shell", "nodes", node)
+    assert "You may not create pods" in await Page("bob", page.url, page.uid).refuses(403)
+    assert "You may not" in await Page("charlie", page.url, page.uid).refuses(403)
+    text = await Page(olga.name, page.url, "another").refuses(409, name="shell")
+    assert "another one has taken its name since" in text
+    reader = person(monkeypatch, scrap, shells, rule("get list", "nodes pods"))
+    refused = await reader.on("shell", "nodes", node).refuses(403, name="shell")
+    assert "The cluster did not allow it." in refused
+    elsewhere = person(monkeypatch, scrap, shells, rule("get list", "nodes"))
+    Grants(scrap, "default").here(user(elsewhere.name), rule("get create", "pods"))
+    assert "The cluster did not" in await elsewhere.on("shell", "nodes", node).refuses(
+        403, name="shell"
+    )
+    assert not made_pods(admin, shells, node)
+
+
+def it_sweeps_what_has_ended(admin: Client, runtime: Runtime, shells: str) -> None:
+    """And nothing else: neither what runs nor pods of others."""
+    kept, runs, over = (unique(one) for one in ("kept", "runs", "over"))
+    labels = {LABEL: "node"}
+    for name, about in ((kept, {}), (runs, labels), (over, labels)):
+        create_pod(admin, shells, pod(name, about))
+    for name in (kept, over):
+        at = f"{path(shells, 'pods', name)}/status"
+        ended = admin.patch(at, {"status": {"phase": "Succeeded"}}, MERGE_PATCH).ok()
+        known(runtime, PODS, ended)
+    runtime.spawn(sweep(runtime)).result(timeout=20)
+    there = path(shells, "pods")
+    eventually(lambda: admin.get(f"{there}/{over}").status == 404, "it is gone")
+    assert [admin.get(f"{there}/{name}").status for name in (kept, runs)] == [200, 200]
+    entry = runtime.informer(PODS).store.get(Key(shells, runs))
+    assert entry is not None
+    assert not is_over(entry, datetime.now(UTC))
+    assert is_over(entry, datetime.now(UTC) + LASTS + timedelta(minutes=2))

@@ -1,0 +1,93 @@
+"""Shells on a node, by whoever may open one and by whoever may not, and how they end."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from console.kube.gvr import NODES, PODS, Key
+from console.kube.runtime import Runtime
+from console.shells.sweeping import sweep
+from console.terminals.held import get_terminals
+from tests.contract.grants import rule
+from tests.contract.test_service_actions import drawn
+from tests.controlplane.waiting import eventually
+from tests.node.image import IMAGE
+from tests.node.node import NAME, RealNode
+from tests.node.people import Rights, believe, console_for, page_of
+from tests.terminals.conftest import Browser, typing
+from tests.ui.support import FakeAccess
+from tests.views.conftest import _site
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SHELLS = "default"
+#: All that it takes.
+OPENING = [
+    rule("get list", "nodes"),
+    rule("get create", "pods"),
+    rule("create get", "pods/attach"),
+]
+RIGHTS: Rights = {
+    "ann": [rule("*", "*", "*")],
+    "tom": OPENING,
+    "eve": [rule("get list", "nodes pods"), *OPENING[2:]],
+}
+#: What is nowhere but on the machine, and who one is there.
+TYPED = b"ls /run/containerd; id -u | sed s/^/uid=/; exit\r"
+
+
+@pytest.fixture(scope="module")
+def console(real_node: RealNode) -> Iterator[Runtime]:
+    with console_for(real_node, RIGHTS, [NODES, PODS]) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _people(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    believe(monkeypatch, RIGHTS)
+    settings.NODE_SHELL_NAMESPACE, settings.NODE_SHELL_IMAGE = SHELLS, IMAGE
+
+
+@pytest.mark.parametrize("who", ["ann", "tom"])
+async def test_whoever_may_is_root_on_the_machine(
+    real_node: RealNode, console: Runtime, who: str
+) -> None:
+    page = page_of(console, who, "shell", NODES, Key("", NAME))
+    sent = drawn(await page.asks())
+    answer = await page.does(**sent)
+    key, pods = Key(SHELLS, sent["name"]), console.informer(PODS).store
+
+    def is_so(running: bool) -> bool:
+        entry = pods.get(key)
+        if entry is None:
+            return False
+        return entry.projection.ready == 1 if running else bool(entry.projection.ended)
+
+    eventually(lambda: is_so(running=True), "the shell runs")
+    answer = await page.client().get(answer["Location"])
+    assert answer.status_code == 302 and "/terminal?" in answer["Location"]
+    browser = Browser(answer["Location"], access=FakeAccess(who, get_in=None))
+    async with typing(browser):
+        while not browser.begun:
+            await browser.hear()
+        await browser.type(TYPED)
+        await browser.until("uid=0")
+        assert (await browser.last())["close"] == 1000
+    await get_terminals().close()
+    assert b"containerd.sock" in browser.screen
+    if who == "tom":
+        # Who opened it may not delete it.
+        eventually(lambda: is_so(running=False), "the shell has ended")
+        console.spawn(sweep(console)).result(timeout=20)
+    eventually(lambda: pods.get(key) is None, "its pod is taken away")
+
+
+async def test_nobody_else_does(real_node: RealNode, console: Runtime) -> None:
+    page = page_of(console, "eve", "shell", NODES, Key("", NAME))
+    sent = drawn(await page.asks())
+    assert "The cluster did not allow it." in await page.refuses(403, **sent)
+    found = real_node.cluster.kubectl("get", "pods", "-n", SHELLS, "-l", "quarterdeck.io/shell")
+    assert "No resources found" in found.stderr

@@ -1,0 +1,137 @@
+"""The pod of a shell goes with its terminal, however that ends; other pods stay."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from pytest_django import Settings
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import GVR
+from console.live.attendance import get_attendance
+from console.terminals.held import get_terminals
+from console.ui.clusters import clusters
+from console.ui.nodes.shell import CONTAINER, LABEL
+from tests.logs.conftest import POD_PATH, World
+from tests.terminals.conftest import SOON, Browser, typing
+from tests.ui.support import FakeAccess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class NoDelete(FakeAccess):
+    def can(
+        self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
+        return verb != "delete"
+
+
+@pytest.fixture(autouse=True)
+async def _shells(settings: Settings) -> AsyncIterator[None]:
+    settings.NODE_SHELL_NAMESPACE = "default"
+    yield
+    await get_terminals().close()
+
+
+def opened(world: World, name: str, *, labelled: bool = True, container: str = CONTAINER) -> str:
+    """The path of a terminal that is attached to the first process of such a pod."""
+    typed = {"name": container, "image": "busybox", "stdin": True, "tty": True}
+    labels = {LABEL: "node"} if labelled else {}
+    body = {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [typed], "restartPolicy": "Never"},
+    }
+    path = world.start(body).removesuffix("/log")
+    return f"{path}/terminal?container={container}&attach=1"
+
+
+def is_there(world: World, name: str) -> bool:
+    code, _body = world.api.call("GET", f"{POD_PATH}/{name}")
+    return code == 200
+
+
+async def is_gone(world: World, name: str) -> None:
+    """Once it is. The console needs the loop for that."""
+    async with asyncio.timeout(SOON):
+        while is_there(world, name):
+            await asyncio.sleep(0.05)
+
+
+async def deletions() -> list[tuple[str, str, int]]:
+    rows = AuditRecord.objects.select_related("outcome").filter(verb="delete")
+    return [(one.actor, one.name, one.outcome.code) async for one in rows]
+
+
+async def test_it_goes_when_the_shell_is_left(world: World) -> None:
+    mark = world.cluster.audit.mark()
+    async with typing(Browser(opened(world, "left"))) as browser:
+        await browser.prompt()
+        await browser.type("exit\r")
+        assert (await browser.last())["close"] == 1000
+    await is_gone(world, "left")
+    await get_terminals().close()
+    assert await deletions() == [("admin", "left", 200)]
+    [asked] = world.cluster.audit.requests_since(mark, verb="delete")
+    assert asked.user == "admin"
+
+
+async def test_it_goes_when_nobody_wants_it_any_more(world: World) -> None:
+    async with typing(Browser(opened(world, "ended"))) as browser:
+        await browser.prompt()
+        await browser.say(end=True)
+        await browser.last()
+    await is_gone(world, "ended")
+
+
+async def test_the_console_deletes_what_its_opener_may_not(world: World) -> None:
+    mark = world.cluster.audit.mark()
+    browser = Browser(opened(world, "kept"), access=NoDelete("admin", get_in=None))
+    async with typing(browser):
+        await browser.prompt()
+        await browser.type("exit\r")
+        await browser.last()
+    await is_gone(world, "kept")
+    [asked] = world.cluster.audit.requests_since(mark, verb="delete")
+    assert asked.user != "admin"
+
+
+async def test_it_goes_with_the_session(world: World) -> None:
+    browser = Browser(opened(world, "over"))
+    async with typing(browser):
+        await browser.prompt()
+        browser.alive = False
+        get_attendance()._on_rights(clusters.host)
+        await browser.last()
+    await is_gone(world, "over")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "labelled", "container"),
+    [
+        ("unmarked", "default", False, CONTAINER),
+        ("elsewhere", "shop", True, CONTAINER),
+        ("nowhere", "", True, CONTAINER),
+        ("another", "default", True, "app"),
+    ],
+)
+async def test_others_stay(
+    world: World, settings: Settings, name: str, place: str, labelled: bool, container: str
+) -> None:
+    settings.NODE_SHELL_NAMESPACE = place
+    path = opened(world, name, labelled=labelled, container=container)
+    async with typing(Browser(path)) as browser:
+        await browser.prompt()
+        await browser.type("exit\r")
+        await browser.last()
+    await get_terminals().close()
+    assert is_there(world, name) and await deletions() == []
+
+
+async def test_it_stays_when_another_command_in_it_ends(world: World) -> None:
+    path = opened(world, "used").partition("&attach")[0]
+    async with typing(Browser(path)) as browser:
+        await browser.prompt()
+        await browser.type("exit\r")
+        await browser.last()
+    await get_terminals().close()
+    assert is_there(world, "used") and await deletions() == []
