@@ -60,7 +60,7 @@ def test_a_selection_is_not_shared_across_rights() -> None:
 
 
 def test_only_allowed_actions_are_offered() -> None:
-    offered = ["edit", "labels", "log", "terminal", "debug", "evict", "delete"]
+    offered = ["edit", "labels", "log", "terminal", "debug", "evict", "open-port", "delete"]
     assert all([item.name for item in row.menu] == offered for row in table().rows)
     assert all(row.menu == () for row in table("", bob()).rows)
     edit, *_others, delete = table().rows[0].menu

@@ -25,7 +25,8 @@ def test_pods_are_registered_by_their_url_segment() -> None:
     assert kind.gvr == PODS
     whole = {(verb, PODS, "") for verb in ("list", "create", "delete", "get", "patch")}
     asked = [("create", "eviction"), ("create", "portforward"), ("get", "log")]
-    asked += [("get", "exec"), ("create", "exec")]
+    asked += [("patch", "ephemeralcontainers"), ("get", "proxy")]
+    asked += [(verb, part) for verb in ("get", "create") for part in ("exec", "attach")]
     assert kind.asked == {*whole, *((verb, PODS, part) for verb, part in asked)}
     assert kinds.find("pods.apps") is None
     assert kinds.find("planets") is None
