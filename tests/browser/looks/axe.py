@@ -12,12 +12,23 @@ from tests.depth import DEEP
 _SOURCE = Path(__file__).parent / "axe_core"
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 #: Sees only what this page's own frames hold, there are none; results without what passed are smaller.
-#: Of a shadow root it would copy the styles into elements, which the page's policy refuses.
+#: What it would load before, for half of its time, is for rules about sound, of which there is none.
 _RUN = """([within, tags, without]) => axe.run({ include: [[within]], exclude: without }, {
   runOnly: { type: "tag", values: tags },
   resultTypes: ["violations"],
-  preload: !document.querySelector("yaml-editor"),
+  preload: false,
 })"""
+#: Sorts of elements of a page's content: what each is, in what, and what it is called by.
+_SORTS = """(without) => {
+  const called = ({ localName, classList }) => [localName, ...classList].join(".");
+  const told = (name) => /^(aria-|alt$|title$|lang$|for$)/.test(name);
+  const seen = [...document.querySelectorAll("#main *")]
+    .filter((one) => one.checkVisibility() && !one.closest(without));
+  return [...new Set(seen.map((one) => [
+    called(one.parentElement), called(one), one.role ?? "", one.type ?? "", one.labels?.length > 0,
+    ...one.getAttributeNames().filter(told),
+  ].join(" ")))];
+}"""
 
 
 @cache
@@ -31,6 +42,11 @@ def script() -> str:
 _AROUND = ([".rail"], [".topbar"])
 #: Rows of a list after some of the same template.
 _MORE_ROWS = ["#results tbody > tr:nth-child(n+8)"]
+
+
+def sorts(page: Page) -> set[str]:
+    """Of the elements in the page's content that `violations` looks at."""
+    return set(page.evaluate(_SORTS, ", ".join(_MORE_ROWS)))
 
 
 def violations(page: Page | Frame, *, whole: bool = True, within: str = "html") -> list[str]:

@@ -1,6 +1,6 @@
 """Walks through pages and keeps what was seen of each."""
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -36,14 +36,14 @@ class View:
 @dataclass
 class Seen:
     """One page. `measures`: what measuring.js found, by window width; `reports`: errors of scripts and
-    refusals of the Content-Security-Policy; `violations`: of axe."""
+    refusals of the Content-Security-Policy; `violations`: of axe, None where it has not looked."""
 
     path: str
     view: View
     status: int
     measures: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     reports: Sequence[str] = ()
-    violations: Sequence[str] = ()
+    violations: Sequence[str] | None = None
 
     @property
     def here(self) -> Mapping[str, Any]:
@@ -94,16 +94,20 @@ def walk(
     *,
     widths: Mapping[str, Collection[int]],
     whole: bool = True,
-    without_axe: Container[str] = (),
+    known: set[str] | None = None,
 ) -> list[Seen]:
     """Each page is looked at by axe as it is in the view, and measured there and at those `widths`, or
-    at all. `whole`: axe also looks at what all pages have around their content,."""
+    at all. `whole`: axe also looks at what all pages have around their content. `known`: the sorts of
+    elements that axe has seen; it leaves out a page that has no others, and adds those of the rest."""
     found = []
     for path in paths:
         others = [width for width in widths.get(path, HEIGHTS) if width != view.width]
         seen = _visit(page, url, path, view, others)
-        if path not in without_axe:
+        sorts = set() if known is None else axe.sorts(page)
+        if known is None or not sorts <= known:
             seen.violations = axe.violations(page, whole=whole)
+            if known is not None:
+                known |= sorts
         found.append(seen)
     return found
 
