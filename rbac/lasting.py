@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from console.kube.gvr import GVR, Key
 from console.kube.identity import Identity
 from console.kube.runtime import Reads
-from console.ui.access import Access
+from console.ui.access import Access, Doubting
 from console.ui.clusters import Cluster
 from rbac.memberships import groups_of
 
@@ -38,6 +38,11 @@ class LastingAccess:
 
     def standing(self) -> Hashable:
         return self._now.standing()
+
+    def in_doubt(self) -> bool:
+        """Of `console.ui.access.Doubting`."""
+        now = self._now
+        return isinstance(now, Doubting) and now.in_doubt()
 
     @property
     def _now(self) -> Access:

@@ -37,11 +37,13 @@ from console.ui.decisions import Denied, NotArrived
 LEAST_WAIT, MOST_WAIT = 0.25, 5.0
 #: Of a pod that has just come there are the logs of all runs, if there are no more than these.
 FRESH = 2
-#: A log that ends so many seconds after it was asked for is of a container that does not run.
+#: A log that ends so many seconds after it was opened is of a container that does not run.
 AT_ONCE = 1.0
 #: Logs that are open at once, of runs that followed each other within seconds.
 AHEAD = 8
 
+#: Seconds for which a kube-apiserver that has allowed it may forbid it.
+FORBIDDEN = 15.0
 LOST = gettext_lazy("Lines may be missing here: the logs of earlier runs are no longer there.")
 ROTATED = gettext_lazy("Lines may be missing here: the log was rotated.")
 
@@ -133,6 +135,8 @@ class Follower:
         self._levels = Levels()
         self._wait = LEAST_WAIT
         self._failed, self._said, self._told = 0, "", ""
+        # Whether it was ever opened, and since when that is forbidden.
+        self._was_open, self._forbidden = False, 0.0
 
     async def events(self) -> AsyncGenerator[Batch | Note, None]:
         """For ever, or until the pod is gone. Raises `Denied`, `Over`, `TooMany`, `AuditUnavailable` and
@@ -145,7 +149,7 @@ class Follower:
                         async for event in events:
                             yield event
                 except ApiError as error:
-                    if isinstance(error, Forbidden):
+                    if isinstance(error, Forbidden) and self._is_final():
                         raise
                     if isinstance(error, NotFound):
                         yield Note(why(error), over=True, ended=True)
@@ -222,14 +226,14 @@ class Follower:
 
     async def _open(self, last: Run) -> Run:
         """The last run, whose log is then open, with that of the one before if it came after `last`."""
-        run, opened = self._last() or last, asyncio.get_running_loop().time()
+        run = self._last() or last
         stream = await self._opened(self._followed(run))
         try:
             previous = await self._previous() if run.after(last) else None
         except BaseException:
             await stream.close()
             raise
-        self._ahead.append(_Part(stream, run, previous, opened))
+        self._ahead.append(_Part(stream, run, previous, asyncio.get_running_loop().time()))
         return run
 
     async def _previous(self) -> Stream | None:
@@ -242,6 +246,7 @@ class Follower:
     async def _opened(self, params: Sequence[tuple[str, str]]) -> Stream:
         stream = Stream(self._viewer.order(self._wanted, params), self._on_over)
         await stream.open()
+        self._was_open, self._forbidden = True, 0.0
         return stream
 
     def _followed(self, run: Run) -> list[tuple[str, str]]:
@@ -380,11 +385,21 @@ class Follower:
         self._told = ended
         yield Note(_("The container was started again."))
 
+    def _is_final(self) -> bool:
+        """Whether what is forbidden remains so. A kube-apiserver that has just come back does not know
+        all rights yet; those that the console knows are looked at all the time."""
+        now = asyncio.get_running_loop().time()
+        self._forbidden = self._forbidden or now
+        return not self._was_open or now - self._forbidden > FORBIDDEN
+
     def _refused(self, error: ApiError) -> Iterator[Note]:
         self._failed += 1
         text = why(error)
         # What is mended with the next try needs no word.
-        if text != self._said and (isinstance(error, BadRequest) or self._failed > 1):
+        waits = isinstance(error, BadRequest)
+        if text != self._said and (
+            waits or (self._failed > 1 and not isinstance(error, Forbidden))
+        ):
             self._said = text
             yield Note(text)
 

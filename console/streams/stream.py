@@ -79,9 +79,11 @@ class Order:
 def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
     """Raises `Denied` for whoever lacks it and, where that may be because nobody can confirm rights now,
     `InDoubt`."""
+    # Asked before as well: while the answer was worked out the doubt may have ended.
+    doubted = is_in_doubt(access)
     if right.granted(access, gvr, key):
         return
-    if is_in_doubt(access):
+    if doubted or is_in_doubt(access):
         raise InDoubt
     raise lacking(right, gvr, key.namespace)
 

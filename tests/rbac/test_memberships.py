@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, USERS
+from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.views.actions import is_in_doubt
+from rbac.authorizer import SOURCES
 from rbac.current import cluster_of
 from rbac.lasting import LastingAccess
 from rbac.memberships import groups_of, is_group_name
@@ -105,6 +107,16 @@ def test_whoever_stays_has_the_groups_of_the_moment() -> None:
     assert [*access.identity.groups] == ["red"]
     found.informer(GROUP_BINDINGS).remove(members("1", "red", "ann"))
     assert [*access.identity.groups] == []
+
+
+def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
+    found = world([group("red")], [])
+    runtime = StaticRuntime({gvr: Informer.preloaded(gvr, []) for gvr in SOURCES})
+    access = LastingAccess("ann", cluster_of("host", runtime), found)
+    assert not is_in_doubt(access)
+    roles: Informer[Any] = runtime.informer(ROLES)
+    roles.freshness = replace(roles.freshness, stale_since=datetime.now(UTC))
+    assert is_in_doubt(access)
 
 
 @pytest.mark.parametrize("name", ["", " ", "system:masters", "a\nb", "é", "a "])
