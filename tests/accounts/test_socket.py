@@ -34,9 +34,9 @@ class Inner:
         await receive()
 
 
-async def connect(headers: Headers) -> tuple[bool, dict[str, Any]]:
+async def connect(headers: Headers, path: str = "/ws/live") -> tuple[bool, dict[str, Any]]:
     inner = Inner()
-    communicator = WebsocketCommunicator(SessionAuthMiddleware(inner), "/ws/live", headers=headers)
+    communicator = WebsocketCommunicator(SessionAuthMiddleware(inner), path, headers=headers)
     accepted, _ = await communicator.connect()
     if accepted:
         await communicator.disconnect()
@@ -76,9 +76,12 @@ async def test_pages_of_other_origins_cannot_open_one(
 ) -> None:
     await browser.login("admin")
     cookie = from_ours(browser)[1:]
-    accepted, scope = await connect([*((b"origin", value) for value in origins), *cookie])
-    assert not accepted
-    assert scope == {}
+    log = "/ws/clusters/host/projects/default/pods/web/log"
+    for path in ("/ws/live", log):
+        headers = [*((b"origin", value) for value in origins), *cookie]
+        accepted, scope = await connect(headers, path)
+        assert not accepted
+        assert scope == {}
 
 
 async def test_a_session_gives_a_socket_its_user(browser: Browser) -> None:
