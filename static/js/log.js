@@ -9,7 +9,8 @@ const tools = document.querySelector("[data-log-tools]");
 const state = tools.querySelector("[data-log-state]");
 const pause = tools.querySelector("[data-log-pause]");
 const toEnd = tools.querySelector("[data-log-end]");
-const still = document.querySelector("[data-log-still]");
+// What the page without scripts says, which the followed log says itself.
+const stills = document.querySelectorAll("[data-log-still]");
 const number = (n) => n.toLocaleString(document.documentElement.lang);
 const MOST_KEPT = 1000;
 const MOST_KEPT_CHARS = 128 * 1024;
@@ -133,8 +134,7 @@ function answer(n) {
 function show() {
   box.hidden = false;
   tools.hidden = false;
-  if (still) still.hidden = true;
-  document.querySelector("[data-log-none]")?.remove();
+  for (const still of stills) still.hidden = true;
 }
 
 function open() {

@@ -35,8 +35,13 @@ def start(console: Console, page: Page) -> StartPod:
         spec = {"containers": [{"name": "app", "image": "example/app:1"}]}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec}
         console.kubectl("create", "-f", "-", input=json.dumps(pod))
-        state = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
-        eventually(lambda: console.kubectl(*state) == "Running", f"{name} runs")
+        state = ("get", "pod", name, "-o", "jsonpath={.status.containerStatuses[0].state}")
+        # One that cannot start stays in this state.
+        eventually(lambda: _settled(console.kubectl(*state)), f"{name} has a state")
         return f"{console.url}/clusters/host/projects/default/pods/{name}/log?timestamps=1"
 
     return started
+
+
+def _settled(state: str) -> bool:
+    return "running" in state or "terminated" in state or "ImagePullBackOff" in state

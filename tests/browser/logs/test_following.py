@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
 from tests.browser.logs.conftest import StartPod
 from tests.controlplane.waiting import eventually
@@ -96,6 +97,13 @@ def it_draws_what_the_page_without_scripts_does(page: Page, start: StartPod) -> 
     here = [one.inner_html() for one in lines(page).locator(".log-text").all()]
     assert here == there
     assert page.locator("zqx-node, .log iframe, .log img, .log form").count() == 0
+
+
+def it_says_once_why_there_is_no_log(page: Page, start: StartPod) -> None:
+    page.goto(start("waits", **{ANNOTATION: "pull-fails"}))
+    expect(lines(page)).to_contain_text(["is waiting to start"])
+    refusals = page.get_by_text("is waiting to start").filter(visible=True)
+    expect(refusals).to_have_count(1)
 
 
 def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: StartPod) -> None:
