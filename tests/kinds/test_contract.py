@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 from django.utils import translation
+from pytest_django import Settings
 
 from console.kube.runtime import StaticRuntime
 from console.kube.status import Severity
@@ -152,8 +153,9 @@ async def test_no_filter_fails_on_nonsense(client_as: ClientAs, kind: ResourceKi
 
 
 async def test_what_is_not_allowed_is_not_offered(
-    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime
+    client_as: ClientAs, kind: ResourceKind, runtime: StaticRuntime, settings: Settings
 ) -> None:
+    settings.NODE_SHELL_NAMESPACE = "shop"
     offered = unescape(await text_of(await client_as("admin").get(url_of(kind))))
     refused = unescape(await text_of(await client_as("bob").get(url_of(kind))))
     for action in kind.every_action:

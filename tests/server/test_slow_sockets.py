@@ -22,7 +22,7 @@ pytestmark = pytest.mark.programs
 
 MIB = 1024 * 1024
 #: Bytes that may wait for one client here: more than the frames of one flush, which show all rows.
-MOST = MIB
+MOST = 2 * MIB
 
 
 class Pods:
