@@ -121,13 +121,9 @@ async def _checked(
     ticket = await sync_to_async(attempts.begin)(counted, network, limits, moment)
     wait = ticket.wait
     by_state = locked_by_state(entry, moment) if entry is not None else None
-    if ticket.locked and await _is_familiar(counted, network):
-        ticket = await sync_to_async(attempts.begin)(
-            counted, network, limits, moment, familiar=True
-        )
-        wait = ticket.wait
-    elif wait is None and by_state is not None and not await _is_familiar(counted, network):
-        wait = by_state
+    if ticket.elsewhere or (wait is None and by_state is not None):
+        known = await _is_familiar(counted, network)
+        wait = None if known else wait or by_state
     if wait is not None:
         return Attempt(None, name, TOO_MANY, wait)
     reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)

@@ -28,46 +28,45 @@ PASSWORD, CODE = "user", "code"
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """One attempt that has been counted. `wait`: seconds until there may be another one, if this was
-    one too many; then it must go no further. `locked`: of the name, and not of where it came from."""
+    one too many; then it must go no further, unless it is only `elsewhere` that the name was tried too
+    often, and its user has signed in from here before."""
 
     user: str
+    here: str
     source: str
     wait: float | None = None
-    locked: bool = False
+    elsewhere: bool = False
 
 
 def begin(
-    name: str,
-    network: str,
-    limits: Limits,
-    now: datetime,
-    *,
-    kind: str = PASSWORD,
-    familiar: bool = False,
+    name: str, network: str, limits: Limits, now: datetime, *, kind: str = PASSWORD
 ) -> Ticket:
     """Counts an attempt to be `name` from `network` ("" if nobody knows). `kind`: what is guessed. Codes
-    are counted apart, or whoever knows the password could forget wrong codes by showing it again.
-    `familiar`: the user has signed in from there before, so that others who lock the name from elsewhere
-    do not keep them out; these attempts have a count of their own."""
-    user = _user_key(f"{name[:253]}\0{network}" if familiar else name[:253], kind)
-    source = _digest("source", network)
+    are counted apart, or whoever knows the password could forget wrong codes by showing it again."""
+    user, source = _user_key(name[:253], kind), _digest("source", network)
+    here = _user_key(f"{name[:253]}\0{network}", kind) if network else ""
     wait = _take(source, limits.address_tries, limits.duration, now) if network else None
     if wait is not None:
-        return Ticket(user, source, wait)
+        return Ticket(user, here, source, wait)
     wait = _take(user, limits.tries, limits.duration, now)
-    return Ticket(user, source, wait, locked=wait is not None)
+    too_often = not here or _take(here, limits.tries, limits.duration, now) is not None
+    return Ticket(user, here, source, wait, elsewhere=wait is not None and not too_often)
 
 
 def succeeded(ticket: Ticket) -> None:
     """The password was right: the user starts anew. The source does not, or one right password would
-    buy as many guesses as one likes."""
-    _forget(ticket.user)
+    buy as many guesses as one likes; nor does who has locked the name from elsewhere."""
+    if not ticket.elsewhere:
+        _forget(ticket.user)
+    _forget(ticket.here)
     _give_back(ticket.source)
 
 
 def cancelled(ticket: Ticket) -> None:
     """Nobody looked at the password."""
-    _give_back(ticket.user)
+    if not ticket.elsewhere:
+        _give_back(ticket.user)
+    _give_back(ticket.here)
     _give_back(ticket.source)
 
 

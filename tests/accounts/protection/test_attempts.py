@@ -113,7 +113,7 @@ def test_rows_go_when_they_mean_nothing_any_more(clock: MovableClock) -> None:
     assert guess(clock) is not None
     clock.move(minutes=1)
     attempts.discard_old(DEFAULTS, clock.now())
-    assert FailedAttempts.objects.count() == 3
+    assert FailedAttempts.objects.count() == 4
 
 
 def test_what_was_typed_is_not_kept(clock: MovableClock) -> None:
