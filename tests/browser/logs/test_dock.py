@@ -337,9 +337,11 @@ def it_is_accessible(
     console: Console, page: Page, two: tuple[str, str], theme: str, with_axe: None
 ) -> None:
     page.context.add_cookies([{"name": "theme", "value": theme, "url": console.url}])
-    open_both(page, console)
-    assert axe.violations(page) == []
-    frame = shown(page)
-    assert axe.violations(frame) == []
-    page.locator("[data-dock-tool=bar]").click()
-    assert axe.violations(page, within="#dock") == []
+    # Another page: what axe itself tries is refused by the policy, and no fault of ours.
+    other = page.context.new_page()
+    other.goto(console.url + PODS)
+    open_both(other, console)
+    assert axe.violations(other) == []
+    assert axe.violations(shown(other)) == []
+    other.locator("[data-dock-tool=bar]").click()
+    assert axe.violations(other, within="#dock") == []
