@@ -7,7 +7,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.audit.trail import AuditUnavailable
-from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, TooDeep, Unavailable
+from console.kube.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    TooDeep,
+    TooManyRequests,
+    Unavailable,
+)
 from console.ui.forms import ConsoleForm
 from console.ui.text import visible
 from console.ui.words import spoken
@@ -27,7 +35,11 @@ def words(error: Problem, *, gone: str = "", changed: str = "", unsure: str = ""
     budget = budget_words(error)
     if budget:
         return f"{_('A disruption budget does not allow it now.')} {budget}"
-    return f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
+    said = f"{_plain(error, gone, changed, unsure)} {visible(spoken(error.message))}"
+    if isinstance(error, TooManyRequests) and error.retry_after:
+        again = _("Try again in %(seconds)s seconds.") % {"seconds": round(error.retry_after)}
+        return f"{said} {again}"
+    return said
 
 
 def too_deep() -> str:
@@ -44,7 +56,7 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
         return _("There is one of this name already.")
     if isinstance(error, Conflict) or _is_another(error):
         return changed or _("Somebody else changed it in the meantime.")
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unavailable) or error.code == 504:
         return unsure or _("The cluster did not answer, so it may or may not be done.")
     return _("The cluster refused.")
 

@@ -236,12 +236,13 @@ async def goes_round(who: str, url: str, chance: Random) -> None:
 
 def of_nobody_else(manifest: Obj) -> Obj:
     """Without what controllers write meanwhile: their annotations, the rules of a role that is made of
-    others, and taints of a node for which nobody reports."""
+    others, labels of a node and taints of one for which nobody reports."""
     metadata = manifest["metadata"]
     ours = {k: v for k, v in metadata["annotations"].items() if k.startswith("tests.example.com/")}
     found = {**manifest, "metadata": {**metadata, "annotations": ours}}
     if found["kind"] == "Node":
         del found["spec"]
+        found["metadata"].pop("labels", None)
     if "aggregationRule" in found:
         found.pop("rules", None)
     return found

@@ -1,6 +1,7 @@
 """One connection through the cutting proxy, and the faults that all of them look at."""
 
 import asyncio
+import re
 import socket
 import ssl
 import struct
@@ -156,8 +157,9 @@ class Connection:
         server: asyncio.StreamWriter | None = None
         try:
             while True:
-                request = await client.readuntil(b"\r\n\r\n")
-                seen = self.last = _parse(request)
+                head = await client.readuntil(b"\r\n\r\n")
+                request = head + await client.readexactly(_length(head))
+                seen = self.last = _parse(head)
                 self._wire.seen.append(seen)
                 if self.dead:
                     continue
@@ -225,8 +227,13 @@ class Upstream:
         return await asyncio.open_connection(self.host, self.port, ssl=self.tls)
 
 
+def _length(head: bytes) -> int:
+    """Of the body that follows."""
+    found = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    return int(found[1]) if found else 0
+
+
 def _parse(head: bytes) -> Seen:
-    """The reader sends no bodies, so a request is its head."""
     method, target, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
     address = urlsplit(target)
     return Seen(method, address.path, dict(parse_qsl(address.query, keep_blank_values=True)))
