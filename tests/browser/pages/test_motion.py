@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.browser.console import ROOT, Console, live, sign_in
+from tests.depth import number
 
 _ANIMATED = """document.getAnimations()
   .filter(({ animationName }) => animationName === "changed").length"""
@@ -39,11 +40,11 @@ def opened(console: Console, page: Page) -> WebSocket:
 
 def looks(socket: WebSocket, least: int, enough: Callable[[], bool]) -> Iterator[int]:
     """A look at the page after each frame: after at least so many, and until there was enough to see."""
-    for number in range(1_000):
-        if number >= least and enough():
+    for seen in range(1_000):
+        if seen >= least and enough():
             return
         socket.wait_for_event("framereceived")
-        yield number
+        yield seen
     pytest.fail("too little changed in a thousand frames")
 
 
@@ -59,7 +60,7 @@ def it_keeps_the_row_under_the_pointer(console: Console, page: Page, churn: None
     row = page.locator(f'[id="{key}"]')
     shown: set[str] = set()
     places, lit = set(), 0
-    for _ in looks(socket, 30, lambda: len(shown) > 5):
+    for _ in looks(socket, number(12, 30), lambda: len(shown) > 5):
         now = row.bounding_box()
         assert now is not None
         places.add(round(now["y"]))
@@ -78,7 +79,7 @@ def it_keeps_only_the_rows_that_have_a_place(console: Console, page: Page, churn
     page.locator("#results tbody tr").nth(5).focus()
     expect(page.locator("#updates")).to_be_visible()
     sizes = [0]
-    for _ in looks(socket, 30, lambda: max(sizes) > 0):
+    for _ in looks(socket, number(12, 30), lambda: max(sizes) > 0):
         sizes.append(page.evaluate("window.quarterdeck.coming.size"))
     # Rows of the page that is not shown yet, and those of one frame that was not told its order.
     assert max(sizes) <= 100
@@ -88,6 +89,6 @@ def it_honours_a_wish_for_less_motion(console: Console, page: Page, churn: None)
     page.emulate_media(reduced_motion="reduce")
     socket = opened(console, page)
     changed = [0]
-    for _ in looks(socket, 20, lambda: max(changed) > 0):
+    for _ in looks(socket, number(8, 20), lambda: max(changed) > 0):
         changed.append(page.locator("tr[data-changed]").count())
         assert page.evaluate(_ANIMATED) == 0
