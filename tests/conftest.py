@@ -62,7 +62,10 @@ _TOGETHER = (
     ("tests/browser/tasks/",),
     ("tests/browser/repairs/",),
     ("tests/browser/logs/",),
-    ("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
+    (
+        *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
+        "tests/proxying/test_on_a_node",
+    ),
 )
 #: Parameters of a test that is marked `alike`, in the gate.
 SOME = 12
