@@ -49,6 +49,7 @@ ELSEWHERE = {
     "shell": "test_node_shells: in a namespace of its own",
     "edit": "test_edit: kubectl opens an editor",
     "log": "test_logs: nothing is changed",
+    "terminal": "tests/terminals: nothing is changed",
     "open-port": "tests/proxying/test_panel: nothing is changed",
 }
 
