@@ -9,12 +9,16 @@ from tests.browser.repairs.operator import Operator
 SHIPPING = "shipping"
 
 
+def open_pod(operator: Operator) -> None:
+    """The page of one that runs."""
+    running = ("--field-selector", "status.phase=Running")
+    names = operator.kubectl("get", "pods", "-n", SHIPPING, "-o", "name", *running)
+    operator.open(SHIPPING, "pods", names.split()[0].partition("/")[2])
+
+
 def it_says_why_a_debug_container_does_not_start(operator: Operator) -> None:
     page = operator.page
-    name = operator.kubectl(
-        *("get", "pods", "-n", SHIPPING, "-o", "name", "--field-selector", "status.phase=Running")
-    ).split()[0]
-    operator.open(SHIPPING, "pods", name.partition("/")[2])
+    open_pod(operator)
     operator.act("debug")
     operator.picture("debug")
     operator.fill(page.get_by_label(re.compile("^(Image|镜像)$")), "registry.invalid/tools:1")
@@ -22,3 +26,11 @@ def it_says_why_a_debug_container_does_not_start(operator: Operator) -> None:
     step = page.locator("#starting .notice .mark")
     expect(step).to_have_attribute("data-severity", "error", timeout=30_000)
     expect(page.locator("#starting")).to_contain_text("no such host")
+
+
+def it_leads_to_a_terminal_in_the_debug_container(operator: Operator) -> None:
+    page = operator.page
+    open_pod(operator)
+    operator.act("debug")
+    operator.press(page.locator("form.confirm button[type=submit]"))
+    page.wait_for_url(re.compile(r"/terminal\?container=debugger-\w+&attach=1$"))
