@@ -47,7 +47,8 @@ function show() {
   else forget();
   if (tabs.length) root.dataset.dock = state;
   else delete root.dataset.dock;
-  root.style.setProperty("--dock-height", `${height}px`);
+  if (tabs.length) root.style.setProperty("--dock-height", `${height}px`);
+  else root.removeAttribute("style");
   for (const { id } of tabs) {
     const current = id === active;
     button(id).setAttribute("aria-selected", current);
