@@ -81,8 +81,6 @@ class _Conversation:
     async def _ask(self) -> str | None:
         """A whole command, over several lines if need be; None at the end."""
         shell, terminal = self._shell, self._terminal
-        if terminal.columns:
-            shell.variables |= {"COLUMNS": str(terminal.columns), "LINES": str(terminal.rows)}
         text, prompt = "", self._prompt()
         while (line := await terminal.ask(prompt, shell.history)) is not None:
             text += line
@@ -96,6 +94,10 @@ class _Conversation:
 
     async def _answer(self, text: str) -> bool:
         """True if it was the end."""
+        # The size may have changed while the shell waited for a line.
+        if self._terminal.columns:
+            size = {"COLUMNS": self._terminal.columns, "LINES": self._terminal.rows}
+            self._shell.variables |= {name: str(value) for name, value in size.items()}
         self._running = asyncio.create_task(self._typed(text))
         try:
             await asyncio.wait({self._running})

@@ -84,7 +84,11 @@ class Editing:
         editor = self.field_html(text, lang, **more)
         words = render_to_string("ui/_words.html")
         html = _HTML.format(lang=lang, theme=theme, head=head, editor=editor, words=words)
-        policy = {"Content-Security-Policy": _POLICY.format(nonce="here")}
+        policy = {
+            "Content-Security-Policy": _POLICY.format(
+                nonce="here", frames="'none'", ancestors="'none'"
+            )
+        }
 
         def answer(route: Route) -> None:
             if route.request.method == "POST":
