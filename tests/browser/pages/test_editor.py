@@ -78,9 +78,11 @@ class Editing:
             return render_to_string("ui/_editor.html", {**context, **more})
 
     def open(self, text: str, *, lang: str = "en", theme: str = "light", **more: Any) -> None:
-        head = render_to_string("ui/_links.html") + render_to_string(
-            "ui/scripts.html", {"request": SimpleNamespace(csp_nonce="here")}
-        )
+        request = SimpleNamespace(csp_nonce="here")
+        scripts = render_to_string("ui/scripts.html", {"request": request})
+        # Below this page there is no dock.
+        kept = [line for line in scripts.splitlines() if "js/dock" not in line]
+        head = render_to_string("ui/_links.html") + "\n".join(kept)
         editor = self.field_html(text, lang, **more)
         words = render_to_string("ui/_words.html")
         html = _HTML.format(lang=lang, theme=theme, head=head, editor=editor, words=words)
