@@ -45,13 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
 #: for the end.
 _TOGETHER = (
     (
-        *(
-            "tests/contract/",
-            "tests/controlplane/",
-            "tests/kube/test_runtime",
-            "tests/kube/test_usage",
-        ),
-        "tests/ui/relations/test_on_a_cluster",
+        *("tests/contract/", "tests/controlplane/", "tests/kube/test_runtime"),
+        *("tests/kube/test_usage", "tests/ui/relations/test_on_a_cluster"),
     ),
     ("tests/browser/looks/",),
     ("tests/browser/pages/",),
@@ -73,17 +68,20 @@ _FIRST = (*_TOGETHER, ("tests/hostile/",), ("tests/accounts/hostile/",), ("tests
 
 
 class _ByFolder(LoadScopeScheduling):
-    """The tests of a file, or of one of `_TOGETHER`, go to one worker, in order."""
+    """The tests of a file, or of one of `_TOGETHER`, go to one worker, in order. Those that run on both
+    clusters are two such groups: they share one cluster each."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
+        scope = next((ones[0] for ones in _TOGETHER if file.startswith(ones)), file)
+        embedded = scope == "tests/contract/" and "[embedded" in nodeid
+        return f"{scope} embedded" if embedded else scope
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests of clusters wait for a good part of their time."""
-    return min(len(os.sched_getaffinity(0)) + 1, 4)
+    """Two more than there are processors: tests of clusters wait for a good part of their time."""
+    return min(len(os.sched_getaffinity(0)) + 2, 4)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.db import DatabaseError
 
 from accounts.factors import register as factors
 from accounts.named import register as named
@@ -18,7 +19,7 @@ from accounts.protection import signins
 from console.drafts.keeping import forget_all
 from console.kube.client import ObjectClient
 from console.kube.clock import Clock
-from console.kube.controller import Request, Result
+from console.kube.controller import Away, Request, Result
 from console.kube.errors import ApiError
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.runtime import Runtime
@@ -64,13 +65,15 @@ class Endings:
         self._clock: Clock = runtime.clock
 
     async def reconcile(self, request: Request) -> Result:
-        """Raises DatabaseError; then it is tried again."""
         entry: Entry[Any] | None = self._users.store.get(Key("", request.name))
         if not self._users.freshness.synced or (entry and is_usable(entry.projection)):
             return Result()
-        await end_everything(request.name, "UserEnded", self._clock.now())
-        if entry is not None and entry.projection.deleted is not None:
-            # On its word alone: a cache that has lost a user must not weaken one who is there.
-            await sync_to_async(factors.turn_off)(request.name)
-            await sync_to_async(forget_all)(request.name)
+        try:
+            await end_everything(request.name, "UserEnded", self._clock.now())
+            if entry is not None and entry.projection.deleted is not None:
+                # On its word alone: a cache that has lost a user must not weaken one who is there.
+                await sync_to_async(factors.turn_off)(request.name)
+                await sync_to_async(forget_all)(request.name)
+        except DatabaseError as error:
+            raise Away(f"The database: {error}") from error
         return Result()

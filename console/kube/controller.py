@@ -48,12 +48,17 @@ class NotSynced(Exception):
     """A cache that the look needs has no list yet. It is taken again soon."""
 
 
+class Away(Exception):
+    """Something that the look needs beside the cluster does not answer, such as a database."""
+
+
 class Reconciler(Protocol):
     name: str
     gvr: GVR
 
     async def reconcile(self, request: Request) -> Result:
-        """Any exception means: again later; a `TerminalError` means: not before the next change; a
+        """Any exception means: again later (an `Away` and an `ApiError` are known troubles, of which the
+        log tells no more than the words); a `TerminalError` means: not before the next change; a
         `NotSynced`: soon, and that is no failure."""
         ...
 
@@ -139,7 +144,7 @@ async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progres
             # Somebody else was quicker, and the watch brings what they wrote: that is no failure.
             delay = queue.add_rate_limited(request)
             log.debug("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)
-        except ApiError as error:
+        except (ApiError, Away) as error:
             told.failed += 1
             delay = queue.add_rate_limited(request)
             log.info("%s %s: %s; again in %.1f s", reconciler.name, request.name, error, delay)

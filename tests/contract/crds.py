@@ -1,6 +1,9 @@
 """Definitions of custom resources that belong to one test each."""
 
 import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from tests.contract.client import Client, Obj
@@ -72,6 +75,25 @@ def establish(admin: Client, scrap: Scrap, crd: Obj, namespace: str) -> str:
     # Another replica, or the same a moment later, may be the one that begins to serve.
     eventually(lambda: admin.get(where).status == 200, "the type is served")
     return where
+
+
+@contextmanager
+def served(admin: Client, definitions: Iterable[Obj]) -> Iterator[None]:
+    """These types are there."""
+    names = []
+    with ExitStack() as stack:
+        scrap = Scrap(admin, stack)
+        for one in definitions:
+            scrap.create(CRDS, one)
+            names.append(one["metadata"]["name"])
+            eventually(partial(is_established, admin, one), "the type is established")
+        yield
+    for name in names:
+        eventually(partial(_is_gone, admin, name), "the type is gone")
+
+
+def _is_gone(admin: Client, name: str) -> bool:
+    return admin.get(f"{CRDS}/{name}").status == 404
 
 
 def is_established(admin: Client, crd: Obj) -> bool:

@@ -15,7 +15,7 @@ from tests.contract.client import Client
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
 from tests.contract.pages import Page, Person, console_on, known, person, refused_to_strangers
-from tests.contract.test_as_kubectl import alike
+from tests.contract.test_as_kubectl import _workspaces, alike
 from tests.contract.test_round_trip import BUILT_IN, bases, create
 from tests.contract.test_storage_actions import _snapshots
 from tests.contract.tidy import Scrap
@@ -23,13 +23,13 @@ from tests.depth import SEED
 from tests.views.conftest import _site
 from tests.views.test_lists import text_of
 
-__all__ = ["_site", "_snapshots"]
+__all__ = ["_site", "_snapshots", "_workspaces"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="module")
-def runtime(cluster: Cluster, _snapshots: None) -> Iterator[Runtime]:
+def runtime(cluster: Cluster, _snapshots: None, _workspaces: None) -> Iterator[Runtime]:
     followed = [kind.gvr for kind in BUILT_IN if not kind.private]
     with console_on(cluster, [CUSTOM_RESOURCE_DEFINITIONS, *followed]) as found:
         yield found

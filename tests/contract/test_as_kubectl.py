@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from accounts.bootstrap import manifests
 from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.runtime import Runtime
@@ -18,6 +19,7 @@ from console.ui.kind import ResourceKind
 from console.ui.registry import kinds
 from tests.contract.client import Client, Obj
 from tests.contract.cluster import Cluster, Kubectl
+from tests.contract.crds import served
 from tests.contract.grants import rule
 from tests.contract.objects import config_map, deployment, pod, unique
 from tests.contract.pages import Page, Person, console_on, known, person
@@ -162,7 +164,15 @@ CASES = (
 
 
 @pytest.fixture(scope="module")
-def runtime(cluster: Cluster) -> Iterator[Runtime]:
+def _workspaces(admin: Client) -> Iterator[None]:
+    """The cluster has workspaces: an action waits for the list of them."""
+    name = types.WORKSPACE_TEMPLATES.qualified
+    with served(admin, [one for one in manifests("crds.yaml") if one["metadata"]["name"] == name]):
+        yield
+
+
+@pytest.fixture(scope="module")
+def runtime(cluster: Cluster, _workspaces: None) -> Iterator[Runtime]:
     followed = {case.gvr for case in CASES}
     with console_on(cluster, [*followed, types.REPLICA_SETS]) as found:
         yield found

@@ -13,11 +13,11 @@ from console.kube.runtime import Runtime
 from tests.contract.cluster import Cluster
 from tests.contract.grants import rule
 from tests.contract.pages import console_on, person
-from tests.contract.test_as_kubectl import CASES, Case, make, sent
+from tests.contract.test_as_kubectl import CASES, Case, _workspaces, make, sent
 from tests.contract.tidy import Scrap
 from tests.views.conftest import _site
 
-__all__ = ["_site"]
+__all__ = ["_site", "_workspaces"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 #: Of each action once.
@@ -51,7 +51,7 @@ BROKEN = (
 
 
 @pytest.fixture(scope="module")
-def runtime(cluster: Cluster) -> Iterator[Runtime]:
+def runtime(cluster: Cluster, _workspaces: None) -> Iterator[Runtime]:
     with console_on(cluster, {case.gvr for case in ACTIONS}) as found:
         yield found
 

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import pytest
@@ -25,9 +23,9 @@ from devcluster.sample.standards import definitions
 from rbac.current import cluster_of
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.cluster import Cluster
-from tests.contract.crds import is_established
+from tests.contract.crds import served
 from tests.contract.grants import rule
-from tests.contract.objects import CRDS, path, unique
+from tests.contract.objects import path, unique
 from tests.contract.pages import (
     Page,
     Person,
@@ -66,16 +64,11 @@ FOLLOWED = (
 def _snapshots(admin: Client) -> Iterator[None]:
     """The cluster has volume snapshots. Nobody takes them."""
     wanted = {VOLUME_SNAPSHOTS.qualified, VOLUME_SNAPSHOT_CLASSES.qualified}
-    with ExitStack() as stack:
-        scrap = Scrap(admin, stack)
-        for one in definitions():
-            if one["metadata"]["name"] in wanted:
-                # Kubernetes keeps such groups to itself.
-                one["metadata"]["annotations"] = {
-                    "api-approved.kubernetes.io": "unapproved, a test"
-                }
-                scrap.create(CRDS, one)
-                eventually(partial(is_established, admin, one), "the type is established")
+    found = [one for one in definitions() if one["metadata"]["name"] in wanted]
+    for one in found:
+        # Kubernetes keeps such groups to itself.
+        one["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+    with served(admin, found):
         yield
 
 

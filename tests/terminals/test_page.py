@@ -2,8 +2,9 @@
 
 import pytest
 
-from console.kube import gvr
-from console.ui.clusters import clusters
+from console.kube.gvr import PODS as PODS_TYPE
+from console.kube.gvr import Key
+from tests.controlplane.waiting import eventually
 from tests.logs.conftest import World
 from tests.views.conftest import ClientAs
 from tests.views.test_lists import text_of
@@ -36,8 +37,8 @@ async def test_it_offers_containers_shells_and_the_line_of_kubectl(world: World)
 
 async def test_what_does_not_run_is_said(world: World) -> None:
     world.api.post("/api/v1/namespaces/default/pods", {**world.pod("idle"), "spec": NOWHERE})
-    pods = clusters.host.runtime
-    await pods.wait_synced(gvr.PODS, timeout=5)
+    pods = world.runtime.informer(PODS_TYPE).store
+    eventually(lambda: pods.get(Key("default", "idle")), "the pod is known")
     html = await get(f"{PODS}/idle/terminal")
     assert "No container of the pod runs now." in html and "data-terminal-url" not in html
     html = await get(f"{PODS}/idle/terminal?container=app")

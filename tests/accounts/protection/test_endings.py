@@ -7,14 +7,15 @@ from typing import Any, cast
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
+from django.db import OperationalError
 
 from accounts.oauth.models import Grant
-from accounts.protection import cleaning
+from accounts.protection import cleaning, signins
 from accounts.protection.endings import Endings
 from accounts.protection.models import FailedAttempts, SignIn
 from console.drafts import keeping as drafts
 from console.drafts.models import Draft
-from console.kube.controller import Request
+from console.kube.controller import Away, Request
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.runtime import Runtime, StaticRuntime
@@ -74,6 +75,18 @@ async def test_a_user_who_ended_has_nothing_left(
     assert await Session.objects.acount() == await SignIn.objects.acount() == 1
     assert await Grant.objects.filter(ended=None).acount() == 0
     assert not await program.works(tokens["access_token"])
+
+
+async def test_a_database_that_is_away_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, endings: Endings, users: Informer[Any]
+) -> None:
+    def stopped(name: str) -> int:
+        raise OperationalError("terminating connection")
+
+    monkeypatch.setattr(signins, "end_all", stopped)
+    users.apply(user("alice", password=HASH, state="Disabled"))
+    with pytest.raises(Away, match="terminating connection"):
+        await endings.reconcile(Request("", "alice"))
 
 
 @pytest.mark.parametrize("state", ["Active", "AuthLimitExceeded"])
