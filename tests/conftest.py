@@ -10,7 +10,7 @@ from django.test.signals import root_urlconf_changed
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.depth import DEEP, SEED, some
+from tests.depth import DEEP, SEED, choice, some
 
 pytest_plugins = ["tests.controlplane.plugin", "tests.programs", "tests.timelimit"]
 
@@ -102,7 +102,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DEEP:
-        left_out = {item for item in items if item.get_closest_marker("deep")} | _like_others(items)
+        left_out = {item for item in items if item.get_closest_marker("deep")}
+        left_out |= _like_others(items) | _on_both(items)
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
     for item in items:
@@ -123,6 +124,18 @@ def _like_others(items: list[pytest.Item]) -> set[pytest.Item]:
         for test, ones in alike.items()
         for name, item in ones.items()
         if name not in some(test, ones, SOME)
+    }
+
+
+def _on_both(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Pages in front of both clusters are the same code: of what is tried of them on the real one a third
+    is tried on the embedded one, by the tests' names."""
+    return {
+        item
+        for item in items
+        if item.nodeid.startswith("tests/contract/") and "[embedded" in item.nodeid
+        if isinstance(item, pytest.Function) and {"runtime", "_runtime"} & {*item.fixturenames}
+        if choice(item.nodeid, (False, True, True))
     }
 
 

@@ -6,11 +6,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import PODS
+from console.kube.gvr import PODS, Key
 from console.kube.projections.pod import Pod
 from console.kube.status import Severity
 from console.kube.store import Entry
 from console.proxying.actions import OpenPort
+from console.ui.access import Access
 from console.ui.columns import (
     AgeColumn,
     IpColumn,
@@ -39,11 +40,13 @@ from console.ui.filters import (
     uses_filter,
 )
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
-from console.ui.logs import ShowLog
+from console.ui.links import log_of_labels_url
+from console.ui.logs import READ_LOG, ShowLog
 from console.ui.portlist import FORWARD
 from console.ui.registry import register
 from console.ui.terminals import OpenTerminal
 from console.ui.text import visible
+from console.ui.viewspec import ViewSpec
 
 
 @register
@@ -98,6 +101,16 @@ class PodKind(ResourceKind):
     )
     actions = (ShowLog(), OpenTerminal(), Debug(), Evict(), OpenPort(), DeletePod())
     panels_ask = FORWARD
+
+    def logs_url(self, spec: ViewSpec, access: Access) -> str:
+        """By labels, in one project."""
+        labels, namespaces = spec.get("label"), spec.namespaces
+        if not labels or len(namespaces) != 1:
+            return ""
+        [namespace] = namespaces
+        if not READ_LOG.granted(access, self.gvr, Key(namespace, "")):
+            return ""
+        return log_of_labels_url(spec.cluster, namespace, ",".join(labels))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         pod: Pod = entry.projection

@@ -22,7 +22,7 @@ class ApiError(Exception):
     `code`: HTTP status. `reason`: Kubernetes' own word (`NotFound`, `Conflict`, ...). `message`: for
     people, the server's own words or a `Sentence` of ours. `status`: the whole `Status` object, empty if
     there was none. `retry_after`: seconds the server asked to wait, or None. `body`: the answer as it
-    came, or as much of it as was read.
+    came, or as much of it as was read. `harmless`: whatever became of the request, it changed nothing.
     """
 
     default_reason: ClassVar[str] = "Unknown"
@@ -38,6 +38,7 @@ class ApiError(Exception):
     ) -> None:
         self.code = code
         self.body = body
+        self.harmless = False
         self.status: Status = status or {}
         self.reason = str(self.status.get("reason") or self.default_reason)
         told = self.status.get("message")

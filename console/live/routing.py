@@ -13,6 +13,7 @@ websocket_urlpatterns = [
         "ws/clusters/<str:cluster>/projects/<str:namespace>/<str:resource>/<str:name>/log",
         LogConsumer.as_asgi(),
     ),
+    path("ws/clusters/<str:cluster>/projects/<str:namespace>/log", LogConsumer.as_asgi()),
     path(
         "ws/clusters/<str:cluster>/projects/<str:namespace>/pods/<str:name>/terminal",
         TerminalConsumer.as_asgi(),

@@ -1,5 +1,6 @@
 """Logs that are followed: `/ws/clusters/{cluster}/projects/{namespace}/{resource}/{name}/log`, with the
-query of the page. Of a workload or service a pod that comes meanwhile is followed from its first line.
+query of the page; with no resource and name those of the pods that have its labels. Of more than one pod,
+one that comes meanwhile is followed from its first line.
 
 While more than `UNREAD` characters are not answered, nothing more is read, so that the cluster holds the
 place: a browser that pauses loses nothing, and one that is slow costs nothing. The codes that it closes
@@ -76,28 +77,37 @@ class LogConsumer(StreamSocket):
     # What is sent.
 
     async def _follow(self, positions: Mapping[str, Position]) -> None:
-        query = read_query(QueryDict(self.scope.get("query_string", b"")))
         kind, key, viewer = self._named()
+        given = QueryDict(self.scope.get("query_string", b""))
+        query = read_query(given, selects=not key.name)
         access = require_access(viewer.presence.access_in(viewer.cluster))
         target = await find_target(kind, access, key, query)
         names: list[str] = []
+        uids: dict[str, str] = {}
         async with feeding(query) as feed:
 
             async def follow(wanted: Sequence[Wanted], asked: LogQuery) -> None:
-                fresh = [one for one in wanted if one.mark not in names]
-                names.extend(one.mark for one in fresh)
+                fresh = [one for one in wanted if is_new(one)]
+                names.extend(one.mark for one in fresh if one.mark not in names)
                 await self.send(sources_text(names))
                 for one in fresh:
-                    at = positions.get(one.mark)
+                    at = positions.get(one.mark) if one.mark not in uids else None
+                    uids[one.mark] = one.uid
                     follower = Follower(viewer, one, asked, at, feed.fail)
                     feed.follow(names.index(one.mark), follower)
+
+            def is_new(one: Wanted) -> bool:
+                """Also a pod that has the name of one that is gone."""
+                if one.mark not in names:
+                    return True
+                return uids[one.mark] != one.uid and not feed.follows(names.index(one.mark))
 
             async def join() -> None:
                 try:
                     while target.group:
                         await asyncio.sleep(JOIN)
                         wanted = target.now().found
-                        if not {one.mark for one in wanted} <= {*names}:
+                        if any(map(is_new, wanted)):
                             await follow(wanted, replace(query, tail=None, since=""))
                 except Exception as error:  # noqa: BLE001  told by the feed
                     feed.fail(error)
@@ -112,7 +122,7 @@ class LogConsumer(StreamSocket):
     def _named(self) -> tuple[ResourceKind, Key, Viewer]:
         given = self.scope["url_route"]["kwargs"]
         cluster = clusters.get(given["cluster"])
-        kind = find_kind(cluster, given["resource"])
+        kind = find_kind(cluster, given.get("resource", PODS.resource))
         if cluster is None or kind is None:
             raise NotFound(404, "")
         presence = Presence(self.scope["session_alive"], self.scope["access_in"])
@@ -131,7 +141,7 @@ class LogConsumer(StreamSocket):
             )
 
         viewer = Viewer(cluster, self.scope["account"], presence, recorded)
-        return kind, Key(given["namespace"], given["name"]), viewer
+        return kind, Key(given["namespace"], given.get("name", "")), viewer
 
     async def _pass_on(self, feed: Feed, names: list[str]) -> None:
         number = 0

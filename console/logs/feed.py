@@ -31,7 +31,7 @@ class Feed:
     def __init__(self, query: LogQuery) -> None:
         self._picker = Picker(query)
         self._queue: asyncio.Queue[tuple[int, Batch | Note]] = asyncio.Queue(WAITING)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], int] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def fail(self, error: Exception) -> None:
@@ -42,8 +42,12 @@ class Feed:
     def follow(self, number: int, follower: Follower) -> None:
         """From now on, as the source of this number."""
         task = asyncio.create_task(self._follow(number, follower))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = number
+        task.add_done_callback(self._tasks.pop)
+
+    def follows(self, number: int) -> bool:
+        """False for a source of which nothing more comes."""
+        return number in self._tasks.values()
 
     async def next(self) -> Sent:
         """Whoever does not ask for more holds them all back."""

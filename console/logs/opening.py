@@ -24,11 +24,13 @@ from console.views import problems
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A container of a pod. `mark`: how its lines are marked where there are several."""
+    """A container of a pod. `mark`: how its lines are marked where there are several. `uid`: the pod's,
+    where another one may take its name."""
 
     key: Key
     container: str
     mark: str
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from console.kube.selectors import SelectorError, parse_labels
 from console.logs.levels import LEVELS
+from console.ui.words import spoken
 
 #: Lines at the end that are looked at, and how many at most. All of them: for downloads alone.
 TAIL, MOST_TAIL, ALL = 500, 10_000, "all"
@@ -32,8 +34,8 @@ LEVEL_WORDS: Mapping[str, str | Promise] = {
     "debug": gettext_lazy("With any level"),
 }
 CONTEXTS = (0, 2, 5, 10)
-#: Characters of a search, and of a name.
-MOST_SEARCH, MOST_NAME = 200, 253
+#: Characters of a search, of a name, and of a label selector.
+MOST_SEARCH, MOST_NAME, MOST_SELECTOR = 200, 253, 512
 #: All containers of a pod.
 EVERY = "*"
 #: How long before the line at a moment its neighbours are looked for.
@@ -52,7 +54,8 @@ class BadQuery(ValueError):
 class LogQuery:
     """`container`: a name, `EVERY`, or "" for the one that is looked at first. `tail`: None for all.
     `since`: a span like `15m`, a moment (RFC 3339), or "". `at`: the moment of a line; then it is the
-    lines around that, and `tail` is how many follow it."""
+    lines around that, and `tail` is how many follow it. `label`: the selector of the pods, "" where an
+    object of the address says which."""
 
     container: str = ""
     previous: bool = False
@@ -64,6 +67,7 @@ class LogQuery:
     level: str = ""
     context: int = 0
     at: str = ""
+    label: str = ""
 
     @property
     def filters(self) -> bool:
@@ -94,6 +98,7 @@ class LogQuery:
     def encoded(self, **others: str) -> str:
         """As the part of an address after `?`, without what is so by itself."""
         given = {
+            "label": self.label,
             "container": self.container,
             "previous": "1" if self.previous else "",
             "tail": ALL if self.tail is None else "" if self.tail == TAIL else str(self.tail),
@@ -109,9 +114,10 @@ class LogQuery:
         return urlencode({name: value for name, value in given.items() if value})
 
 
-def read_query(params: QueryDict, *, whole: bool = False) -> LogQuery:
-    """Raises `BadQuery`. `whole`: all lines may be asked for."""
+def read_query(params: QueryDict, *, whole: bool = False, selects: bool = False) -> LogQuery:
+    """Raises `BadQuery`. `whole`: all lines may be asked for. `selects`: it says which pods."""
     return LogQuery(
+        label=_label(params) if selects else "",
         container=read_text(params, "container", MOST_NAME),
         previous=read_switch(params, "previous"),
         tail=_tail(params, whole=whole),
@@ -168,6 +174,17 @@ def _tail(params: QueryDict, *, whole: bool) -> int | None:
     if whole and params.getlist("tail") == [ALL]:
         return None
     return _number(params, "tail", 1, MOST_TAIL, TAIL)
+
+
+def _label(params: QueryDict) -> str:
+    text = read_text(params, "label", MOST_SELECTOR)
+    try:
+        selector = parse_labels(text)
+    except SelectorError as error:
+        raise BadQuery(spoken(error.sentence)) from error
+    if not selector:
+        raise BadQuery(_("label is a selector like app=web."))
+    return str(selector)
 
 
 def _context(params: QueryDict) -> int:

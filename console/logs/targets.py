@@ -1,18 +1,21 @@
-"""What an address names, as containers of pods: of one, or of all that a workload or service selects."""
+"""What an address names, as containers of pods: of one, or of all that a workload, a service or labels
+select."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
-from console.kube.selectors import LabelSelector
+from console.kube.selectors import LabelSelector, parse_labels
 from console.kube.store import Entry
 from console.logs.containers import NoContainer, chosen
 from console.logs.opening import Wanted
 from console.logs.query import EVERY, LogQuery
 from console.streams.stream import check_right
 from console.ui.access import Access
+from console.ui.actions import Permission
 from console.ui.decisions import Denied, check_seen
 from console.ui.kind import ResourceKind
 from console.ui.logs import OF_PODS, READ_LOG
@@ -24,6 +27,7 @@ from console.ui.relations.selecting import pods_selected, read_selector
 FIND_WAIT = 2.0
 #: Logs that are read as one, the newest pods'.
 MOST = 30
+LIST = Permission("list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,10 @@ class Target:
 
 
 async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
-    """Raises `Denied`, `NotFound` for what is not there, and `NoContainer`."""
+    """Without a name of the pods that `query.label` selects. Raises `Denied`, `NotFound` for what is not
+    there, and `NoContainer`."""
+    if not key.name:
+        return await _of_labels(access, key.namespace, query)
     if kind.gvr == PODS:
         return await _of_pod(kind, access, key, query)
     if kind.gvr not in OF_PODS:
@@ -69,6 +76,20 @@ def _check_any(access: Access, namespace: str) -> None:
     single = access.names_where("get", PODS, "log")
     if not any(one.namespace in ("", namespace) for one in single):
         check_right(READ_LOG, access, PODS, Key(namespace, ""))
+
+
+async def _of_labels(access: Access, namespace: str, query: LogQuery) -> Target:
+    check_right(LIST, access, PODS, Key(namespace, ""))
+    _check_any(access, namespace)
+    selector = parse_labels(query.label)
+    await access.cluster.runtime.wait_synced(PODS, timeout=FIND_WAIT)
+    pods = pods_selected(selector, namespace, access.cluster.runtime.informer(PODS))
+    found = (
+        one for entry in sorted(pods, key=_age)[:MOST] for one in containers_of(entry.original())
+    )
+    containers = {one.name: one for one in found}
+    now = partial(_selected, access, namespace, selector, query)
+    return Target([*containers.values()], now, group=True)
 
 
 async def _of_pod(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
@@ -108,7 +129,8 @@ def _of(entry: Entry[Any], query: LogQuery) -> list[Wanted]:
         containers = chosen(pod, query)
     except NoContainer:
         return []
-    name, several = entry.key.name, query.container == EVERY
+    key, uid, several = entry.key, entry.projection.uid, query.container == EVERY
     return [
-        Wanted(entry.key, one.name, f"{name}/{one.name}" if several else name) for one in containers
+        Wanted(key, one.name, f"{key.name}/{one.name}" if several else key.name, uid)
+        for one in containers
     ]

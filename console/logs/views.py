@@ -1,11 +1,12 @@
-"""`…/{resource}/{name}/log`: a page that works without scripts and, with `format=text`, a text."""
+"""`…/{resource}/{name}/log`, and `…/log?label=` for pods by their labels: a page that works without
+scripts and, with `format=text`, a text."""
 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
@@ -47,14 +48,18 @@ TEXT = "text"
 
 @page("GET", formats=(TEXT,), dockable=True)
 async def log_page(
-    request: ConsoleRequest, cluster: Cluster, namespace: str, resource: str, name: str
+    request: ConsoleRequest,
+    cluster: Cluster,
+    namespace: str,
+    resource: str = PODS.resource,
+    name: str = "",
 ) -> HttpResponseBase:
     kind = find_kind(cluster, resource)
     if kind is None or kind.gvr not in {PODS, *OF_PODS}:
         raise Http404
     as_text = request.GET.get("format") == TEXT
     try:
-        query = read_query(request.GET, whole=as_text)
+        query = read_query(request.GET, whole=as_text, selects=not name)
     except BadQuery as error:
         return error_page(request, 400, str(error))
     key = Key(namespace, name)
@@ -83,7 +88,12 @@ async def _text(
         return error_page(request, error.page_code, why(error))
     body = Download(sources, query, flow)
     response = StreamingHttpResponse(body, content_type="text/plain; charset=utf-8")
-    name = "-".join((key.name, *([query.container] if query.container not in ("", "*") else ())))
+    name = "-".join(
+        (
+            key.name or key.namespace,
+            *([query.container] if query.container not in ("", "*") else ()),
+        )
+    )
     response["Content-Disposition"] = (
         content_disposition_header(True, f"{name}.log") or "attachment"
     )
@@ -195,13 +205,17 @@ def _context(
     wanted, group = asked.wanted, asked.target.group
     alone = wanted.found[0].container if len(wanted.found) == 1 and not group else ""
     here = query.container or alone
+    name = key.name or query.label
+    of_labels = (
+        f"{list_url(cluster, kind.segment, key.namespace)}&{urlencode({'label': query.label})}"
+    )
     return {
         "kind": kind.view,
         "group": NAV_GROUPS[kind.nav.group],
-        "name": key.name,
+        "name": name,
         "namespace": key.namespace,
         "up_url": list_url(cluster, kind.segment, key.namespace),
-        "url": detail_url(cluster, kind.segment, key),
+        "url": detail_url(cluster, kind.segment, key) if key.name else of_labels,
         "query": query,
         "containers": asked.target.containers,
         "wanted": wanted,
@@ -219,7 +233,7 @@ def _context(
         "text_url": f"?{query.encoded(format=TEXT)}",
         "link_url": f"?{query.encoded(at='')}",
         "below_url": f"?{query.encoded()}",
-        "tab_name": tab_name(key.name, _("All containers") if here == queries.EVERY else here),
+        "tab_name": tab_name(name, _("All containers") if here == queries.EVERY else here),
         "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
@@ -227,9 +241,8 @@ def _context(
 
 def socket_url(cluster: str, segment: str, key: Key, query: LogQuery) -> str:
     """Where the same is followed."""
-    names = map(quote, (cluster, key.namespace, segment, key.name))
-    path = "/ws/clusters/{}/projects/{}/{}/{}/log".format(*names)
-    return f"{path}?{query.encoded()}"
+    names = [cluster, "projects", key.namespace, *((segment, key.name) if key.name else ()), "log"]
+    return f"/ws/clusters/{'/'.join(map(quote, names))}?{query.encoded()}"
 
 
 def _with(offered: Sequence[int], given: int | None) -> list[int]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from console.kube.client import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, ObjectClient
-from console.kube.errors import Replaced
+from console.kube.errors import ApiError, Replaced
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
 from console.ui.access import Access
@@ -106,27 +106,37 @@ class Context:
         return await self._patch([uid, *operations], JSON_PATCH)
 
     async def fresh(self) -> dict[str, Any]:
-        """The object as it is now. Raises `Replaced` if another one has taken the name."""
-        found = await self.client.get(
-            self.kind.gvr, namespace=self.key.namespace, name=self.key.name, audit_id=self.audit_id
-        )
+        """The object as it is now; before anything is changed. Raises `Replaced` if another one has taken
+        the name."""
+        kind, key = self.kind, self.key
+        try:
+            found = await self.client.get(
+                kind.gvr, namespace=key.namespace, name=key.name, audit_id=self.audit_id
+            )
+        except ApiError as error:
+            error.harmless = not self.answers
+            raise
         if found["metadata"].get("uid") != self.uid:
             raise Replaced
         self.before.append(found)
         return found
 
     async def _patch(self, body: Any, content_type: str, subresource: str = "") -> dict[str, Any]:
-        found = await self.client.patch(
-            self.kind.gvr,
-            body,
-            namespace=self.key.namespace,
-            name=self.key.name,
-            content_type=content_type,
-            subresource=subresource,
-            dry_run=self.trial,
-            audit_id=self.audit_id,
-            warnings=self.warnings,
-        )
+        try:
+            found = await self.client.patch(
+                self.kind.gvr,
+                body,
+                namespace=self.key.namespace,
+                name=self.key.name,
+                content_type=content_type,
+                subresource=subresource,
+                dry_run=self.trial,
+                audit_id=self.audit_id,
+                warnings=self.warnings,
+            )
+        except ApiError as error:
+            error.harmless = self.trial
+            raise
         if not subresource:
             self.answers.append(found)
         return found

@@ -25,8 +25,10 @@ from console.ui.links import import_url
 from console.ui.words import SEVERITY_WORDS
 
 if TYPE_CHECKING:
-    # Panels know kinds, so kinds cannot know panels.
+    # Panels and views know kinds, so kinds cannot know them.
+    from console.ui.access import Access
     from console.ui.tabs import Tab
+    from console.ui.viewspec import ViewSpec
 
 Fact = tuple[str | Promise, str | Promise]
 
@@ -189,6 +191,10 @@ class ResourceKind:
     def create_url(self, cluster: str, namespace: str) -> str:
         """Where one is made; `namespace` is "" where that is chosen there."""
         return import_url(cluster, self.segment, namespace)
+
+    def logs_url(self, spec: "ViewSpec", access: "Access") -> str:
+        """Where the logs of those that a list shows are read as one; "" where they cannot be."""
+        return ""
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         """What somebody should know before an action on this object."""

@@ -36,6 +36,12 @@ def log_url(cluster: str, segment: str, key: Key) -> str:
     return f"{url}?timestamps=1#end"
 
 
+def log_of_labels_url(cluster: str, namespace: str, label: str) -> str:
+    """The newest lines of the logs of the pods that a label selector selects."""
+    url = reverse("log_of_labels", args=(cluster, namespace))
+    return f"{url}?{urlencode({'label': label, 'timestamps': '1'})}#end"
+
+
 def terminal_url(
     cluster: str, segment: str, key: Key, container: str = "", *, attach: bool = False
 ) -> str:

@@ -75,7 +75,7 @@ class Table:
     `etag` is equal for two tables that look the same, in whatever language. `state` says why there are
     no rows; None where there are. `bulk`: what can be done to rows that are chosen. `cut`: how many
     objects were read where there may be more, None where all were. `create_url`: where another one is
-    made, "" for whoever may not.
+    made, `logs_url`: where the logs of what is listed are; "" for whoever may not.
     """
 
     cluster: str
@@ -96,6 +96,7 @@ class Table:
     bulk: tuple[BulkItem, ...] = ()
     cut: int | None = None
     create_url: str = ""
+    logs_url: str = ""
 
 
 def rows(
@@ -114,7 +115,7 @@ def rows(
     if not informer.freshness.synced:
         block = loading_block(spec.kind, live.problem, refused=informer.refusal is not None)
         return _without_rows(spec, block, live, choices, url=spec.url)
-    create = create_url(spec, access)
+    create, logs = create_url(spec, access), spec.kind.logs_url(spec, access)
     selection = select(query, informer, shown_part(spec))
     # One reading for all rows, so that they have the same columns.
     meter = query.meter()
@@ -139,7 +140,7 @@ def rows(
         rows=shown,
         total=total,
         resource_version=selection.resource_version,
-        etag=_etag(columns, shown, total, spec.page, tally, create),
+        etag=_etag(columns, shown, total, spec.page, tally, create + logs),
         url=spec.url,
         all_url=spec.unpaged().url,
         tally=tally,
@@ -151,6 +152,7 @@ def rows(
         bulk=_bulk(query),
         cut=cut_of(informer),
         create_url=create,
+        logs_url=logs,
     )
 
 
@@ -254,10 +256,10 @@ def _etag(
     total: int,
     page: int,
     tally: tuple[TallyItem, ...],
-    create: str,
+    urls: str,
 ) -> str:
     counts = [(item.severity, item.count) for item in tally]
-    content = short_hash(([(row.id, row.signature) for row in shown], total, page, counts, create))
+    content = short_hash(([(row.id, row.signature) for row in shown], total, page, counts, urls))
     return f"{short_hash([column.id for column in columns])[:6]}-{content}"
 
 

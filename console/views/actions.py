@@ -45,9 +45,8 @@ from console.views.trying import Outlook, try_as_user
 
 #: Characters of a uid; Kubernetes' own have 36.
 MAX_UID = 128
-#: What is to become of what was filled in, where the action `reviews`.
+#: What is to become of what was filled in. `REVIEW`: only where the action `reviews`.
 REVIEW, EDIT, SAVE = "review", "edit", "save"
-STEPS = frozenset({REVIEW, EDIT, SAVE})
 #: Fields that are of the page around a form.
 _OF_THE_PAGE = frozenset({"csrfmiddlewaretoken", "uid", "step"})
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
@@ -86,8 +85,9 @@ async def action_page(
     action: str,
 ) -> HttpResponse:
     """GET asks, POST (`uid`, and the fields of the action's form) does it; `next` is the page to return
-    to. Of an action that `reviews`, `step` may be `review`, which shows what would come of it, or `edit`,
-    which leads back to the form. With `Accept: application/json` the answer is a `Status`."""
+    to. `step` may be `edit`, which shows the form again and the line of kubectl for what is in it, and of
+    an action that `reviews` also `review`, which shows what would come of it. With
+    `Accept: application/json` the answer is a `Status`."""
     kind, found = find_action(cluster, namespace, resource, action)
     try:
         return await _answer(request, kind, found, cluster, Key(namespace, name))
@@ -235,9 +235,10 @@ async def _do(asked: Asked) -> HttpResponse:
         form.files = request.FILES
         if not form.is_valid():
             return _confirm(asked, subject, form, uid=uid, status=400)
-    step = request.POST.get("step", SAVE) if action.reviews else SAVE
+    step = request.POST.get("step", SAVE)
+    steps = (REVIEW, EDIT, SAVE) if action.reviews else (EDIT, SAVE)
     # A program has no form to go back to.
-    if step not in STEPS or (step == EDIT and wants_status(request)):
+    if step not in steps or (step == EDIT and wants_status(request)):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
     if step == EDIT:
         return _confirm(asked, subject, form, uid=uid)
@@ -322,6 +323,7 @@ def _confirm(
     entry = subject.entry if subject is not None else None
     context = {
         **_context(asked, subject, _data(form)),
+        "has_line": type(action).command is not Action.command,
         "effect": action.effect(kind),
         "facts": action.facts(kind, entry) if entry is not None else (),
         "evidence": action.evidence(subject, form) if subject is not None else "",
@@ -348,8 +350,10 @@ def _review(
     return render(asked.request, "console/action_review.html", context)
 
 
-def _context(asked: Asked, subject: Subject | None, data: Mapping[str, Any]) -> dict[str, Any]:
-    """`data`: of the form, as far as it is right."""
+def _context(
+    asked: Asked, subject: Subject | None, data: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """`data`: of the form; None while something in it is wrong."""
     action, kind, key = asked.action, asked.kind, asked.key
     natively = action.may(asked.access, kind.gvr, key)
     return {
@@ -361,15 +365,19 @@ def _context(asked: Asked, subject: Subject | None, data: Mapping[str, Any]) -> 
         "button": action.button(kind),
         "notes": action.notes(subject) if subject is not None else (),
         # What the console does for somebody they cannot do with kubectl.
-        "command": visible(action.command(kind, key, data)) if natively else "",
+        "command": visible(action.command(kind, key, data))
+        if natively and data is not None
+        else "",
         "action_url": f"{asked.url}?{urlencode({'next': asked.back})}",
         "cancel_url": asked.back,
     }
 
 
-def _data(form: ConsoleForm | None) -> Mapping[str, Any]:
-    """What the form has that is right: at first what it begins with."""
-    return {**form.initial, **getattr(form, "cleaned_data", {})} if form is not None else {}
+def _data(form: ConsoleForm | None) -> Mapping[str, Any] | None:
+    """What is filled in, at first what the form begins with; None while something in it is wrong."""
+    if form is None or not form.is_bound:
+        return form.initial if form is not None else {}
+    return {**form.initial, **form.cleaned_data} if not form.errors else None
 
 
 def _gone(asked: Asked) -> HttpResponse:

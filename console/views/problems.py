@@ -57,6 +57,8 @@ def _plain(error: ApiError, gone: str, changed: str, unsure: str) -> str:
     if isinstance(error, Conflict) or _is_another(error):
         return changed or _("Somebody else changed it in the meantime.")
     if isinstance(error, Unavailable) or error.code == 504:
+        if error.harmless:
+            return _("The cluster did not answer. Nothing was done.")
         return unsure or _("The cluster did not answer, so it may or may not be done.")
     return _("The cluster refused.")
 

@@ -45,6 +45,7 @@ urlpatterns = [
     path(f"{_INSIDE}/edit/draft", draft_page, name="draft"),
     path(f"{_OUTSIDE}/edit/draft", draft_page, {"namespace": ""}, name="draft"),
     path(f"{_INSIDE}/log", log_page, name="log"),
+    path("clusters/<cluster:cluster>/projects/<str:namespace>/log", log_page, name="log_of_labels"),
     path(f"{_INSIDE}/terminal", terminal_page, name="terminal"),
     path(f"{_INSIDE}/terminal/starting", starting_page, name="starting"),
     path(_INSIDE, detail_page, name="detail"),

@@ -1,7 +1,7 @@
 """An action is one class and one entry of a tuple: "Restart", and one that the test adds, on both."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Permission
 from console.ui.forms import ConsoleForm, TextField
 from console.ui.kind import ResourceKind
+from console.ui.kubectl import kubectl
 from console.ui.registry import kinds
 from console.ui.workloads.rollouts import RESTARTED_ANNOTATION
 from rbac.current import no_host, use_host
@@ -55,6 +56,9 @@ class Label(Action):
 
     def initial(self, entry: Entry[Any]) -> dict[str, str]:
         return {"note": f"about {entry.key.name[:3]}"}
+
+    def command(self, kind: ResourceKind, key: Key, data: Mapping[str, Any]) -> str:
+        return kubectl(f"label deployment {key.name} {NOTE}={data['note']}", key)
 
     async def run(self, context: Context) -> Outcome:
         await context.patch({"metadata": {"labels": {NOTE: context.data["note"]}}})
@@ -271,3 +275,27 @@ async def test_what_is_filled_in_is_checked_and_arrives(shop: Shop) -> None:
     page = await shop.client().post(url, {"uid": uid, "note": "again"})
     assert page.status_code == 409
     assert "This cannot be done to it as it is now." in await text_of(page)
+
+
+async def test_the_line_of_kubectl_follows_what_is_filled_in(shop: Shop) -> None:
+    made = shop.deployment()
+    name, uid = made["metadata"]["name"], made["metadata"]["uid"]
+    url = f"{shop.url(made)}/actions/label"
+
+    async def sent(**fields: str) -> tuple[int, str]:
+        page = await shop.client().post(url, {"uid": uid, **fields})
+        return page.status_code, (await text_of(page)).partition("<main")[2]
+
+    line = f"label deployment {name} {NOTE}="
+    code, text = await sent(step="edit", note="seen")
+    assert code == 200 and f"{line}seen -n" in text and 'value="seen"' in text
+    # Of what is wrong there is none.
+    code, text = await sent(step="edit", note="x" * 21)
+    assert code == 400 and line not in text and "problem-line" in text
+    for step in ("review", "delete"):
+        assert (await sent(step=step, note="seen"))[0] == 400
+    answer = await shop.client(**JSON).post(url, {"uid": uid, "note": "seen", "step": "edit"})
+    assert answer.status_code == 400
+    assert await AuditRecord.objects.acount() == 0
+    found = shop.admin.get(path(shop.namespace, "deployments", name, group="apps/v1")).ok()
+    assert NOTE not in found["metadata"].get("labels", {})

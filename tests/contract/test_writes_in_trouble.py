@@ -33,6 +33,7 @@ __all__ = ["_site"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 UNSURE = "The cluster did not answer, so it may or may not be done."
+SURE = "The cluster did not answer. Nothing was done."
 WEBHOOK = "failed calling webhook “policy.example.com”: context deadline exceeded"
 
 
@@ -126,7 +127,8 @@ async def test_an_action_tells_it_and_can_be_sent_again(
     typed = {**drawn(await page.asks()), "labels": "kept=yes"}
     begin(proxy)
     text = html.unescape(await page.refuses(code, **typed))
-    assert said in text and "kept=yes" in text
+    # The object could not even be read.
+    assert (SURE if trouble in ("away", "slow") else said) in text and "kept=yes" in text
     assert labels_of(admin, made) == {}
     proxy.heal()
     await page.does(**typed)

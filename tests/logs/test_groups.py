@@ -1,7 +1,9 @@
-"""The logs of all pods of a workload or service, as one."""
+"""The logs of all pods of a workload or service, or of some labels, as one."""
 
 import re
+from html import unescape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -12,8 +14,10 @@ from tests.contract.pages import known
 from tests.controlplane.waiting import eventually
 from tests.devcluster.conftest import Obj
 from tests.logs.conftest import World
-from tests.logs.test_following import Browser, following
+from tests.logs.test_following import Browser, following, written
 from tests.logs.test_page import get
+from tests.ui.support import FakeAccess
+from tests.views.cast import CAST
 from tests.views.conftest import ClientAs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,6 +106,34 @@ async def test_a_pod_that_goes_leaves_the_others(world: World) -> None:
         await browser.until(len(browser.lines) + 1)
 
 
+async def test_a_pod_that_is_made_again_with_its_name_is_followed_again(world: World) -> None:
+    labels = {"app": "kept"}
+    containers = [{"name": "app", "image": "example/app:1"}]
+    template = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    sets = APPS.replace("deployments", "statefulsets")
+    world.api.post(sets, {"metadata": {"name": "kept"}, "spec": spec})
+    running(world, "kept", 1)
+    async with following(
+        Browser("/clusters/host/projects/default/statefulsets/kept/log")
+    ) as browser:
+        # The new one's log begins in another second.
+        await browser.until(1)
+        while browser.lines[-1][0][:19] == browser.lines[0][0][:19]:
+            await browser.hear()
+        first = {stamp for stamp, _ in browser.lines}
+        world.stop("kept-0")
+        while "The pod is gone." not in browser.notes:
+            await browser.hear()
+        lines = len(browser.lines)
+        await browser.until(lines + 2)
+        assert browser.sources == ["kept-0"]
+        again = [stamp for stamp, _ in browser.lines[lines:]]
+        assert not first & {*again} and again == sorted(again)
+        began = written(world, "kept-0")[0]
+        assert began in browser.lines
+
+
 async def test_a_service_has_the_pods_that_it_selects(world: World) -> None:
     started(world, "served", 2)
     spec = {"selector": {"app": "served"}, "ports": [{"port": 80}]}
@@ -130,3 +162,64 @@ async def test_whoever_may_not_read_logs_is_told_so(world: World) -> None:
         assert (await ClientAs()(who).get(path)).status_code == 403
     assert world.asked(mark) == []
     await get(path.replace("closed", "nowhere"), 404)
+
+
+LABELLED = "/clusters/host/projects/default/log"
+
+
+async def test_labels_select_pods_of_several_workloads(world: World) -> None:
+    for name in ("left", "right", "other"):
+        started(world, name, 1)
+    label = quote("app in (left,right)")
+    path = f"{LABELLED}?label={label}"
+    html = await get(f"{path}&timestamps=1")
+    names = [*running(world, "left", 1), *running(world, "right", 1)]
+    assert set(re.findall(r'"log-source">([^<]+)<', html)) == set(names)
+    assert 'value="app in (left,right)"' in html and "Log of app in (left,right)" in html
+    answer = await ClientAs()("admin").get(f"{path}&format=text")
+    assert answer["Content-Disposition"] == 'attachment; filename="default.log"'
+    # The list of these pods leads there.
+    pods = await get(f"/clusters/host/pods?namespace=default&label={label}")
+    [leads] = re.findall(rf'href="({LABELLED}[^"]*)"', pods)
+    assert set(names) <= set(re.findall(r'"log-source">([^<]+)<', await get(unescape(leads))))
+    for less in ("namespace=default", f"label={label}"):
+        assert LABELLED not in await get(f"/clusters/host/pods?{less}")
+
+
+async def test_a_pod_that_comes_with_the_label_joins(world: World) -> None:
+    started(world, "early", 1)
+    (first,) = running(world, "early", 1)
+    async with following(Browser(f"{LABELLED}?label={quote('app in (early,late)')}")) as browser:
+        await browser.until(2)
+        assert browser.sources == [first]
+        started(world, "late", 1)
+        (second,) = running(world, "late", 1)
+        while second not in browser.at:
+            await browser.hear()
+        assert browser.sources == [first, second]
+
+
+@pytest.mark.parametrize("label", ["", "a=b=c", "app in (a", ",", "x" * 600, "%00"])
+async def test_a_bad_label_is_refused_in_words(world: World, label: str) -> None:
+    text = await get(f"{LABELLED}?label={label}", 400)
+    assert "label" in text or "selector" in text
+    async with following(Browser(f"{LABELLED}?label={label}")) as browser:
+        assert (await browser.hear())["error"]
+
+
+@pytest.mark.parametrize("may", ["list", "log", "both"])
+async def test_labels_take_the_rights_to_list_pods_and_to_read_logs(
+    world: World, monkeypatch: pytest.MonkeyPatch, may: str
+) -> None:
+    started(world, f"guarded-{may}", 1)
+
+    class Some(FakeAccess):
+        def can(self, verb: str, *arguments: Any, subresource: str = "", **more: Any) -> bool:
+            right = "log" if subresource == "log" else verb
+            if right in ("list", "log") and may not in (right, "both"):
+                return False
+            return super().can(verb, *arguments, subresource=subresource, **more)
+
+    monkeypatch.setitem(CAST, "rita", lambda: Some("rita", get_in=None))
+    answer = await ClientAs()("rita").get(f"{LABELLED}?label=app%3Dguarded-{may}")
+    assert answer.status_code == (200 if may == "both" else 403)

@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-from itertools import count
 from urllib.parse import urlsplit
 
 import pytest
@@ -27,7 +26,6 @@ _OTHER = [
     *("[c", "[>c", "[=c", "[0c", "[5n", "[?6n", "[?15n", "[>q", "[18t", "[21t", "[14t", "[22;0t"),
     *("[?1$p", "[4$p", "P$qm", "P$q q", "P+q544e", "Z", "[>0q", "[x"),
 ]
-_NUMBERS = count()
 HOSTILE = [*(f"\\033{one}\\007" for one in _OSC), *(f"\\033{one}\\033\\\\" for one in _OTHER)]
 
 
@@ -51,10 +49,9 @@ def run(page: Page, line: str) -> None:
 
 
 @pytest.fixture
-def shell(page: Page, start: StartPod, request: pytest.FixtureRequest) -> str:
+def shell(page: Page, start: StartPod) -> str:
     """The address of a terminal that is open, with a prompt."""
-    name = re.sub(r"\W|_", "-", request.node.name)[:50].strip("-")
-    address = terminal(start(f"{name}-{next(_NUMBERS)}"))
+    address = terminal(start("shells"))
     page.goto(address)
     shows(page, "# ")
     return address

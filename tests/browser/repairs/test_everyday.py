@@ -94,6 +94,25 @@ def it_deletes_from_the_menu_of_a_row(operator: Operator) -> None:
     eventually(lambda: "left-over" not in operator.kubectl(*left), "it is gone")
 
 
+def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
+    page = operator.page
+    operator.open(SHIPPING, "deployments", "tracking")
+    operator.act("scale")
+    line = page.locator("#kubectl-line code")
+    replicas = page.locator("input[name=replicas]")
+    before = line.inner_text()
+    assert f"--replicas={replicas.input_value()}" in before
+    operator.fill(replicas, "7")
+    expect(line).to_have_text(re.sub("--replicas=[0-9]+", "--replicas=7", before))
+    operator.fill(replicas, "99999999999")
+    # Nothing can be said of what is wrong.
+    expect(line).to_have_count(0)
+    operator.fill(replicas, "4")
+    expect(line).to_contain_text("--replicas=4")
+    assert page.locator("form.confirm .problem-line").count() == 0
+    operator.picture("scale-line")
+
+
 def it_restarts_many_at_once(operator: Operator) -> None:
     page, names = operator.page, ("address-import", "tracking")
     operator.go(f"deployments?namespace={SHIPPING}&sort=name")
