@@ -70,7 +70,7 @@ SEGMENTS = sorted(kind.segment for kind in kinds)
 #: one object more: tests/kinds shows of each that frames are what the page is.
 FOLLOWED = frozenset((*CHOSEN, *some("followed", SEGMENTS, 2)))
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
-OPENED = frozenset(some("opened", SEGMENTS, 20))
+OPENED = frozenset(some("opened", SEGMENTS, 12))
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;

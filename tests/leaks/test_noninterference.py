@@ -125,7 +125,7 @@ def pages_of(kind: ResourceKind, who: str) -> list[str]:
     if who not in (BOB, only(kind)) and not DEEP:
         # They see one object, or nothing.
         shown = shown[:2]
-    return [*shown, *some(who + kind.segment, others, 3)]
+    return [*shown, *some(who + kind.segment, others, 2)]
 
 
 def pages_of_all() -> Iterator[str]:
@@ -141,7 +141,7 @@ def few_of_each_view(who: str) -> list[str]:
     views: dict[str, list[str]] = {}
     for url in pages_of_all():
         views.setdefault(resolve(url.partition("?")[0]).view_name, []).append(url)
-    return [url for urls in views.values() for url in some(who, urls, 3)]
+    return [url for urls in views.values() for url in some(who, urls, 2)]
 
 
 def overviews() -> Iterator[str]:
@@ -190,7 +190,7 @@ def difference(without: str, within: str) -> str:
 async def test_a_kind_tells_no_more_than_one_may_know(
     clusters: Clusters, client_as: ClientAs, kind: ResourceKind
 ) -> None:
-    for who in (BOB, *some(kind.segment, (CHARLIE, got(kind), named(kind)), 2)):
+    for who in (BOB, *some(kind.segment, (CHARLIE, got(kind), named(kind)), 1)):
         wide = some(who, overviews(), 2) if who == named(kind) else []
         await compare(clusters, client_as, who, [*pages_of(kind, who), *wide])
     if kind.gvr in BESIDE:
