@@ -3,6 +3,7 @@
 from django.http import Http404, HttpResponseBase
 from django.urls import path
 
+from access.newusers import new as new_account
 from access.rights.views import own_rights, rights
 from access.roles.editing import edit, new
 from access.roles.granting import grant, revoke
@@ -31,6 +32,7 @@ _OF_PROJECT = {"level": "project"}
 _WHERE = {Level.PROJECT: "/<str:namespace>"}
 
 urlpatterns = [
+    path("access/accounts/new", new_account, name="new_account"),
     path("access/rights", own_rights, name="own_rights"),
     path("access/rights/<str:name>", rights, name="rights"),
     path("access/roles", roles, name="roles"),

@@ -19,6 +19,7 @@ from bench import (
     result,
     rights,
     signins,
+    streams,
     sync,
     targets,
 )
@@ -44,8 +45,11 @@ MEASUREMENTS: Mapping[str, Callable[[LoadedControlPlane, int, Report], list[Resu
     "signins": signins.measure,
     "acting": acting.measure,
 }
-#: Those that need no cluster.
-ALONE: Mapping[str, Callable[[], list[Result]]] = {"rights": rights.measure}
+#: Those that need no cluster with pods in it.
+ALONE: Mapping[str, Callable[[], list[Result]]] = {
+    "rights": rights.measure,
+    "streams": streams.measure,
+}
 
 
 def main(arguments: Sequence[str]) -> int:

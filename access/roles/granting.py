@@ -61,7 +61,7 @@ async def grant(
         problem, status = text % {"name": visible(subject), "role": visible(other)}, 409
     if not problem:
         try:
-            await _bind(request, found, kind, subject)
+            await bind(request, found, kind, subject)
             words = {"name": subject, "role": name}
             return finished(request, _("%(name)s has the role %(role)s now.") % words, found.url)
         except Escalation as error:
@@ -133,7 +133,7 @@ def _other_role(place: Place, kind: str, subject: str, role: str) -> str:
     return next(found, "")
 
 
-async def _bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -> None:
+async def bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -> None:
     """Raises `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
     place, types = found.place, TYPES[found.place.level]
     if any(one.subject == f"{kind} {subject}" and one.source is None and not _elsewhere(one, place)

@@ -2,14 +2,12 @@
 
 from django.urls import path
 
-from accounts.administration.creating import new
 from accounts.administration.show import SEGMENT, accounts, show
 from console.views.actions import old_address
 
 app_name = "administration"
 urlpatterns = [
     path("", accounts, name="accounts"),
-    path("/new", new, name="new_account"),
     path("/users/<str:name>", show, name="show"),
     path("/users/<str:name>/edit", old_address, {"resource": SEGMENT, "action": "profile"}),
     path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),

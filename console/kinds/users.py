@@ -114,4 +114,4 @@ class UserKind(ResourceKind):
         return [(_("Email"), visible(user.email) or _("none"))]
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        return reverse("accounts:administration:new_account")
+        return reverse("access:new_account")

@@ -258,7 +258,7 @@ def _access_pages(access: Access, current: str, *, everything: bool) -> Iterator
         url = _address("access:roles")
         yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES)
     if access.can("create", USERS):
-        name, label = "accounts:administration:new_account", gettext_lazy("New user")
+        name, label = "access:new_account", gettext_lazy("New user")
         yield NavItem(label, _address(name), current == name)
     if everything:
         name, label = "accounts:federation:providers", gettext_lazy("Identity providers")

@@ -245,14 +245,15 @@ async def _do(asked: Asked) -> HttpResponse:
     entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
         return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
-    data = form.cleaned_data if form is not None else {}
+    # Of its own: what is refused at a field is taken from the form.
+    data = dict(form.cleaned_data) if form is not None else {}
     about = (request, asked.kind, action, asked.key, asked.access, uid, data)
     try:
         if step == REVIEW:
             return _review(asked, subject, uid, data, await try_as_user(*about))
         outcome = await run_as_user(*about)
     except (ApiError, AuditUnavailable) as error:
-        return await _refused(asked, form, uid, error)
+        return await _refused(asked, form, data, uid, error)
     if isinstance(outcome, Follow):
         url = detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
         return finished(request, outcome.text, url)
@@ -264,7 +265,11 @@ async def _do(asked: Asked) -> HttpResponse:
 
 
 async def _refused(
-    asked: Asked, form: ConsoleForm | None, uid: str, error: problems.Problem
+    asked: Asked,
+    form: ConsoleForm | None,
+    data: Mapping[str, Any],
+    uid: str,
+    error: problems.Problem,
 ) -> HttpResponse:
     """The form again, with the reason and with the `uid` that was sent: a second try must not take
     another object than the one that was shown."""
@@ -276,7 +281,8 @@ async def _refused(
     if form is not None:
         problems.apply(error, form, text)
         text = ""
-    return _confirm(asked, await _subject_or_none(asked), form, uid=uid, error=text, status=code)
+    subject = await _subject_or_none(asked)
+    return _confirm(asked, subject, form, data=data, uid=uid, error=text, status=code)
 
 
 async def _subject(asked: Asked, entry: Entry[Any]) -> Subject:
@@ -311,6 +317,7 @@ def _confirm(
     subject: Subject | None,
     form: ConsoleForm | None,
     *,
+    data: Mapping[str, Any] | None = None,
     uid: str = "",
     error: str = "",
     status: int = 200,
@@ -322,7 +329,7 @@ def _confirm(
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
     context = {
-        **_context(asked, subject, _data(form)),
+        **_context(asked, subject, _data(form) if data is None else data),
         "has_line": type(action).command is not Action.command,
         "effect": action.effect(kind),
         "facts": action.facts(kind, entry) if entry is not None else (),

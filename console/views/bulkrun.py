@@ -25,7 +25,7 @@ from console.ui.text import visible
 from console.views.actions import InDoubt, is_in_doubt, refusal_text, run_as_user
 
 #: Objects that it is done to at once.
-AT_ONCE = 8
+AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def it_shows_the_line_of_kubectl_for_what_is_typed(operator: Operator) -> None:
     page = operator.page
     operator.open(SHIPPING, "deployments", "tracking")
     operator.act("scale")
-    line = page.locator("#kubectl-line code")
+    line = page.locator("#command-line code")
     replicas = page.locator("input[name=replicas]")
     before = line.inner_text()
     assert f"--replicas={replicas.input_value()}" in before

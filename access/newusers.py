@@ -1,0 +1,152 @@
+"""Making a user, who has a role of the platform from the beginning."""
+
+from collections.abc import Mapping
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+
+from access.roles.granting import bind
+from access.roles.places import Role, informer_of, may
+from access.roles.writing import Escalation, require_bindable
+from accounts.administration.forms import NewUserForm, profile_spec
+from accounts.administration.show import require, show_url
+from accounts.controllers import FINALIZER
+from accounts.directory import trusted_users, wait_for_version
+from accounts.line import TooBusy
+from accounts.new_passwords import busy_text
+from accounts.oauth.holders import UNINITIALIZED
+from accounts.passwords import hash_password
+from accounts.time import now
+from accounts.writing import CHANGED_ANNOTATION, Manifest, time_text
+from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.current import get_runtime
+from console.kube.errors import ApiError
+from console.kube.gvr import USERS
+from console.kube.projections.roles import CREATOR_ANNOTATION
+from console.ui.access import Access
+from console.ui.clusters import HOST
+from console.ui.decisions import Denied
+from console.ui.forms import ChoiceField, posted
+from console.ui.http import ConsoleRequest
+from console.ui.links import list_url
+from console.views import problems
+from console.views.page import page
+from rbac.builtin import Origin
+from rbac.levels import TYPES, Level, Place
+
+PLATFORM = Place(Level.GLOBAL)
+#: What most people have, who see nothing but what they are invited to.
+REGULAR = "platform-regular"
+
+
+class NewAccountForm(NewUserForm):
+    """`roles`: those that the viewer may give, by their names."""
+
+    def __init__(self, data: QueryDict | None, roles: Mapping[str, Role]) -> None:
+        super().__init__(data, initial={"role": REGULAR if REGULAR in roles else ""})
+        if roles:
+            choices = [("", _("none")), *((name, name) for name in sorted(roles))]
+            self.fields["role"] = ChoiceField(
+                label=_("Platform role"),
+                choices=choices,
+                help_text=_("What is allowed outside of workspaces. It can be changed later."),
+            )
+
+
+@sensitive_post_parameters("password")
+@page("GET", "POST")
+async def new(request: ConsoleRequest) -> HttpResponse:
+    access = require(request, "create")
+    trusted_users()
+    roles = _givable(request, access)
+    form = NewAccountForm(posted(request), roles)
+    if form.is_valid() and await _made(request, access, form):
+        await _give(request, form, roles.get(form.cleaned_data.get("role", "")))
+        return HttpResponseRedirect(show_url(form.user_name))
+    back = list_url(HOST, "users.iam.kubesphere.io")
+    template, status = "accounts/administration/new.html", form.page_status
+    return render(request, template, {"form": form, "back": back}, status=status)
+
+
+def _givable(request: ConsoleRequest, access: Access) -> dict[str, Role]:
+    """Nobody gives what they do not hold. Raises `RolesUnknown`."""
+    types = TYPES[PLATFORM.level]
+    if not may(access, "create", types.bindings, PLATFORM):
+        return {}
+    try:
+        entries = informer_of(types.roles).store.snapshot().entries.values()
+    except Http404:
+        # The cluster has no such type.
+        return {}
+    found = [role for role in (Role(PLATFORM, entry) for entry in entries) if _is_for_people(role)]
+    return {role.name: role for role in found if _may_give(request, role)}
+
+
+def _is_for_people(role: Role) -> bool:
+    return role.origin not in (Origin.TEMPLATE, Origin.PROJECTED)
+
+
+def _may_give(request: ConsoleRequest, role: Role) -> bool:
+    try:
+        require_bindable(request, role.place, role.name, role.rules)
+    except (Denied, Escalation):
+        return False
+    return True
+
+
+async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
+    """True if the user is there; else the form says why not. Raises `AuditUnavailable`."""
+    name = form.user_name
+    client = get_runtime().as_user(access.identity)
+    try:
+        hashed = await hash_password(form.cleaned_data["password"])
+        async with record(request_action(request, "create", USERS, name=name)) as recording:
+            body = _manifest(form, hashed, access.identity.name)
+            made = await client.create(USERS, body, audit_id=recording.audit_id)
+    except ApiError as error:
+        problems.apply(error, form)
+        return False
+    except TooBusy:
+        form.add_error(None, busy_text())
+        return False
+    await wait_for_version(name, made["metadata"]["resourceVersion"])
+    return True
+
+
+async def _give(request: ConsoleRequest, form: NewUserForm, role: Role | None) -> None:
+    """The user is there: what becomes of the role is said, and nothing is taken back."""
+    words = {"name": form.user_name, "role": role.name if role else ""}
+    if role is None:
+        messages.success(request, _("Created user %(name)s.") % words)
+        return
+    try:
+        await bind(request, role, "User", form.user_name)
+    except (ApiError, AuditUnavailable, Denied, Escalation) as error:
+        known = isinstance(error, ApiError | AuditUnavailable)
+        why = problems.words(error) if known else _("You may not give it any more.")
+        text = _("Created user %(name)s, but without the role %(role)s.") % words
+        messages.warning(request, f"{text} {why}")
+        return
+    messages.success(request, _("Created user %(name)s with the role %(role)s.") % words)
+
+
+def _manifest(form: NewUserForm, hashed: str, creator: str) -> Manifest:
+    annotations = {CREATOR_ANNOTATION: creator, CHANGED_ANNOTATION: time_text(now())}
+    if form.cleaned_data["change"]:
+        annotations[UNINITIALIZED] = "true"
+    spec = {
+        name: text for name, text in profile_spec(form.cleaned_data).items() if text is not None
+    }
+    return {
+        "apiVersion": USERS.group_version,
+        "kind": "User",
+        "metadata": {
+            "name": form.user_name,
+            "annotations": annotations,
+            "finalizers": [FINALIZER],
+        },
+        "spec": {**spec, "password": hashed},
+    }

@@ -1,0 +1,247 @@
+"""What logs and terminals take, on a control plane with a node on which pods really run: how long until
+the first line, what others notice of a log that pours, what each costs that is only open, and how long a
+key takes to come back, beside `kubectl exec`.
+"""
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bench.memory import SETTLE, read
+from bench.pages import LIST
+from bench.reading import Reader, percentiles
+from bench.result import Result, percentile
+from bench.sockets import PER_ACCOUNT
+from bench.webconsole import WebConsole
+from tests.controlplane.build import find
+from tests.node.node import RealNode, container
+
+#: Logs and terminals that are open at once, and some that are opened before memory is looked at.
+_OPEN, _WARM = 200, 20
+#: Logs that are opened one after another, keys that are typed, and seconds of a log that pours.
+_CLICKS, _KEYS, _SECONDS = 40, 200, 10.0
+_WAIT = 30.0
+#: Seconds between two keys: those of somebody who types fast.
+_TYPING = 0.05
+_PODS = "/clusters/host/projects/default/pods"
+#: As `kubectl exec` asks for.
+_SHELL = ("exec", "--stdin", "--tty", "quiet", "--", "sh")
+
+_Open = Callable[[aiohttp.ClientSession], Awaitable["_Stream"]]
+
+
+def measure() -> list[Result]:
+    quiet = container("a", "i=0; while :; do echo line $i; i=$((i+1)); sleep 2; done")
+    # 20,000 lines a second, and a little more.
+    pours = container("a", "while :; do seq 1000000 1001000; usleep 43000; done")
+    accounts = _OPEN // PER_ACCOUNT + 1
+    with (
+        RealNode() as node,
+        node.pod("quiet", quiet),
+        WebConsole(node.cluster, accounts=accounts) as console,
+    ):
+        kubeconfig = node.cluster.kubeconfig
+        results = asyncio.run(_quiet(console, kubeconfig))
+        with node.pod("pours", pours):
+            return [*results, *asyncio.run(_pouring(console))]
+
+
+class _Stream:
+    """A socket of a log or terminal whose messages are answered. `lines` and `screen`: what came."""
+
+    def __init__(self, connection: aiohttp.ClientWebSocketResponse) -> None:
+        self.lines, self.screen = 0, bytearray()
+        self._connection = connection
+        self._came = asyncio.Event()
+        self._task = asyncio.create_task(self._listen())
+
+    async def until(self, done: Callable[["_Stream"], object]) -> None:
+        """Raises TimeoutError, and OSError once the console has ended it."""
+        async with asyncio.timeout(_WAIT):
+            while not done(self):
+                if self._task.done():
+                    raise OSError(f"the console ended a stream: {self._connection.close_code}")
+                self._came.clear()
+                await self._came.wait()
+
+    async def type(self, keys: bytes) -> None:
+        await self._connection.send_bytes(keys)
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._connection.close()
+
+    async def _listen(self) -> None:
+        with suppress(ConnectionError):
+            async for message in self._connection:
+                await self._take(message)
+                self._came.set()
+        self._came.set()
+
+    async def _take(self, message: aiohttp.WSMessage) -> None:
+        if message.type is aiohttp.WSMsgType.BINARY:
+            self.screen += message.data
+            await self._connection.send_json({"ack": len(self.screen)})
+        elif message.type is aiohttp.WSMsgType.TEXT:
+            found: dict[str, Any] = json.loads(message.data)
+            self.lines += len(found.get("lines", ()))
+            if "n" in found:
+                await self._connection.send_json({"ack": found["n"]})
+
+
+async def _log(session: aiohttp.ClientSession, pod: str = "quiet") -> _Stream:
+    connection = await session.ws_connect(f"/ws{_PODS}/{pod}/log?tail=100")
+    await connection.send_json({"follow": "en"})
+    stream = _Stream(connection)
+    await stream.until(lambda one: one.lines)
+    return stream
+
+
+async def _terminal(session: aiohttp.ClientSession) -> _Stream:
+    connection = await session.ws_connect(f"/ws{_PODS}/quiet/terminal?shell=sh")
+    await connection.send_json({"begin": "en", "size": [80, 24]})
+    stream = _Stream(connection)
+    await stream.until(lambda one: one.screen.endswith(b"# "))
+    return stream
+
+
+async def _quiet(console: WebConsole, kubeconfig: Path) -> list[Result]:
+    async with AsyncExitStack() as stack:
+        sessions = [
+            await stack.enter_async_context(await console.signed_in(one))
+            for one in console.accounts
+        ]
+        clicks = [await _click(sessions[0]) for _ in range(_CLICKS)]
+        keys = await _typed(sessions[0])
+        keys_of_kubectl = await asyncio.to_thread(_typed_to_kubectl, kubeconfig)
+        log = await _held(console, sessions, _log)
+        terminal = await _held(console, sessions, _terminal)
+    late, late_of_kubectl = percentile(keys, 0.95), percentile(keys_of_kubectl, 0.95)
+    return [
+        *percentiles("log_first_line_{}_ms", _CLICKS, clicks),
+        *percentiles("terminal_echo_{}_ms", _KEYS, keys),
+        Result("terminal_echo_p95_ms_kubectl", _KEYS, late_of_kubectl, "ms"),
+        Result("terminal_echo_over_kubectl_ms", _KEYS, late - late_of_kubectl, "ms"),
+        Result("log_bytes_per_open", _OPEN, log, "B"),
+        Result("terminal_bytes_per_open", _OPEN, terminal, "B"),
+    ]
+
+
+async def _click(session: aiohttp.ClientSession) -> float:
+    """Milliseconds from asking for the page of a log until it follows a first line."""
+    started = time.perf_counter()
+    async with session.get(f"{_PODS}/quiet/log?timestamps=1") as response:
+        if response.status != 200 or "log-line" not in await response.text():
+            raise OSError(f"the page of a log answered {response.status}")
+    stream = await _log(session)
+    took = (time.perf_counter() - started) * 1000
+    await stream.close()
+    return took
+
+
+async def _typed(session: aiohttp.ClientSession) -> list[float]:
+    """Milliseconds from each key until it is back."""
+    stream = await _terminal(session)
+    found = []
+    for _ in range(_KEYS):
+        before = len(stream.screen)
+        started = time.perf_counter()
+        await stream.type(b"x")
+        await stream.until(partial(_has_more, before))
+        found.append((time.perf_counter() - started) * 1000)
+        await asyncio.sleep(_TYPING)
+    await stream.close()
+    return found
+
+
+def _has_more(before: int, stream: _Stream) -> bool:
+    return len(stream.screen) > before
+
+
+def _typed_to_kubectl(kubeconfig: Path) -> list[float]:
+    """The same of `kubectl exec`, in a terminal of its own."""
+    with _kubectl(kubeconfig) as terminal:
+        screen = b""
+        while not screen.endswith(b"# "):
+            screen += os.read(terminal, 4096)
+        found = []
+        for _ in range(_KEYS):
+            started = time.perf_counter()
+            os.write(terminal, b"x")
+            os.read(terminal, 4096)
+            found.append((time.perf_counter() - started) * 1000)
+            time.sleep(_TYPING)
+        return found
+
+
+@contextmanager
+def _kubectl(kubeconfig: Path) -> Iterator[int]:
+    terminal, its_end = pty.openpty()
+    environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(kubeconfig.parent)}
+    process = subprocess.Popen(  # noqa: S603  a program that we built
+        [str(find("kubectl")), *_SHELL],
+        stdin=its_end, stdout=its_end, stderr=its_end, env=environment, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield terminal
+    finally:
+        process.terminate()
+        process.wait()
+        os.close(its_end)
+        os.close(terminal)
+
+
+async def _held(console: WebConsole, sessions: list[aiohttp.ClientSession], opens: _Open) -> float:
+    """Bytes of the console's memory for each that is open and has nothing to say."""
+    async with _open(sessions, opens, _WARM):
+        pass
+    before = read("VmRSS", console.pid)
+    async with _open(sessions, opens, _OPEN):
+        await asyncio.sleep(SETTLE)
+        return (read("VmRSS", console.pid) - before) / _OPEN
+
+
+@asynccontextmanager
+async def _open(
+    sessions: list[aiohttp.ClientSession], opens: _Open, number: int
+) -> AsyncIterator[None]:
+    """So many, of as many accounts as it takes. The first one's has others."""
+    async with AsyncExitStack() as stack:
+        for at in range(number):
+            stream = await opens(sessions[1 + at // PER_ACCOUNT])
+            stack.push_async_callback(stream.close)
+        yield
+
+
+async def _pouring(console: WebConsole) -> list[Result]:
+    """Others' pages while somebody follows a log that pours, beside those while nobody does."""
+    who, other = console.accounts[:2]
+    async with await console.signed_in(who) as session, await console.signed_in(other) as looking:
+        reader = Reader(console, looking)
+        done = asyncio.Event()
+        asyncio.get_running_loop().call_later(_SECONDS, done.set)
+        calm = [page.server for page in await reader.until(LIST, done)]
+        stream = await _log(session, "pours")
+        done.clear()
+        asyncio.get_running_loop().call_later(_SECONDS, done.set)
+        before, started = stream.lines, time.monotonic()
+        late = [page.server for page in await reader.until(LIST, done)]
+        rate = (stream.lines - before) / (time.monotonic() - started)
+        await stream.close()
+    usual, found = percentile(calm, 0.95), percentile(late, 0.95)
+    return [
+        Result("log_lines_per_second", 1, rate, "1/s"),
+        Result("page_p95_during_log_ms", 1, found, "ms"),
+        Result("page_ratio_during_log", 1, found / usual, "x"),
+    ]

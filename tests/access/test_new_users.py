@@ -1,0 +1,107 @@
+"""A user who is made gets a role of the platform with the same form: one that its maker may give."""
+
+import re
+from typing import Any
+
+import pytest
+
+from console.kube.errors import Forbidden
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GLOBAL_ROLE_BINDINGS, USERS
+from console.kube.runtime import StaticRuntime
+from tests.access.conftest import IAM, READ, Browser
+from tests.access.test_roles import signed_in, text_of
+from tests.rbac.objects import native_binding, native_role, rule
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEW = "/access/accounts/new"
+FIELDS = {"name": "dora", "email": "dora@example.com", "password": "Quarterdeck-7"}
+
+
+def offered(html: str) -> dict[str, bool]:
+    """Roles of the form, and whether one is chosen."""
+    found = re.findall(r'<option value="([^"]*)"( selected)?', html.partition('name="role"')[2])
+    return {name: bool(chosen) for name, chosen in found}
+
+
+def bindings_of(runtime: StaticRuntime, name: str) -> list[str]:
+    found = runtime.console.of(GLOBAL_ROLE_BINDINGS).values()
+    return [
+        one["roleRef"]["name"]
+        for one in found
+        if [subject["name"] for subject in one["subjects"]] == [name]
+    ]
+
+
+async def hires(runtime: StaticRuntime) -> Browser:
+    """Somebody who makes users and gives roles by native rights, and holds no more than `keeper`."""
+    rights = rule(f"{READ} create", "users globalroles globalrolebindings", IAM)
+    runtime.console.put(CLUSTER_ROLES, native_role("hires", rights))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("hires", "hires", "User carol"))
+    return await signed_in("carol")
+
+
+async def made(runtime: StaticRuntime, browser: Browser, **fields: Any) -> Any:
+    return await browser.post(NEW, {**FIELDS, **fields})
+
+
+async def test_the_usual_role_is_chosen_and_given(runtime: StaticRuntime) -> None:
+    admin = await signed_in("admin")
+    roles = offered(text_of(await admin.get(NEW)))
+    assert roles == {"": False, "keeper": False, "platform-admin": False, "platform-regular": True}
+    answer = await made(runtime, admin, role="platform-regular")
+    assert (answer.status_code, answer["Location"]) == (302, "/access/accounts/users/dora")
+    assert "dora" in runtime.console.of(USERS)
+    assert bindings_of(runtime, "dora") == ["platform-regular"]
+    text = text_of(await admin.get(answer["Location"]))
+    assert "Created user dora with the role platform-regular." in text
+
+
+async def test_none_is_a_choice(runtime: StaticRuntime) -> None:
+    answer = await made(runtime, await signed_in("admin"), role="")
+    assert answer.status_code == 302 and "dora" in runtime.console.of(USERS)
+    assert bindings_of(runtime, "dora") == []
+
+
+@pytest.mark.parametrize("role", ["junk", "shop-admin", "reader"])
+async def test_what_is_not_offered_makes_nobody(runtime: StaticRuntime, role: str) -> None:
+    answer = await made(runtime, await signed_in("admin"), role=role)
+    assert answer.status_code == 400
+    assert "This is not one of the choices any more." in text_of(answer)
+    assert "dora" not in runtime.console.of(USERS)
+
+
+async def test_nobody_gives_what_they_do_not_hold(runtime: StaticRuntime) -> None:
+    carol = await hires(runtime)
+    assert offered(text_of(await carol.get(NEW))).keys() == {"", "keeper", "platform-regular"}
+    assert (await made(runtime, carol, role="platform-admin")).status_code == 400
+    assert "dora" not in runtime.console.of(USERS)
+    assert (await made(runtime, carol, role="keeper")).status_code == 302
+    assert bindings_of(runtime, "dora") == ["keeper"]
+
+
+async def test_whoever_gives_no_roles_is_not_asked_for_one(runtime: StaticRuntime) -> None:
+    runtime.console.put(CLUSTER_ROLES, native_role("makes", rule(f"{READ} create", "users", IAM)))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("makes", "makes", "User bob"))
+    bob = await signed_in("bob")
+    assert 'name="role"' not in text_of(await bob.get(NEW))
+    assert (await made(runtime, bob, role="platform-admin")).status_code == 302
+    assert bindings_of(runtime, "dora") == []
+
+
+async def test_a_role_that_is_refused_leaves_the_user_and_is_said(
+    runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin, create = await signed_in("admin"), runtime.console.create
+
+    async def refused(gvr: Any, *arguments: Any, **options: Any) -> Any:
+        if gvr == GLOBAL_ROLE_BINDINGS:
+            raise Forbidden(403, "an admission policy says no")
+        return await create(gvr, *arguments, **options)
+
+    monkeypatch.setattr(runtime.console, "create", refused)
+    answer = await made(runtime, admin, role="keeper")
+    text = text_of(await admin.get(answer["Location"]))
+    assert "Created user dora, but without the role keeper." in text
+    assert "an admission policy says no" in text
+    assert "dora" in runtime.console.of(USERS)
