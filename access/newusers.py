@@ -122,11 +122,14 @@ async def _give(request: ConsoleRequest, form: NewUserForm, role: Role | None) -
     if role is None:
         messages.success(request, _("Created user %(name)s.") % words)
         return
+    why = ""
     try:
         await bind(request, role, "User", form.user_name)
-    except (ApiError, AuditUnavailable, Denied, Escalation) as error:
-        known = isinstance(error, ApiError | AuditUnavailable)
-        why = problems.words(error) if known else _("You may not give it any more.")
+    except (ApiError, AuditUnavailable) as error:
+        why = problems.words(error)
+    except (Denied, Escalation):
+        why = _("You may not give it any more.")
+    if why:
         text = _("Created user %(name)s, but without the role %(role)s.") % words
         messages.warning(request, f"{text} {why}")
         return
