@@ -118,7 +118,8 @@ async def _answer(
     subject = await _subject(asked, entry)
     if found.reads_live:
         subject = replace(subject, live=await _live(asked))
-    return _confirm(asked, subject, found.make_form(subject, None))
+    form = found.make_form(subject, None)
+    return _confirm(asked, subject, form, _so_far(form))
 
 
 def find_action(
@@ -231,29 +232,32 @@ async def _do(asked: Asked) -> HttpResponse:
     if subject is None and action.has_form:
         return _gone(asked)
     form = action.make_form(subject, request.POST) if subject is not None else None
+    step = request.POST.get("step", SAVE)
     if form is not None:
         form.files = request.FILES
         if not form.is_valid():
-            return _confirm(asked, subject, form, uid=uid, status=400)
-    step = request.POST.get("step", SAVE)
+            # While somebody types, a line of what it was before would be taken for what it is.
+            data = None if step == EDIT else _so_far(form)
+            return _confirm(asked, subject, form, data, uid=uid, status=400)
     steps = (REVIEW, EDIT, SAVE) if action.reviews else (EDIT, SAVE)
     # A program has no form to go back to.
     if step not in steps or (step == EDIT and wants_status(request)):
         return error_page(request, 400, _("The form is not complete. Load the page again."))
+    filled = _so_far(form)
     if step == EDIT:
-        return _confirm(asked, subject, form, uid=uid)
+        return _confirm(asked, subject, form, filled, uid=uid)
     entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
-        return _confirm(asked, subject, form, uid=uid, error=_not_applicable(), status=409)
-    # Of its own: what is refused at a field is taken from the form.
-    data = dict(form.cleaned_data) if form is not None else {}
+        text = _not_applicable()
+        return _confirm(asked, subject, form, filled, uid=uid, error=text, status=409)
+    data = form.cleaned_data if form is not None else {}
     about = (request, asked.kind, action, asked.key, asked.access, uid, data)
     try:
         if step == REVIEW:
             return _review(asked, subject, uid, data, await try_as_user(*about))
         outcome = await run_as_user(*about)
     except (ApiError, AuditUnavailable) as error:
-        return await _refused(asked, form, data, uid, error)
+        return await _refused(asked, form, filled, uid, error)
     if isinstance(outcome, Follow):
         url = detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
         return finished(request, outcome.text, url)
@@ -282,7 +286,7 @@ async def _refused(
         problems.apply(error, form, text)
         text = ""
     subject = await _subject_or_none(asked)
-    return _confirm(asked, subject, form, data=data, uid=uid, error=text, status=code)
+    return _confirm(asked, subject, form, data, uid=uid, error=text, status=code)
 
 
 async def _subject(asked: Asked, entry: Entry[Any]) -> Subject:
@@ -316,8 +320,8 @@ def _confirm(
     asked: Asked,
     subject: Subject | None,
     form: ConsoleForm | None,
+    data: Mapping[str, Any] | None,
     *,
-    data: Mapping[str, Any] | None = None,
     uid: str = "",
     error: str = "",
     status: int = 200,
@@ -329,7 +333,7 @@ def _confirm(
         return error_page(asked.request, status, error)
     entry = subject.entry if subject is not None else None
     context = {
-        **_context(asked, subject, _data(form) if data is None else data),
+        **_context(asked, subject, data),
         "has_line": type(action).command is not Action.command,
         "effect": action.effect(kind),
         "facts": action.facts(kind, entry) if entry is not None else (),
@@ -360,7 +364,7 @@ def _review(
 def _context(
     asked: Asked, subject: Subject | None, data: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """`data`: of the form; None while something in it is wrong."""
+    """`data`: what a line of kubectl is made of, None for none."""
     action, kind, key = asked.action, asked.kind, asked.key
     natively = action.may(asked.access, kind.gvr, key)
     return {
@@ -380,11 +384,9 @@ def _context(
     }
 
 
-def _data(form: ConsoleForm | None) -> Mapping[str, Any] | None:
-    """What is filled in, at first what the form begins with; None while something in it is wrong."""
-    if form is None or not form.is_bound:
-        return form.initial if form is not None else {}
-    return {**form.initial, **form.cleaned_data} if not form.errors else None
+def _so_far(form: ConsoleForm | None) -> dict[str, Any]:
+    """What is filled in as far as it is right, and what the form begins with."""
+    return {**form.initial, **getattr(form, "cleaned_data", {})} if form is not None else {}
 
 
 def _gone(asked: Asked) -> HttpResponse:

@@ -120,7 +120,7 @@ def it_scales_edits_and_deletes_on_a_phone_without_scripts(plain: Operator) -> N
     assert plain.kubectl("get", *wanted) == "1"
     plain.act("delete")
     plain.picture("delete-without-scripts")
-    page.locator("form.confirm button[type=submit]").click()
+    page.locator("form.confirm button[type=submit]:not([value=edit])").click()
     page.wait_for_url(re.compile("/deployments"))
     left = ("get", "deployments", "-n", "shipping", "-o", "name")
     eventually(lambda: "label-printer" not in plain.kubectl(*left), "it is gone")
