@@ -59,7 +59,7 @@ _TOGETHER = (
     ("tests/browser/logs/",),
     (
         *("tests/node/", "tests/logs/test_on_a_node", "tests/logs/test_faults"),
-        "tests/proxying/test_on_a_node",
+        *("tests/proxying/test_on_a_node", "tests/terminals/test_on_a_node"),
     ),
 )
 #: Parameters of a test that is marked `alike`, in the gate.

@@ -119,8 +119,10 @@ class Terminal:
         self._work.set()
 
     def resize(self, columns: int, rows: int) -> None:
-        self._size = columns, rows
-        self._work.set()
+        # What has no terminal gets nothing any more once it was told a size.
+        if self.target.tty:
+            self._size = columns, rows
+            self._work.set()
 
     def end(self) -> None:
         """Nobody needs it any more."""

@@ -4,22 +4,30 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from console.kube.gvr import GVR, NAMESPACES, Key
+from console.kube.identity import Identity
 from console.kube.runtime import Runtime
+from console.ui.clusters import clusters
 from console.ui.links import action_url
+from rbac.authorizer import SOURCES
 from rbac.current import no_host, use_host
 from tests.contract.pages import Page
 from tests.controlplane.waiting import eventually
 from tests.kube.clusters import live
 from tests.node.node import RealNode
+from tests.rbac.objects import user
 from tests.ui.support import FakeAccess
 from tests.views.cast import CAST
 
 _GROUP = "rbac.authorization.k8s.io"
+_DEFINITIONS = Path(__file__).parents[2] / "manifests" / "crds.yaml"
+_USERS = "users.iam.kubesphere.io"
 
 #: Names, and what each may do in the whole cluster.
 Rights = Mapping[str, list[dict[str, Any]]]
@@ -42,6 +50,43 @@ def console_for(node: RealNode, rights: Rights, types: Collection[GVR]) -> Itera
         no_host()
         runtime.stop()
         node.cluster.kubectl("delete", "-f", "-", input=body)
+
+
+@contextmanager
+def console_of(node: RealNode, rights: Rights, types: Collection[GVR]) -> Iterator[Runtime]:
+    """The same, where the console's own authorizer decides: these are its users (`decide`)."""
+    with _users(node, rights), console_for(node, rights, [*SOURCES, *types]) as found:
+        yield found
+
+
+@contextmanager
+def _users(node: RealNode, names: Collection[str]) -> Iterator[None]:
+    definitions = yaml.safe_load_all(_DEFINITIONS.read_text())
+    [definition] = [one for one in definitions if one["metadata"]["name"] == _USERS]
+    made = [user(name) for name in names]
+    for one in made:
+        one["metadata"] = {"name": one["metadata"]["name"]}
+    people = json.dumps({"apiVersion": "v1", "kind": "List", "items": made})
+    kubectl = node.cluster.kubectl
+    done = [kubectl("create", "-f", "-", input=json.dumps(definition))]
+    try:
+        done.append(kubectl("wait", "--for=condition=established", f"crd/{_USERS}"))
+        done.append(kubectl("create", "-f", "-", input=people))
+        assert not any(one.returncode for one in done), [one.stderr for one in done]
+        yield
+    finally:
+        kubectl("delete", "crd", _USERS)
+
+
+def rights_of(name: str) -> Any:
+    """What somebody may do now, as the console's authorizer knows it."""
+    return clusters.host.access_for(Identity(name))
+
+
+def decide(monkeypatch: pytest.MonkeyPatch, rights: Rights) -> None:
+    """They sign in with their own rights."""
+    for name in rights:
+        monkeypatch.setitem(CAST, name, partial(rights_of, name))
 
 
 def _granting(rights: Rights) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ import pytest
 
 from console.kube.gvr import PODS, Key
 from console.kube.runtime import Runtime
+from console.terminals.held import get_terminals
 from console.ui.links import starting_url, terminal_url
 from tests.contract.grants import rule
 from tests.contract.pages import Page
@@ -15,6 +16,8 @@ from tests.controlplane.waiting import eventually
 from tests.node.image import IMAGE
 from tests.node.node import RealNode, container
 from tests.node.people import Rights, believe, console_for, page_of
+from tests.terminals.conftest import Browser, typing
+from tests.ui.support import FakeAccess
 from tests.views.conftest import _site
 from tests.views.test_lists import text_of
 
@@ -64,7 +67,8 @@ async def test_whoever_may_debugs_what_runs(
     real_node: RealNode, console: Runtime, who: str
 ) -> None:
     key = Key("default", f"web-of-{who}")
-    with real_node.pod(key.name, container("app", "exec sleep 12345")):
+    script = "echo the app wrote this >/written; exec sleep 12345"
+    with real_node.pod(key.name, container("app", script)):
         page = debugging(console, who, key.name)
         sent = {**drawn(await page.asks()), "image": IMAGE, "target": "app", "command": "sh"}
         answer = await page.does(**sent)
@@ -74,10 +78,22 @@ async def test_whoever_may_debugs_what_runs(
         answer = await page.client().get(url)
         terminal = terminal_url("host", "pods", key, name, attach=True)
         assert (answer.status_code, answer["Location"]) == (302, terminal)
-        seen = real_node.cluster.kubectl("exec", key.name, "-c", name, "--", "ps")
-        assert "sleep 12345" in seen.stdout, seen.stderr
+        async with typing(Browser(terminal, FakeAccess(who, get_in=None))) as browser:
+            await browser.connected()
+            # Its processes and its files are the target's as well.
+            await browser.type("ps; cat /proc/1/root/written\r")
+            await browser.until("sleep 12345")
+            await browser.until("the app wrote this")
+            assert browser.begun["tty"] and browser.begun["reads"]
+            await browser.type("exit\r")
+            assert (await browser.last())["close"] == 1000
+        await get_terminals().close()
+        eventually(lambda: "terminated" in state(console, key.name, name), "it has ended")
         shown = await text_of(await page.client().get(url.partition("/terminal")[0]))
         assert name in shown and "Debug container" in shown
+        # What it was beside goes on.
+        [status] = real_node.read(key.name)["status"]["containerStatuses"]
+        assert "running" in status["state"] and not status["restartCount"]
 
 
 async def test_an_image_that_is_not_there_is_said_to_be(

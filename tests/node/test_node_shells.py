@@ -71,8 +71,7 @@ async def test_whoever_may_is_root_on_the_machine(
     assert answer.status_code == 302 and "/terminal?" in answer["Location"]
     browser = Browser(answer["Location"], access=FakeAccess(who, get_in=None))
     async with typing(browser):
-        while not browser.begun:
-            await browser.hear()
+        await browser.connected()
         await browser.type(TYPED)
         await browser.until("uid=0")
         assert (await browser.last())["close"] == 1000

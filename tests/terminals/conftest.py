@@ -36,7 +36,7 @@ class Browser:
     """The other end, as the page's script behaves. `screen`: all bytes that came."""
 
     path: str
-    access: FakeAccess = field(default_factory=typist)
+    access: Any = field(default_factory=typist)
     session: str = "session"
     alive: bool = True
     writes: bool = True
@@ -97,6 +97,12 @@ class Browser:
             self.came = self.begun["at"]
         self.taken = found.get("taken", self.taken)
         return found
+
+    async def connected(self) -> None:
+        """What is typed before is lost, and the page's script does not type it."""
+        while not self.begun:
+            found = await self.hear()
+            assert not {"error", "ended", "close"} & found.keys(), found
 
     async def until(self, text: str) -> None:
         """It is on the screen."""

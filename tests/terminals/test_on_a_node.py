@@ -1,0 +1,259 @@
+"""Shells and programs that really run, on a node whose kubelet comes and goes, for people whose rights
+are Kubernetes' own."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import PODS, Key
+from console.kube.runtime import Runtime
+from console.terminals.held import get_terminals
+from tests.contract.grants import rule
+from tests.controlplane.waiting import eventually
+from tests.node.node import Obj, RealNode, container
+from tests.node.people import Rights, console_of, decide, rights_of
+from tests.node.test_node import status
+from tests.terminals.conftest import Browser, typing, typist
+from tests.views.conftest import ClientAs, _site
+from tests.views.test_lists import text_of
+
+__all__ = ["_site"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: Nobody but the first has more than the one right.
+RIGHTS: Rights = {
+    "ada": [rule("*", "*", "*")],
+    "tess": [rule("create get", "pods/exec")],
+    "lee": [rule("get", "pods/log")],
+    "nora": [rule("get list", "pods")],
+    "rob": [rule("create get", "pods/exec")],
+}
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+ECHO = "echo ready; while read -r line; do echo got $line; done"
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="module")
+def console(real_node: RealNode) -> Iterator[Runtime]:
+    with console_of(real_node, RIGHTS, [PODS]) as found:
+        eventually(lambda: rights_of("rob").can("get", PODS, subresource="exec"), "all may")
+        yield found
+
+
+@pytest.fixture(autouse=True)
+async def _people(monkeypatch: pytest.MonkeyPatch, console: Runtime) -> AsyncIterator[None]:
+    decide(monkeypatch, RIGHTS)
+    yield
+    await get_terminals().close()
+
+
+@pytest.fixture(scope="module")
+def shell(real_node: RealNode, console: Runtime) -> Iterator[str]:
+    """The path of a terminal in a pod."""
+    with real_node.pod("typed", container("a", "sleep infinity")):
+        yield terminal(console, "typed")
+
+
+def terminal(console: Runtime, name: str, query: str = "") -> str:
+    """The path of a terminal, once the console knows that the pod runs."""
+    pods = console.informer(PODS).store
+
+    def runs() -> bool:
+        entry = pods.get(Key("default", name))
+        return entry is not None and "startedAt" in str(entry.original()["status"])
+
+    eventually(runs, f"{name} is known to run")
+    return f"/clusters/host/projects/default/pods/{name}/terminal?{query}"
+
+
+async def run(browser: Browser, line: str) -> str:
+    """What a line of shell writes. Neither prompts nor where lines are broken are looked at."""
+    await browser.connected()
+    number, at = next(_NUMBERS), len(browser.screen)
+    await browser.type(f"{line}; echo o'v'er{number}\r")
+    await browser.until(f"over{number}\r\n")
+    text = bytes(browser.screen[at:]).decode()
+    return text.rpartition(f"o'v'er{number}")[2].rpartition(f"over{number}")[0].strip()
+
+
+async def page(who: str, path: str) -> tuple[int, str]:
+    answer = await ClientAs()(who).get(path)
+    return answer.status_code, await text_of(answer)
+
+
+@pytest.mark.parametrize("who", ["ada", "tess"])
+async def test_whoever_may_types_into_a_shell(shell: str, who: str) -> None:
+    code, text = await page(who, shell)
+    assert code == 200 and "data-terminal-url" in text, text
+    async with typing(Browser(shell, rights_of(who), size=(111, 33))) as browser:
+        assert await run(browser, "echo $((6 * 7))") == "42"
+        assert await run(browser, "hostname") == "typed"
+        # What there is in this image, and of what people like better nothing.
+        assert await run(browser, "echo $0; echo $TERM") == "ash\r\nxterm-256color"
+        await browser.type("exit 7\r")
+        last = await browser.last()
+    assert last["ended"]["message"] == "The shell has ended with exit code 7."
+    assert (last["ended"]["code"], last["close"]) == (7, 1000)
+
+
+async def test_a_program_sees_the_size_of_the_screen(shell: str) -> None:
+    async with typing(Browser(shell, rights_of("tess"), size=(111, 33))) as browser:
+        await until_size(browser, "33 111")
+        await browser.say(size=(70, 20))
+        await until_size(browser, "20 70")
+
+
+async def until_size(browser: Browser, wanted: str) -> None:
+    """The kubelet passes sizes on beside what is typed, and not in an order with it."""
+    async with asyncio.timeout(20):
+        while await run(browser, "stty size") != wanted:
+            pass
+
+
+@pytest.mark.parametrize("who", ["lee", "nora", "stranger"])
+async def test_whoever_may_not_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, shell: str, who: str
+) -> None:
+    decide(monkeypatch, {who: []})
+    code, text = await page(who, shell)
+    assert code == 403 and "pods/exec" in text, text
+    async with typing(Browser(shell, rights_of(who))) as browser:
+        last = await browser.last()
+    assert (last["error"]["code"], last["close"]) == (403, 4403)
+    assert last["error"]["message"] == "You may not create exec of pods in project default."
+
+
+async def test_the_cluster_refuses_whatever_the_console_believes(shell: str) -> None:
+    async with typing(Browser(shell, typist("nora"))) as browser:
+        last = await browser.last()
+    assert (last["error"]["code"], last["close"]) == (403, 4403)
+    assert last["error"]["message"].startswith("The cluster did not allow it.")
+
+
+async def test_one_right_is_not_the_other(shell: str) -> None:
+    log = shell.replace("/terminal?", "/log")
+    assert (await page("lee", log))[0] == 200
+    code, text = await page("tess", log)
+    assert code == 403 and "pods/log" in text
+    code, text = await page("tess", f"{shell}attach=1")
+    assert code == 403 and "pods/attach" in text
+    async with typing(Browser(f"{shell}attach=1", rights_of("tess"))) as browser:
+        assert (await browser.last())["error"]["code"] == 403
+
+
+async def test_who_sees_no_pods_is_told_that_there_is_none(shell: str) -> None:
+    path = shell.replace("typed", "nobody")
+    async with typing(Browser(path, rights_of("tess"))) as browser:
+        last = await browser.last()
+    assert last["error"] == {"code": 404, "message": "The pod is gone."}
+
+
+async def test_a_shell_that_there_is_not_is_named(real_node: RealNode, console: Runtime) -> None:
+    tools, nothing = {"name": "tools", "mountPath": "/tools"}, {"name": "no", "mountPath": "/bin"}
+    bare = {
+        **container("a", ""),
+        "command": ["/tools/busybox", "sleep", "infinity"],
+        "volumeMounts": [tools, nothing],
+    }
+    copies = container("copies", "cp /bin/busybox /tools/", volumeMounts=[tools])
+    volumes: list[Obj] = [{"name": name, "emptyDir": {}} for name in ("tools", "no")]
+    with real_node.pod("bare", bare, initContainers=[copies], volumes=volumes):
+        path = terminal(console, "bare")
+        for query, what in (("", "shell"), ("shell=bash", "bash"), ("shell=sh", "sh")):
+            async with typing(Browser(path + query, rights_of("tess"))) as browser:
+                ended = (await browser.last())["ended"]
+            assert ended["missing"] and ended["code"] is None
+            assert ended["message"] == f"There is no {what} in this container."
+
+
+async def test_a_lost_right_ends_it_within_two_seconds(
+    real_node: RealNode, console: Runtime, shell: str
+) -> None:
+    async with typing(Browser(shell, rights_of("rob"))) as browser:
+        await run(browser, "true")
+        await browser.type("sleep 4242\r")
+        await asyncio.to_thread(eventually, lambda: "sleep 4242" in processes(real_node), "it runs")
+        gone = await asyncio.to_thread(real_node.cluster.api.request, "DELETE", f"{BINDINGS}/rob")
+        since = time.monotonic()
+        assert gone.status == 200
+        last = await browser.last()
+        assert time.monotonic() - since < 2
+    assert last["error"] == {"code": 403, "message": "You may not see this any more."}
+    assert last["close"] == 4403
+    # Nor does what was begun go on in the container.
+    await asyncio.to_thread(
+        eventually, lambda: "sleep 4242" not in processes(real_node), "it has ended"
+    )
+
+
+def processes(node: RealNode) -> str:
+    return node.cluster.kubectl("exec", "typed", "--", "ps").stdout
+
+
+@pytest.mark.parametrize("killed", ["kubelet", "kube-apiserver"])
+async def test_a_cluster_that_goes_is_a_clear_end(
+    real_node: RealNode, shell: str, killed: str
+) -> None:
+    browser = Browser(shell, rights_of("ada"))
+    async with typing(browser):
+        assert await run(browser, "here=1234; echo $here") == "1234"
+        (real_node.kubelet if killed == "kubelet" else real_node.cluster).kill()
+        try:
+            last = await browser.last()
+        finally:
+            again = real_node.start_kubelet if killed == "kubelet" else real_node.cluster.restart
+            await asyncio.to_thread(again)
+    assert last["ended"]["code"] is None and last["close"] == 1000
+    lost = "The connection to the container was lost. What ran in it may go on."
+    assert last["ended"]["message"] == lost
+    may = rights_of("ada")
+    await asyncio.to_thread(
+        eventually, lambda: may.can("create", PODS, subresource="exec"), "rights are beyond doubt"
+    )
+    async with typing(Browser(shell, may)) as other:
+        assert await run(other, "echo =$here=") == "=="
+        assert other.begun["new"] and other.begun["id"] != browser.begun["id"]
+
+
+@pytest.mark.parametrize("tty", [False, True])
+async def test_a_container_that_reads_is_attached_to_and_let_go(
+    real_node: RealNode, console: Runtime, tty: bool
+) -> None:
+    name = f"reads-{'tty' if tty else 'pipe'}"
+    with real_node.pod(name, container("a", ECHO, stdin=True, tty=tty)):
+        path = terminal(console, name, "attach=1")
+        for word in ("hello", "again"):
+            async with typing(Browser(path, rights_of("ada"))) as browser:
+                await browser.connected()
+                assert (browser.begun["tty"], browser.begun["reads"]) == (tty, True)
+                await browser.type(f"{word}\r" if tty else f"{word}\n")
+                await browser.until(f"got {word}")
+                await browser.say(end=True)
+                await browser.last()
+        state: dict[str, Any] = status(real_node, name, "a")
+        assert "running" in state["state"] and state["restartCount"] == 0
+
+
+async def test_a_container_that_does_not_read_is_looked_at(
+    real_node: RealNode, console: Runtime
+) -> None:
+    with real_node.pod("deaf", container("a", "while :; do echo tick; sleep 1; done")):
+        path = terminal(console, "deaf", "attach=1")
+        async with typing(Browser(path, rights_of("ada"))) as browser:
+            await browser.until("tick")
+            assert not browser.begun["tty"] and not browser.begun["reads"]
+
+
+async def test_a_pod_that_goes_ends_it(real_node: RealNode, console: Runtime) -> None:
+    with real_node.pod("going", container("a", "sleep infinity")):
+        async with typing(Browser(terminal(console, "going"), rights_of("ada"))) as browser:
+            await run(browser, "true")
+            path = "/api/v1/namespaces/default/pods/going?gracePeriodSeconds=0"
+            await asyncio.to_thread(real_node.cluster.api.request, "DELETE", path)
+            last = await browser.last()
+    assert last["ended"]["code"] == 137
