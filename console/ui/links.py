@@ -30,10 +30,12 @@ def edit_url(cluster: str, segment: str, key: Key) -> str:
     return reverse("edit", args=(*place, segment, key.name))
 
 
-def log_url(cluster: str, segment: str, key: Key) -> str:
-    """The newest lines of the log of a pod, or of the pods of something else."""
+def log_url(cluster: str, segment: str, key: Key, container: str = "") -> str:
+    """The newest lines of the log of a pod, or of the pods of something else; of the foremost container
+    if none is named."""
     url = reverse("log", args=(cluster, key.namespace, segment, key.name))
-    return f"{url}?timestamps=1#end"
+    given = {"container": container, "timestamps": "1"}
+    return f"{url}?{urlencode({name: value for name, value in given.items() if value})}#end"
 
 
 def log_of_labels_url(cluster: str, namespace: str, label: str) -> str:

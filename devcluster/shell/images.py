@@ -67,6 +67,9 @@ def image_named(reference: str) -> Image:
     return Image(_DEBIAN, ("bash", "sh"), command)
 
 
-def is_shell(command: Sequence[str]) -> bool:
-    """Whether the command is a shell that asks for more."""
-    return len(command) == 1 and command[0].rpartition("/")[2] in SHELLS
+def shell_of(command: Sequence[str]) -> Sequence[str]:
+    """The shell that asks for more, if the command is one, or one of the machine: that is simulated by
+    the container's own. Else nothing."""
+    if command and command[0] == "nsenter":
+        return ("sh",)
+    return command if len(command) == 1 and command[0].rpartition("/")[2] in SHELLS else ()

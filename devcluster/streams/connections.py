@@ -13,7 +13,7 @@ from devcluster.logs.reading import Reading
 from devcluster.logs.runs import container_of
 from devcluster.objects import Obj, meta
 from devcluster.rbac import Attributes
-from devcluster.shell.images import is_shell
+from devcluster.shell.images import shell_of
 from devcluster.shell.processes import Container
 from devcluster.statuses import bad_request, forbidden, method_not_allowed
 from devcluster.streams import forwarding
@@ -148,17 +148,17 @@ class Connections:
     ) -> None:
         await connection.greet()
         result: int | bool | Obj | None
-        typed = wanted.stdin and target.reads and is_shell(container.main)
+        shell = shell_of(container.main) if wanted.stdin and target.reads else ()
         with stopping(self._objects.store.collection("pods"), target) as stopped:
             if wanted.tty != target.tty:
                 # One hears nothing of a terminal that is none.
                 result = await outcome(asyncio.Event().wait(), stopped, connection)
-            elif typed:
-                work = run_command(connection, container, target, container.main)
+            elif shell:
+                work = run_command(connection, container, target, shell)
                 result = await outcome(work, stopped, connection)
             else:
                 result = await outcome(self._show_log(connection, target), stopped, connection)
-        if typed and isinstance(result, int) and not stopped.is_set():
+        if shell and isinstance(result, int) and not stopped.is_set():
             end_container(self._objects, target, result)
         if result is not None:
             await connection.finish(success())

@@ -76,8 +76,8 @@ async def test_pages_of_other_origins_cannot_open_one(
 ) -> None:
     await browser.login("admin")
     cookie = from_ours(browser)[1:]
-    log = "/ws/clusters/host/projects/default/pods/web/log"
-    for path in ("/ws/live", log):
+    pod = "/ws/clusters/host/projects/default/pods/web"
+    for path in ("/ws/live", f"{pod}/log", f"{pod}/terminal"):
         headers = [*((b"origin", value) for value in origins), *cookie]
         accepted, scope = await connect(headers, path)
         assert not accepted

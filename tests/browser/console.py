@@ -156,10 +156,13 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def running(cluster: Cluster, folder: Path, *, opens_ports: bool = False) -> Iterator[Console]:
-    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says."""
+def running(
+    cluster: Cluster, folder: Path, *, opens_ports: bool = False, node_shells: str = ""
+) -> Iterator[Console]:
+    """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says.
+    `node_shells`: the project of their pods."""
     port = free_port()
-    proxy = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
+    more = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
     environment = {
         **os.environ,
         "KUBECONFIG": str(folder / "kubeconfig"),
@@ -168,7 +171,8 @@ def running(cluster: Cluster, folder: Path, *, opens_ports: bool = False) -> Ite
         "STATE_DIR": str(folder),
         "AUDIT_STDOUT": "1",
         "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
-        **proxy,
+        "NODE_SHELL_NAMESPACE": node_shells,
+        **more,
     }
     manage = [sys.executable, str(ROOT / "manage.py")]
     done = subprocess.run(

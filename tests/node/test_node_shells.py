@@ -9,6 +9,7 @@ from console.kube.gvr import NODES, PODS, Key
 from console.kube.runtime import Runtime
 from console.shells.sweeping import sweep
 from console.terminals.held import get_terminals
+from console.ui.nodes import shell
 from tests.contract.grants import rule
 from tests.contract.test_service_actions import drawn
 from tests.controlplane.waiting import eventually
@@ -81,6 +82,24 @@ async def test_whoever_may_is_root_on_the_machine(
         # Who opened it may not delete it.
         eventually(lambda: is_so(running=False), "the shell has ended")
         console.spawn(sweep(console)).result(timeout=20)
+    eventually(lambda: pods.get(key) is None, "its pod is taken away")
+
+
+async def test_one_that_nobody_attaches_to_ends(
+    real_node: RealNode, console: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "WAITS", 2)
+    page = page_of(console, "ann", "shell", NODES, Key("", NAME))
+    sent = drawn(await page.asks())
+    await page.does(**sent)
+    key, pods = Key(SHELLS, sent["name"]), console.informer(PODS).store
+
+    def has_ended() -> bool:
+        entry = pods.get(key)
+        return entry is not None and bool(entry.projection.ended)
+
+    eventually(has_ended, "the shell has ended")
+    console.spawn(sweep(console)).result(timeout=20)
     eventually(lambda: pods.get(key) is None, "its pod is taken away")
 
 

@@ -10,8 +10,10 @@ from pytest import MonkeyPatch
 from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, Key
 from console.live.attendance import get_attendance
+from console.live.limits import MAX_MESSAGE
 from console.terminals import held
 from console.terminals import terminal as terminals
+from console.terminals.consumer import TerminalConsumer
 from console.terminals.held import Terminals, get_terminals
 from console.terminals.terminal import HELD, TYPED
 from console.ui.clusters import clusters
@@ -389,6 +391,24 @@ async def test_what_never_came_cannot_be_confirmed(world: World) -> None:
         assert (await other.last())["close"] == 1008
 
 
+async def test_a_flood_of_messages_is_the_end(world: World) -> None:
+    async with typing(Browser(terminal_of(world, "many-messages"), answers=False)) as browser:
+        await browser.connected()
+        for _ in range(int(TerminalConsumer.per_second) + 20):
+            await browser.say(ack=0)
+        assert (await browser.last())["close"] == 1008
+
+
+@pytest.mark.parametrize("kind", ["text_data", "bytes_data"])
+async def test_a_huge_message_is_the_end(world: World, asked: str, kind: str) -> None:
+    browser = Browser(f"/clusters/host/projects/default/pods/{asked}/terminal")
+    browser.socket = browser.connect_as()
+    await browser.socket.connect(timeout=20)
+    whole = "x" * (MAX_MESSAGE + 1)
+    await browser.socket.send_to(**{kind: whole if kind == "text_data" else whole.encode()})
+    assert await browser.last() == {"close": 1009}
+
+
 async def test_one_account_has_so_many(world: World, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(held, "MOST_OF_ONE", 2)
     path = terminal_of(world, "many")
@@ -402,6 +422,5 @@ async def test_one_account_has_so_many(world: World, monkeypatch: MonkeyPatch) -
 async def test_a_container_is_attached_to_as_it_is(world: World) -> None:
     path = terminal_of(world, "attached", query="attach=1")
     async with typing(Browser(path)) as browser:
-        while not browser.begun:
-            await browser.hear()
+        await browser.connected()
         assert not browser.begun["tty"] and not browser.begun["reads"]

@@ -1,6 +1,7 @@
-"""`manage.py doctor`: does the console decide as the cluster does?"""
+"""`manage.py doctor`: does the console decide as the cluster does, and is it where it must be?"""
 
 import argparse
+import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from console.kube.client import NoCluster
 from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, NODES
 from console.kube.runtime import Runtime
+from console.proxying.address import ProxyBase
 from console.ui.registry import kinds
 from rbac.authorizer import SOURCES
 from rbac.comparing import Disagreement, compare, questions
@@ -20,7 +22,7 @@ SYNC_TIMEOUT = 60.0
 
 
 class Command(BaseCommand):
-    help = "Compare the console's permissions with kube-apiserver's, and print what differs."
+    help = "Compare the console's permissions with kube-apiserver's, and look at its addresses."
     requires_system_checks = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -46,6 +48,12 @@ class Command(BaseCommand):
                 "BASE_URL is a node of the cluster: whatever listens on one of its ports gets the "
                 "console's cookies. Give the console a host name of its own"
             )
+        missing = without_address(settings.PROXY_BASE)
+        if missing:
+            raise CommandError(
+                f"{missing} has no address: each port that is opened gets a name below PROXY_BASE_URL, "
+                "so all of these need one (docs/ports.md)"
+            )
         if found:
             raise CommandError(f"{len(found)} of {asked} answers differ")
         self.stdout.write(f"{asked} answers are the same")
@@ -57,6 +65,19 @@ def is_node(runtime: Runtime, host: str) -> bool:
         entry.projection for entry in runtime.informer(NODES).store.snapshot().entries.values()
     ]
     return any(host in (node.name, node.internal_ip, node.external_ip) for node in nodes)
+
+
+def without_address(base: ProxyBase | None) -> str:
+    """A host of an opened port that nobody would find; "" if all is well. Browsers find what is below
+    localhost by themselves. That it is another host than the console's is looked at by the settings."""
+    if base is None or base.name.endswith(".localhost"):
+        return ""
+    host = f"{'0' * 32}.{base.name}"
+    try:
+        socket.getaddrinfo(host, base.port)
+    except OSError:
+        return host
+    return ""
 
 
 def _chosen(options: dict[str, Any]) -> dict[str, int]:

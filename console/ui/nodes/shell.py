@@ -35,11 +35,10 @@ LABEL, OF_A_NODE = "quarterdeck.io/shell", "node"
 CONTAINER = "shell"
 #: The kubelet ends what is older.
 LASTS = timedelta(hours=4)
-#: A login shell of the machine, in all its namespaces: those of its first process.
-_COMMAND = (
-    *("nsenter", "-t", "1", "-m", "-u", "-i", "-n", "-p", "--"),
-    *("sh", "-c", 'exec "$(command -v bash || command -v sh)" -l'),
-)
+#: Seconds that it waits for somebody to attach.
+WAITS = 300
+#: Into all namespaces of the machine: those of its first process.
+_ENTER = ("nsenter", "-t", "1", "-m", "-u", "-i", "-n", "-p", "--")
 
 
 def shells() -> str:
@@ -125,11 +124,20 @@ class NodeShell(Action):
         return Done(text % {**context.words, "pod": visible(name)}, url)
 
 
+def _command() -> list[str]:
+    """A login shell of the machine, once somebody has attached: who does tells the terminal its size."""
+    waits = (
+        'i=0; while command -v stty >/dev/null; do case "$(stty size 2>/dev/null)" in [1-9]*) break;; '
+        f"esac; [ $i -lt {WAITS} ] || exit 0; i=$((i+1)); sleep 1; done"
+    )
+    return [*_ENTER, "sh", "-c", f'{waits}; exec "$(command -v bash || command -v sh)" -l']
+
+
 def _pod(name: str, node: str) -> dict[str, Any]:
     container = {
         "name": CONTAINER,
         "image": settings.NODE_SHELL_IMAGE,
-        "command": list(_COMMAND),
+        "command": _command(),
         "stdin": True,
         "tty": True,
         "securityContext": {"privileged": True},

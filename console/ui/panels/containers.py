@@ -1,5 +1,6 @@
 """The containers of a pod, and those that a template makes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
@@ -7,9 +8,24 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from console.kube.gvr import PODS
+from console.ui.docking import tab_name
+from console.ui.links import log_url, terminal_url
+from console.ui.logs import ShowLog
 from console.ui.panels import NOTHING, Panel
-from console.ui.podspecs import containers_of, ports_of, probes_of, resources_of
+from console.ui.podspecs import Container, containers_of, ports_of, probes_of, resources_of
 from console.ui.subject import Subject
+from console.ui.terminals import OpenTerminal
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Into a container of a pod. `dock`: the kind of its tab there, `name`: what is on the tab."""
+
+    label: str | Promise
+    url: str
+    dock: str
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +40,25 @@ class ContainersPanel(Panel):
                 "ports": ports_of(container.spec),
                 "resources": resources_of(container.spec),
                 "probes": probes_of(container.spec),
+                "ways": list(_ways(subject, container)),
             }
             for container in containers_of(subject.manifest)
         ]
         if not found:
             return NOTHING
         return render_to_string("ui/panels/containers.html", {"containers": found})
+
+
+def _ways(subject: Subject, container: Container) -> Iterator[Way]:
+    """To what it writes once it has begun, and to a shell in it while it runs."""
+    if subject.kind.gvr != PODS:
+        return
+    began = container.since is not None or container.ended is not None or container.last is not None
+    place = (subject.cluster, subject.kind.segment, subject.key)
+    for action, there, url in (
+        (ShowLog, began, log_url(*place, container.name)),
+        (OpenTerminal, container.since is not None, terminal_url(*place, container.name)),
+    ):
+        offered = subject.kind.shown_actions.get(action.name)
+        if there and offered and offered.may(subject.access, subject.kind.gvr, subject.key):
+            yield Way(action.label, url, action.dock, tab_name(subject.key.name, container.name))

@@ -202,6 +202,8 @@ def it_fills_the_screen_of_a_phone(console: Console, page: Page, two: tuple[str,
     page.locator("[data-dock-tool=bar]").click()
     expect(page.locator("#results")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("[data-dock-tool=closeAll]").click()
+    expect(page.locator("#dock")).to_be_hidden()
 
 
 def it_is_closed_by_wheel_by_cross_and_all_at_once(
@@ -242,7 +244,7 @@ def it_says_that_a_log_has_ended(console: Console, page: Page, two: tuple[str, s
 
 def it_keeps_a_shell_over_pages(console: Console, page: Page, two: tuple[str, str]) -> None:
     page.goto(f"{console.url}/clusters/host/projects/default/pods/first")
-    expect(page.locator("[data-below-kind=terminal]")).to_be_visible()
+    expect(page.locator(".acts [data-below-kind=terminal]")).to_be_visible()
     page.keyboard.press("Shift+T")
     frame = page.frame_locator(".dock-panel[data-current] iframe")
     connected = re.compile("Connected to app")

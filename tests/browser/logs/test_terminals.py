@@ -12,6 +12,7 @@ from tests.browser.chromium import Chromium
 from tests.browser.console import Console
 from tests.browser.logs.conftest import StartPod
 from tests.browser.pages.test_tenant import enter, person
+from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import binding
 
@@ -233,9 +234,10 @@ def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod)
     shows(page, "# ")
     console.kubectl("delete", "clusterrolebinding", "typists")
     state = page.locator("[data-terminal-state]")
-    expect(state).to_contain_text("You may not see this any more.", timeout=3000)
+    expect(state).to_contain_text("You may not see this any more.", timeout=2000)
     run(page, "echo x")
     assert "echo x" not in screen(page).inner_text()
+    Person(page, LOOKS[0], console).picture("terminal-ended")
     context.close()
 
 

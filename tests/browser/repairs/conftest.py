@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import Console, Embedded, running
+from tests.browser.console import ROOT, Console, Embedded, running
 from tests.browser.repairs.operator import Operator
 from tests.browser.tasks.conftest import LOOKS, somebody
 from tests.depth import DEEP, choice
@@ -51,7 +51,10 @@ def console(
 ) -> Iterator[Console]:
     """Anew for each parameter."""
     cluster = Embedded(tmp_path_factory.mktemp("cluster"), world=True)
-    with running(cluster, tmp_path_factory.mktemp("console")) as console:
+    folder = tmp_path_factory.mktemp("console")
+    shells = "quarterdeck-shells"
+    with running(cluster, folder, opens_ports=True, node_shells=shells) as console:
+        console.kubectl("apply", "-f", str(ROOT / "manifests" / "node-shells.yaml"))
         yield console
     cluster.stop()
 
