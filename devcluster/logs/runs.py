@@ -101,7 +101,7 @@ def _status(pod: Obj, container: str) -> Obj:
 
 
 def _ended(pod: Obj, status: Obj, part: Obj) -> Run:
-    return _run(pod, status, part, nanoseconds(parse_time(part["finishedAt"])))
+    return _run(pod, status, part, _moment(pod, part, "finishedAt"))
 
 
 def _run(pod: Obj, status: Obj, part: Obj, ended: int | None) -> Run:
@@ -112,7 +112,7 @@ def _run(pod: Obj, status: Obj, part: Obj, ended: int | None) -> Run:
         id=str(identifier or f"{meta(pod)['uid']}/{status['name']}/{status.get('restartCount')}"),
         name=str(status["name"]),
         image=str(status.get("image", "")),
-        started=nanoseconds(parse_time(part["startedAt"])),
+        started=_moment(pod, part, "startedAt"),
         ended=ended,
         code=int(part.get("exitCode", 0)),
         reason=str(part.get("reason", "")),
@@ -120,6 +120,11 @@ def _run(pod: Obj, status: Obj, part: Obj, ended: int | None) -> Run:
         rate=_rate(str(notes.get(RATE_ANNOTATION, ""))),
         text=str(notes.get(TEXT_ANNOTATION, "")),
     )
+
+
+def _moment(pod: Obj, part: Obj, field: str) -> int:
+    """Whoever writes a status may leave it out."""
+    return nanoseconds(parse_time(str(part.get(field) or meta(pod)["creationTimestamp"])))
 
 
 def _rate(text: str) -> float:
