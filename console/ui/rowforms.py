@@ -1,5 +1,6 @@
 """Rows of a form: one for each of what an object has a list of, and for new ones."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -151,6 +152,13 @@ class Rows:
 
     def _name(self, number: int | str, part: str) -> str:
         return f"{self.stem}-{number}-{part}"
+
+
+def given_again(rows: Sequence[Given], part: str) -> frozenset[str]:
+    """The `name` of each row that was given a value of this part that another one has too. What an object
+    had twice before is let be."""
+    numbers = Counter(row.values[part] for row in rows)
+    return frozenset(r.name for r in rows if numbers[r.values[part]] > 1 and r.changed(part))
 
 
 def _in_order(rows: Sequence[Given]) -> Iterator[Given]:

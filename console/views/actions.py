@@ -142,12 +142,14 @@ class InDoubt(NotArrived):
 def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> None:
     """Raises `Denied`, `Exempt` or `InDoubt` for whoever may not do it to the object, there or not."""
     check_seen(kind, access, key)
-    if action.may(access, kind.gvr, key):
-        return
+    # Asked before as well: while the answer was worked out the doubt may have ended.
+    doubted = is_in_doubt(access)
     missing = action.missing(access, kind.gvr, key)
     if missing is None:
-        raise Exempt(_("You cannot do this to it, whatever your rights."))
-    if is_in_doubt(access):
+        if action.exempt(access, key.name):
+            raise Exempt(_("You cannot do this to it, whatever your rights."))
+        return
+    if doubted or is_in_doubt(access):
         raise InDoubt
     raise lacking(missing, kind.gvr, key.namespace)
 

@@ -1,5 +1,6 @@
-"""Workloads for tests of the forms that are about their containers."""
+"""Workloads for tests of the forms that are about their pods, and what all of these forms do alike."""
 
+import html
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -84,3 +85,30 @@ async def form_of(
 ) -> tuple[Page, dict[str, str]]:
     page = olga.on(action, gvr.resource, made)
     return page, drawn(await page.asks())
+
+
+async def says_what_is_wrong(
+    admin: Client,
+    olga: Person,
+    action: str,
+    made: Obj,
+    typed: dict[str, str],
+    field: str,
+    said: str,
+) -> None:
+    """At the field, or with "" for the whole form; to a program as well. Nothing is changed."""
+    page, sent = await form_of(olga, action, made)
+    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
+    status = await page.status(**{**sent, **typed})
+    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
+    assert now(admin, made)["spec"] == made["spec"]
+
+
+async def what_the_cluster_finds(
+    admin: Client, olga: Person, action: str, made: Obj, **typed: str
+) -> str:
+    """The page that says it. Nothing is changed."""
+    page, sent = await form_of(olga, action, made)
+    text = html.unescape(await page.refuses(422, **{**sent, **typed}))
+    assert now(admin, made)["spec"] == made["spec"]
+    return text

@@ -1,6 +1,5 @@
 """Editing the environment of a workload's containers."""
 
-import html
 import json
 
 import pytest
@@ -10,7 +9,7 @@ from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
 from tests.contract.client import MERGE_PATCH, Client, Obj
 from tests.contract.objects import config_map, path
-from tests.contract.pages import Person, known, recorded, refused_to_strangers
+from tests.contract.pages import Person, known, recorded
 from tests.contract.templateforms import (
     WORKLOADS,
     at,
@@ -20,6 +19,8 @@ from tests.contract.templateforms import (
     olga,
     pods_of,
     runtime,
+    says_what_is_wrong,
+    what_the_cluster_finds,
 )
 from tests.views.conftest import _site
 
@@ -183,27 +184,21 @@ async def test_it_says_what_is_wrong(
     said: str,
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
-    page, sent = await form_of(olga, "environment", made)
-    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
-    status = await page.status(**{**sent, **typed})
-    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
-    assert pods_of(now(admin, made)) == pods_of(made)
+    await says_what_is_wrong(admin, olga, "environment", made, typed, field, said)
 
 
 async def test_what_the_cluster_finds_stands_at_its_row(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
-    page, sent = await form_of(olga, "environment", made)
     typed = {
         "containers0-0-remove": "on",
         "containers0-8-name": "a=b",
         "containers0-8-position": "2",
         "containers0-3-object": "No_Name",
     }
-    text = await page.refuses(422, **{**sent, **typed})
+    text = await what_the_cluster_finds(admin, olga, "environment", made, **typed)
     assert 'href="#form-containers0-8-name">Name: Invalid value' in text
-    assert pods_of(now(admin, made)) == pods_of(made)
 
 
 async def test_a_form_that_lies_about_what_was_changes_nothing(
@@ -219,8 +214,3 @@ async def test_a_form_that_lies_about_what_was_changes_nothing(
     was["containers"].append({"name": "more"})
     await page.refuses(409, **{**typed, "was": json.dumps(was)})
     assert pods_of(now(admin, made)) == pods_of(made)
-
-
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
-    made = make(admin, runtime, namespace, PODS)
-    await refused_to_strangers(olga.on("environment", "deployments", made), "")

@@ -1,6 +1,5 @@
 """Editing the probes of a workload's containers."""
 
-import html
 from typing import Any
 
 import pytest
@@ -8,8 +7,18 @@ import pytest
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
 from tests.contract.client import Client, Obj
-from tests.contract.pages import Person, recorded, refused_to_strangers
-from tests.contract.templateforms import WORKLOADS, form_of, make, now, olga, pods_of, runtime
+from tests.contract.pages import Person, recorded
+from tests.contract.templateforms import (
+    WORKLOADS,
+    form_of,
+    make,
+    now,
+    olga,
+    pods_of,
+    runtime,
+    says_what_is_wrong,
+    what_the_cluster_finds,
+)
 from tests.views.conftest import _site
 
 __all__ = ["_site", "olga", "runtime"]
@@ -142,23 +151,13 @@ async def test_it_says_what_is_wrong(
     said: str,
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
-    page, sent = await form_of(olga, "probes", made)
-    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
-    status = await page.status(**{**sent, **typed})
-    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
-    assert pods_of(now(admin, made)) == pods_of(made)
+    await says_what_is_wrong(admin, olga, "probes", made, typed, field, said)
 
 
 async def test_what_the_cluster_finds_stands_at_its_field(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, PODS)
-    page, sent = await form_of(olga, "probes", made)
-    text = await page.refuses(422, **{**sent, f"{LIVENESS}-successThreshold": "2"})
+    typed = {f"{LIVENESS}-successThreshold": "2"}
+    text = await what_the_cluster_finds(admin, olga, "probes", made, **typed)
     assert f'href="#form-{LIVENESS}-successThreshold">' in text and "must be 1" in text
-    assert pods_of(now(admin, made)) == pods_of(made)
-
-
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
-    made = make(admin, runtime, namespace, PODS)
-    await refused_to_strangers(olga.on("probes", "deployments", made), "")

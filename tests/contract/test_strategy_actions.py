@@ -1,6 +1,5 @@
 """Editing how a workload replaces its pods."""
 
-import html
 from typing import Any
 
 import pytest
@@ -9,8 +8,16 @@ from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.runtime import Runtime
 from tests.contract.client import Client
-from tests.contract.pages import Person, recorded, refused_to_strangers
-from tests.contract.templateforms import form_of, make, now, olga, runtime
+from tests.contract.pages import Person, recorded
+from tests.contract.templateforms import (
+    form_of,
+    make,
+    now,
+    olga,
+    runtime,
+    says_what_is_wrong,
+    what_the_cluster_finds,
+)
 from tests.views.conftest import _site
 
 __all__ = ["_site", "olga", "runtime"]
@@ -112,22 +119,13 @@ async def test_it_says_what_is_wrong(
     said: str,
 ) -> None:
     made = make(admin, runtime, namespace, {})
-    page, sent = await form_of(olga, "strategy", made)
-    assert said in html.unescape(await page.refuses(400, **{**sent, **typed}))
-    status = await page.status(**{**sent, **typed})
-    assert (field or "__all__") in [cause["field"] for cause in status["details"]["causes"]]
-    assert now(admin, made)["spec"] == made["spec"]
+    await says_what_is_wrong(admin, olga, "strategy", made, typed, field, said)
 
 
 async def test_what_the_cluster_finds_stands_at_its_field(
     admin: Client, runtime: Runtime, namespace: str, olga: Person
 ) -> None:
     made = make(admin, runtime, namespace, {})
-    page, sent = await form_of(olga, "strategy", made)
-    text = await page.refuses(422, **{**sent, "maxSurge": "0", "maxUnavailable": "0"})
+    typed = {"maxSurge": "0", "maxUnavailable": "0"}
+    text = await what_the_cluster_finds(admin, olga, "strategy", made, **typed)
     assert 'href="#form-maxUnavailable">' in text and "may not be 0 when" in text
-
-
-async def test_it_is_refused(admin: Client, runtime: Runtime, namespace: str, olga: Person) -> None:
-    made = make(admin, runtime, namespace, {})
-    await refused_to_strangers(olga.on("strategy", "deployments", made), "")

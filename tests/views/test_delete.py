@@ -1,6 +1,6 @@
 """Deleting a pod: the page that asks, the deletion as the viewer, and every way it can be refused."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from rbac.current import no_host, use_host
-from tests.ui.support import bob, make_runtime, pod
+from tests.ui.support import FakeAccess, bob, make_runtime, pod
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import steady, text_of
@@ -199,6 +199,36 @@ async def test_rights_in_doubt_are_not_called_missing(
 ) -> None:
     access = bob()
     access.doubt = True
+    monkeypatch.setitem(CAST, "bob", lambda: access)
+    response = await client_as("bob").post(WEB, {"uid": "u"})
+    assert response.status_code == 503
+    assert "The cluster does not answer" in await text_of(response)
+    assert cluster.calls == []
+
+
+class Recovering(FakeAccess):
+    """Nobody can confirm what may be deleted until somebody has asked: then it is `confirmed`."""
+
+    confirmed: Collection[str] | None = ()
+
+    def can(
+        self, verb: str, gvr: GVR, *, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
+        granted = super().can(verb, gvr, namespace=namespace, name=name, subresource=subresource)
+        if verb == "delete":
+            self.doubt, self.delete_in = False, self.confirmed
+        return granted
+
+
+@pytest.mark.parametrize("confirmed", [None, ()], ids=["had", "not had"])
+async def test_a_right_is_not_called_missing_while_the_doubt_ends(
+    client_as: ClientAs,
+    cluster: FakeClient,
+    monkeypatch: pytest.MonkeyPatch,
+    confirmed: Collection[str] | None,
+) -> None:
+    access = Recovering("bob", delete_in=(), doubt=True)
+    access.confirmed = confirmed
     monkeypatch.setitem(CAST, "bob", lambda: access)
     response = await client_as("bob").post(WEB, {"uid": "u"})
     assert response.status_code == 503

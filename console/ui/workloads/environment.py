@@ -3,7 +3,6 @@
 https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from console.ui.forms import ChoiceField, ConsoleForm, LinesField, NumberField, 
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
-from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows
+from console.ui.rowforms import MOST, MOST_NEW, POSITION, Given, Rows, given_again
 from console.ui.subject import Subject
 from console.ui.text import is_seen, visible
 from console.ui.workloads.templates import (
@@ -93,12 +92,11 @@ class EnvironmentForm(TemplateForm):
 
     def _variables(self, container: Container) -> Iterator[Mapping[str, Any]]:
         before, rows = listed(container.manifest, "env"), [*self._rows[container.stem].given()]
-        names = Counter(row.values["name"] for row in rows)
+        again = given_again(rows, "name")
         for n, row in enumerate(rows):
-            name = row.values["name"]
-            if not name:
+            if not row.values["name"]:
                 self.wrong(row, "name", _("Give it a name."))
-            elif names[name] > 1 and row.changed("name"):
+            elif row.name in again:
                 self.wrong(row, "name", _("There is a variable of this name already."))
             self.tell_causes(f"{container.path}.env[{n}]", row, _CAUSES)
             yield self._variable(row, before[row.at] if row.at is not None else {})

@@ -3,7 +3,6 @@
 https://kubernetes.io/docs/concepts/storage/volumes/
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from console.ui.forms import ChoiceField, ConsoleForm, TextField, is_line
 from console.ui.kind import ResourceKind
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
-from console.ui.rowforms import MOST, Given, Rows
+from console.ui.rowforms import MOST, Given, Rows, given_again
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.ui.workloads.resources import AmountField
@@ -130,12 +129,11 @@ class VolumesForm(TemplateForm):
 
     def _wanted_volumes(self) -> Iterator[Mapping[str, Any]]:
         before, rows = listed(self.found, "volumes"), [*self._volumes.given()]
-        names = Counter(row.values["name"] for row in rows)
+        again = given_again(rows, "name")
         for n, row in enumerate(rows):
-            name = row.values["name"]
-            if not name:
+            if not row.values["name"]:
                 self.wrong(row, "name", _("Give it a name."))
-            elif names[name] > 1 and row.changed("name"):
+            elif row.name in again:
                 self.wrong(row, "name", _("There is a volume of this name already."))
             self.tell_causes(f"volumes[{n}]", row, _VOLUME_CAUSES)
             yield self._volume(row, before[row.at] if row.at is not None else {})
