@@ -21,7 +21,6 @@ from bench.memory import SETTLE, read
 from bench.pages import LIST
 from bench.reading import Reader, percentiles
 from bench.result import Result, percentile
-from bench.sockets import PER_ACCOUNT
 from bench.webconsole import WebConsole
 from tests.controlplane.build import find
 from tests.node.node import RealNode, container
@@ -31,6 +30,8 @@ _OPEN, _WARM = 200, 20
 #: Logs that are opened one after another, keys that are typed, and seconds of a log that pours.
 _CLICKS, _KEYS, _SECONDS = 40, 200, 10.0
 _WAIT = 30.0
+#: Fewer than one account may have, so that those that are closing do not count.
+_PER_ACCOUNT = 15
 #: Seconds between two keys: those of somebody who types fast.
 _TYPING = 0.05
 _PODS = "/clusters/host/projects/default/pods"
@@ -44,22 +45,31 @@ def measure() -> list[Result]:
     quiet = container("a", "i=0; while :; do echo line $i; i=$((i+1)); sleep 2; done")
     # 20,000 lines a second, and a little more.
     pours = container("a", "while :; do seq 1000000 1001000; usleep 43000; done")
-    accounts = _OPEN // PER_ACCOUNT + 1
+    accounts = -(-_OPEN // _PER_ACCOUNT)
     with (
         RealNode() as node,
         node.pod("quiet", quiet),
         WebConsole(node.cluster, accounts=accounts) as console,
     ):
-        kubeconfig = node.cluster.kubeconfig
-        results = asyncio.run(_quiet(console, kubeconfig))
+        results = asyncio.run(_quiet(console, node.cluster.kubeconfig))
         with node.pod("pours", pours):
-            return [*results, *asyncio.run(_pouring(console))]
+            results += asyncio.run(_pouring(console))
+        # What one sort has given back another one would take.
+        for name, opens in (("log", _log), ("terminal", _terminal)):
+            with WebConsole(node.cluster, accounts=accounts) as another:
+                held = asyncio.run(_held(another, opens))
+            results.append(Result(f"{name}_bytes_per_open", _OPEN, held, "B"))
+        return results
 
 
 class _Stream:
-    """A socket of a log or terminal whose messages are answered. `lines` and `screen`: what came."""
+    """A socket of a log or terminal whose messages are answered. `lines` and `screen`: what came.
+    `goodbye`: what is said before it is closed, so that a terminal is not kept for whoever comes back."""
 
-    def __init__(self, connection: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(
+        self, connection: aiohttp.ClientWebSocketResponse, goodbye: dict[str, Any] | None = None
+    ) -> None:
+        self._goodbye = goodbye
         self.lines, self.screen = 0, bytearray()
         self._connection = connection
         self._came = asyncio.Event()
@@ -80,6 +90,8 @@ class _Stream:
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        if self._goodbye is not None:
+            await self._connection.send_json(self._goodbye)
         await self._connection.close()
 
     async def _listen(self) -> None:
@@ -111,30 +123,22 @@ async def _log(session: aiohttp.ClientSession, pod: str = "quiet") -> _Stream:
 async def _terminal(session: aiohttp.ClientSession) -> _Stream:
     connection = await session.ws_connect(f"/ws{_PODS}/quiet/terminal?shell=sh")
     await connection.send_json({"begin": "en", "size": [80, 24]})
-    stream = _Stream(connection)
-    await stream.until(lambda one: one.screen.endswith(b"# "))
+    stream = _Stream(connection, {"end": True})
+    await stream.until(lambda one: b"# " in one.screen)
     return stream
 
 
 async def _quiet(console: WebConsole, kubeconfig: Path) -> list[Result]:
-    async with AsyncExitStack() as stack:
-        sessions = [
-            await stack.enter_async_context(await console.signed_in(one))
-            for one in console.accounts
-        ]
-        clicks = [await _click(sessions[0]) for _ in range(_CLICKS)]
-        keys = await _typed(sessions[0])
-        keys_of_kubectl = await asyncio.to_thread(_typed_to_kubectl, kubeconfig)
-        log = await _held(console, sessions, _log)
-        terminal = await _held(console, sessions, _terminal)
+    async with await console.signed_in(console.accounts[0]) as session:
+        clicks = [await _click(session) for _ in range(_CLICKS)]
+        keys = await _typed(session)
+    keys_of_kubectl = await asyncio.to_thread(_typed_to_kubectl, kubeconfig)
     late, late_of_kubectl = percentile(keys, 0.95), percentile(keys_of_kubectl, 0.95)
     return [
         *percentiles("log_first_line_{}_ms", _CLICKS, clicks),
         *percentiles("terminal_echo_{}_ms", _KEYS, keys),
         Result("terminal_echo_p95_ms_kubectl", _KEYS, late_of_kubectl, "ms"),
         Result("terminal_echo_over_kubectl_ms", _KEYS, late - late_of_kubectl, "ms"),
-        Result("log_bytes_per_open", _OPEN, log, "B"),
-        Result("terminal_bytes_per_open", _OPEN, terminal, "B"),
     ]
 
 
@@ -173,7 +177,7 @@ def _typed_to_kubectl(kubeconfig: Path) -> list[float]:
     """The same of `kubectl exec`, in a terminal of its own."""
     with _kubectl(kubeconfig) as terminal:
         screen = b""
-        while not screen.endswith(b"# "):
+        while b"# " not in screen:
             screen += os.read(terminal, 4096)
         found = []
         for _ in range(_KEYS):
@@ -202,24 +206,29 @@ def _kubectl(kubeconfig: Path) -> Iterator[int]:
         os.close(terminal)
 
 
-async def _held(console: WebConsole, sessions: list[aiohttp.ClientSession], opens: _Open) -> float:
+async def _held(console: WebConsole, opens: _Open) -> float:
     """Bytes of the console's memory for each that is open and has nothing to say."""
-    async with _open(sessions, opens, _WARM):
-        pass
-    before = read("VmRSS", console.pid)
-    async with _open(sessions, opens, _OPEN):
-        await asyncio.sleep(SETTLE)
-        return (read("VmRSS", console.pid) - before) / _OPEN
+    async with AsyncExitStack() as stack:
+        sessions = [
+            await stack.enter_async_context(await console.signed_in(one))
+            for one in console.accounts
+        ]
+        async with _open(sessions, opens, _WARM):
+            pass
+        before = read("VmRSS", console.pid)
+        async with _open(sessions, opens, _OPEN):
+            await asyncio.sleep(SETTLE)
+            return (read("VmRSS", console.pid) - before) / _OPEN
 
 
 @asynccontextmanager
 async def _open(
     sessions: list[aiohttp.ClientSession], opens: _Open, number: int
 ) -> AsyncIterator[None]:
-    """So many, of as many accounts as it takes. The first one's has others."""
+    """So many, of as many accounts as it takes."""
     async with AsyncExitStack() as stack:
         for at in range(number):
-            stream = await opens(sessions[1 + at // PER_ACCOUNT])
+            stream = await opens(sessions[at // _PER_ACCOUNT])
             stack.push_async_callback(stream.close)
         yield
 

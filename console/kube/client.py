@@ -24,6 +24,7 @@ import socket
 import ssl
 import time
 import weakref
+from asyncio import sslproto
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -82,6 +83,9 @@ MAX_ANSWER = 16 * 2**20
 PAGE, MOST_PAGES = 500, 1_000
 #: Bytes that are read of an answer that says what went wrong.
 MAX_ERROR = 64 * 2**10
+#: Bytes that a TLS connection has ready for what it reads: a record. asyncio's own would be most of what
+#: a followed log or a terminal costs; lists have it, which are read a tenth quicker with it.
+_MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 16 * 1024
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
@@ -508,6 +512,14 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
     return made
 
 
+def _expect_much(response: aiohttp.ClientResponse) -> None:
+    """Where asyncio does not let us, it is only slower."""
+    transport = response.connection.transport if response.connection is not None else None
+    protocol = getattr(transport, "_ssl_protocol", None)
+    if protocol is not None:
+        protocol.max_size = _MUCH
+
+
 def _abort(response: aiohttp.ClientResponse) -> None:
     """Breaks the connection. TLS would end it by asking the other side, which may be gone."""
     if response.connection is not None and response.connection.transport is not None:
@@ -643,6 +655,7 @@ class ReaderClient:
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
+            _expect_much(response)
             yield Gulps(response) if gulps else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 from console.logs.following import Batch, Follower, Note, Position
+from console.logs.lines import TURN
 from console.logs.picking import Entry, Picked, Picker
 from console.logs.query import LogQuery
 
@@ -58,7 +59,10 @@ class Feed:
         while not (self._queue.empty() or sent.notes) and len(entries) < MOST_LINES:
             self._take(self._queue.get_nowait(), sent, entries)
         entries.sort(key=lambda entry: entry.line.stamp)
-        sent.picked += [one for entry in entries for one in self._picker.next(entry)]
+        for number, entry in enumerate(entries, 1):
+            if number % TURN == 0:
+                await asyncio.sleep(0)
+            sent.picked += self._picker.next(entry)
         return sent
 
     async def close(self) -> None:

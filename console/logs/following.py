@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, BadRequest, Forbidden, NotFound
-from console.logs.lines import Line, Splitter
+from console.logs.lines import TURN, Line, Splitter
 from console.logs.opening import Viewer, Wanted, why
 from console.logs.picking import Levels
 from console.logs.query import LogQuery
@@ -347,7 +347,9 @@ class Follower:
         while stream is not None and (piece := await stream.read()):
             self._wait, self._failed, self._said = LEAST_WAIT, 0, ""
             found = []
-            for line in splitter.feed(piece):
+            for number, line in enumerate(splitter.feed(piece), 1):
+                if number % TURN == 0:
+                    await asyncio.sleep(0)
                 if seen.has(line):
                     continue
                 if not begun:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 #: Bytes of a line that are kept; the rest of a longer one is left out, and it says so.
 LONGEST = 16 * 1024
+#: Lines that are worked on before others have their turn on the event loop.
+TURN = 200
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
 _STAMP_SIZE = 31
 
