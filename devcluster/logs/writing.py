@@ -57,7 +57,7 @@ class Writing:
         if self._before_end is not None and number >= self._before_end:
             return self._ending(number - self._before_end)
         if number < len(self._begin):
-            return self._run.started + (number + 1) * _STEP
+            return self._run.started + number * _STEP
         return self._regular(number - len(self._begin))
 
     def text(self, number: int) -> str:
@@ -72,7 +72,8 @@ class Writing:
 
     def _count_until(self, moment: int) -> int:
         """The lines up to a moment, last words left out."""
-        begun = (moment - self._run.started) // _STEP
+        # The first is there as soon as it is told to run, which is in whole seconds.
+        begun = (moment - self._run.started) // _STEP + 1
         if begun <= len(self._begin):
             return max(0, begun)
         if moment < self._base or (self._verbatim and not self._run.rate):

@@ -1,12 +1,10 @@
 """Each test of this folder runs on both clusters."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-import pytest_asyncio
 
-from console.kube.runtime import Runtime
 from devcluster.server import DevCluster
 from tests.contract.client import Client
 from tests.contract.cluster import Clients, Cluster, Embedded, Kubectl, Real, kubectl_program
@@ -56,21 +54,6 @@ def namespace(admin: Client) -> Iterator[str]:
     """One for all tests of a file, whose objects have names of their own."""
     with temporary_namespace(admin) as name:
         yield name
-
-
-@pytest.fixture
-def _console(request: pytest.FixtureRequest) -> Runtime | None:
-    """The one of a file with pages, whether it is there for all tests or only while one runs."""
-    names = [one for one in ("_runtime", "runtime") if one in request.fixturenames]
-    return request.getfixturevalue(names[0]) if names else None
-
-
-@pytest_asyncio.fixture(autouse=True)
-async def _connections_end(_console: Runtime | None) -> AsyncIterator[None]:
-    """A console keeps its connections for each loop, and each test has a loop of its own."""
-    yield
-    if _console is not None:
-        await _console.close_connections()
 
 
 @pytest.fixture

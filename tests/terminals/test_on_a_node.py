@@ -65,20 +65,21 @@ def terminal(console: Runtime, name: str, query: str = "") -> str:
 
     def runs() -> bool:
         entry = pods.get(Key("default", name))
-        return entry is not None and "startedAt" in str(entry.original()["status"])
+        status = entry.original()["status"] if entry is not None else {}
+        return "startedAt" in str(status.get("containerStatuses"))
 
     eventually(runs, f"{name} is known to run")
     return f"/clusters/host/projects/default/pods/{name}/terminal?{query}"
 
 
 async def run(browser: Browser, line: str) -> str:
-    """What a line of shell writes. Neither prompts nor where lines are broken are looked at."""
+    """What a line of shell writes. How the shell draws what is typed is not looked at."""
     await browser.connected()
-    number, at = next(_NUMBERS), len(browser.screen)
-    await browser.type(f"{line}; echo o'v'er{number}\r")
+    number = next(_NUMBERS)
+    await browser.type(f"echo b'e'gin{number}; {line}; echo o'v'er{number}\r")
     await browser.until(f"over{number}\r\n")
-    text = bytes(browser.screen[at:]).decode()
-    return text.rpartition(f"o'v'er{number}")[2].rpartition(f"over{number}")[0].strip()
+    text = bytes(browser.screen).decode()
+    return text.rpartition(f"begin{number}\r\n")[2].rpartition(f"over{number}")[0].strip()
 
 
 async def page(who: str, path: str) -> tuple[int, str]:
