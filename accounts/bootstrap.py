@@ -46,7 +46,6 @@ _ADMISSION = "admissionregistration.k8s.io"
 _TYPES = {
     "Namespace": NAMESPACES,
     "ServiceAccount": GVR("", "v1", "serviceaccounts"),
-    "Secret": GVR("", "v1", "secrets"),
     "Role": ROLES,
     "RoleBinding": ROLE_BINDINGS,
     "ClusterRole": CLUSTER_ROLES,

@@ -21,8 +21,10 @@ from bench.cluster import LoadedControlPlane
 from bench.result import Result, percentile
 from bench.timing import HEADER
 from bench.webconsole import WebConsole
-from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.gvr import USERS
+from console.kube.kubeconfig import CONSOLE
 from tests.controlplane.build import Report
 
 AT_ONCE = 50

@@ -21,8 +21,10 @@ from accounts.passwords import hash_password
 from bench import forgetting, tenant
 from bench.forgetting import Relist
 from bench.timing import VARIABLE, Timing
-from console.kube.client import CONSOLE, ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
+from console.kube.kubeconfig import CONSOLE
 
 _ROOT = Path(__file__).resolve().parents[1]
 _READY_SECONDS = 120.0

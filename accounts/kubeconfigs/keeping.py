@@ -1,6 +1,8 @@
-"""Where keys and certificates are kept: one Secret for each user who asked, in a namespace of their own.
+"""Where keys and certificates are kept: a Secret for each user who asked, in a namespace of their own.
 
 Not in a ConfigMap, as KubeSphere has it: those are in the shared cache, and many people may read them.
+Keys are sealed: who may read all Secrets is not thereby everybody whose certificate is there, and who may
+write them cannot have a key of their own signed in somebody else's name.
 """
 
 import base64
@@ -11,13 +13,15 @@ from typing import Any
 from console.kube.client import ObjectClient
 from console.kube.errors import NotFound
 from console.kube.gvr import SECRETS
+from console.sealing import NotOurs, seal, unseal
 
 Manifest = dict[str, Any]
 
 NAMESPACE = "quarterdeck-kubeconfigs"
 USERNAME_LABEL = "kubesphere.io/username"
 OURS = {"app.kubernetes.io/managed-by": "quarterdeck"}
-_KEY, _CERTIFICATE, _PENDING = "tls.key", "tls.crt", "pending.key"
+_KEY, _CERTIFICATE, _PENDING = "sealed.key", "tls.crt", "sealed-pending.key"
+_PURPOSE = "keys of kubeconfigs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,17 @@ class Keeper:
         except NotFound:
             return Kept(user)
         data = found.get("data") or {}
-        key, certificate, pending = (_text(data, name) for name in (_KEY, _CERTIFICATE, _PENDING))
-        return Kept(user, key, certificate, pending, found["metadata"]["resourceVersion"])
+        key, pending = (_unsealed(user, _text(data, name)) for name in (_KEY, _PENDING))
+        version = found["metadata"]["resourceVersion"]
+        return Kept(user, key, _text(data, _CERTIFICATE), pending, version)
 
     async def save(self, kept: Kept) -> None:
         """A change since it was read is a `Conflict`."""
-        texts = {_KEY: kept.key, _CERTIFICATE: kept.certificate, _PENDING: kept.pending}
+        texts = {
+            _KEY: _sealed(kept.user, kept.key),
+            _CERTIFICATE: kept.certificate,
+            _PENDING: _sealed(kept.user, kept.pending),
+        }
         data = {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
         name = _name(kept.user)
         labels = {**OURS, USERNAME_LABEL: kept.user}
@@ -80,3 +89,16 @@ def _text(data: Manifest, name: str) -> str:
         return base64.b64decode(str(data.get(name) or "")).decode()
     except (binascii.Error, UnicodeDecodeError):
         return ""
+
+
+def _sealed(user: str, key: str) -> str:
+    return seal(f"{user}\n{key}".encode(), _PURPOSE) if key else ""
+
+
+def _unsealed(user: str, sealed: str) -> str:
+    """ "" for what nobody but somebody with another `SECRET_KEY` has sealed for this user."""
+    try:
+        whose, _, key = unseal(sealed, _PURPOSE).decode().partition("\n")
+    except NotOurs:
+        return ""
+    return key if whose == user else ""

@@ -8,8 +8,7 @@ Three clients, three identities (see `manifests/identities.yaml`):
   request that lost the headers is refused by kube-apiserver.
 - `ConsoleClient` acts as the console itself, for controllers and named use cases.
 
-A kubeconfig with contexts called `reader`, `writer` and `console` gives each its own credential; with
-any other kubeconfig, and in a cluster, all three use the one that is there.
+Where each has its credential from says `console.kube.credentials`.
 
 Promises: redirects are never followed; no call is retried, but once after a 401 or a certificate that is
 not trusted, with the credentials and the authority read anew; failures are `ApiError`s. Calls run on the
@@ -18,11 +17,9 @@ caller's event loop: a client keeps one HTTP session for each loop that uses it.
 
 import asyncio
 import logging
-import os
 import re
 import socket
 import ssl
-import time
 import weakref
 from asyncio import sslproto
 from collections.abc import (
@@ -36,20 +33,18 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
-from kubernetes import client as official
-from kubernetes import config as official_config
 from multidict import CIMultiDict
 from yarl import URL
 
+from console.kube.credentials import Credentials
 from console.kube.errors import (
     ApiError,
     Distrusted,
@@ -60,14 +55,13 @@ from console.kube.errors import (
     Unavailable,
     error_from_status,
 )
-from console.kube.gvr import GVR, PODS
+from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
 from console.kube.identity import Identity
 from console.kube.pacing import Chunks, Gulps
 from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
 from console.kube.websocket import Websocket
 
-READER, WRITER, CONSOLE = "reader", "writer", "console"
 FIELD_MANAGER = "quarterdeck"
 #: Seconds for an ordinary call, so that a page answers within 5 s when the server does not.
 CALL_TIMEOUT = 4.5
@@ -88,8 +82,6 @@ MAX_ERROR = 64 * 2**10
 _MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 16 * 1024
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
-#: Credentials are read anew at most this often (seconds), however many calls answer 401.
-RELOAD_INTERVAL = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -106,98 +98,6 @@ _TOO_LONG = Sentence("it took too long")
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 #: A resourceVersion that fits etcd's revisions.
 _VERSION = re.compile(r"[0-9]{1,18}")
-
-
-class NoCluster(Exception):
-    """There is neither a kubeconfig nor a service account to work with. `str()` says what to set."""
-
-
-class Credentials:
-    """One identity's way to the server, kept by the official package's loaders.
-
-    Those run exec plugins, refresh their tokens before they expire and re-read a pod's own token; a
-    `tokenFile` they read once, which is why a 401 makes us load everything anew.
-    """
-
-    def __init__(self, role: str, kubeconfig: str | None = None) -> None:
-        self.role = role
-        self._kubeconfig = kubeconfig
-        self._lock = Lock()
-        self._loaded_at = 0.0
-        #: Grows when they are read anew.
-        self.generation = 0
-        self._configuration = self._load()
-
-    def _load(self) -> official.Configuration:
-        configuration = official.Configuration()
-        path = self._kubeconfig or os.environ.get("KUBECONFIG") or _default_kubeconfig()
-        try:
-            if path:
-                contexts, _ = official_config.list_kube_config_contexts(path)
-                names = {context["name"] for context in contexts}
-                context = self.role if self.role in names else None
-                official_config.load_kube_config(
-                    path, context, client_configuration=configuration, persist_config=False
-                )
-            else:
-                official_config.load_incluster_config(configuration)
-        except (official_config.ConfigException, OSError) as error:
-            raise NoCluster(
-                f"No cluster found: set KUBECONFIG to a kubeconfig file ({error})"
-            ) from error
-        self._loaded_at = time.monotonic()
-        return configuration
-
-    def reload(self) -> bool:
-        """Loads everything again, unless that happened a moment ago. True if it did."""
-        with self._lock:
-            if time.monotonic() - self._loaded_at < RELOAD_INTERVAL:
-                return False
-            self._configuration = self._load()
-            self.generation += 1
-            return True
-
-    @property
-    def host(self) -> str:
-        return str(self._configuration.host)
-
-    @property
-    def ca_file(self) -> Path | None:
-        """The certificate authority that the server's certificate is checked with, if one is named."""
-        return Path(self._configuration.ssl_ca_cert) if self._configuration.ssl_ca_cert else None
-
-    @property
-    def proxy(self) -> str | None:
-        return self._configuration.proxy or None
-
-    @property
-    def tls_server_name(self) -> str | None:
-        return self._configuration.tls_server_name or None
-
-    def authorization(self) -> str | None:
-        """The Authorization header, refreshed if need be. May run a program: not on an event loop."""
-        with self._lock:
-            value = self._configuration.get_api_key_with_prefix("BearerToken")
-        return str(value) if value else None
-
-    def ssl_context(self) -> ssl.SSLContext | bool:
-        c = self._configuration
-        context = ssl.create_default_context(
-            cafile=c.ssl_ca_cert or None, cadata=c.ca_cert_data or None
-        )
-        # Certificates of many clusters lack the key-usage extensions that Python's strict mode wants.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        if not c.verify_ssl:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        if c.cert_file:
-            context.load_cert_chain(c.cert_file, c.key_file)
-        return context
-
-
-def _default_kubeconfig() -> str | None:
-    path = Path("~/.kube/config").expanduser()
-    return str(path) if path.exists() else None
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -226,6 +126,21 @@ class Proxied(msgspec.Struct, frozen=True):
     content: AsyncIterator[bytes]
 
 
+@dataclass(eq=False, slots=True)
+class _Connections:
+    """Those of one event loop, made of one generation of the credentials."""
+
+    generation: int
+    session: aiohttp.ClientSession
+    uses: int = 0
+    retired: bool = False
+
+    async def leave(self) -> None:
+        self.uses -= 1
+        if self.retired and not self.uses:
+            await self.session.close()
+
+
 class Transport:
     """Requests with one credential. Knows nothing of objects."""
 
@@ -233,22 +148,16 @@ class Transport:
         self.credentials = credentials
         self._user_agent = user_agent
         self._closing: set[asyncio.Task[None]] = set()
-        # Each with the generation of the credentials that it was made of.
-        self._sessions: weakref.WeakKeyDictionary[
-            asyncio.AbstractEventLoop, tuple[int, aiohttp.ClientSession]
-        ]
-        self._sessions = weakref.WeakKeyDictionary()
+        self._kept: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Connections]
+        self._kept = weakref.WeakKeyDictionary()
 
-    def _session(self) -> aiohttp.ClientSession:
+    def _connections(self) -> _Connections:
         loop = asyncio.get_running_loop()
-        made_of, session = self._sessions.get(loop, (-1, None))
-        if session is None or session.closed or made_of != self.credentials.generation:
-            if session is not None:
-                # Others who have these credentials, too, have read them anew.
-                closing = loop.create_task(session.close())
-                self._closing.add(closing)
-                closing.add_done_callback(self._closing.discard)
-            made_of = self.credentials.generation
+        kept = self._kept.get(loop)
+        # Others who have these credentials, too, may have read them anew.
+        if kept is None or kept.session.closed or kept.generation != self.credentials.generation:
+            self._retire()
+            generation = self.credentials.generation
             connector = aiohttp.TCPConnector(
                 ssl=self.credentials.ssl_context(),
                 limit=0,
@@ -264,14 +173,36 @@ class Transport:
                 # identity: compressing megabytes on loopback or in a cluster costs more than it saves.
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "identity"},
             )
-            self._sessions[loop] = made_of, session
-        return session
+            kept = self._kept[loop] = _Connections(generation, session)
+        return kept
+
+    def _retire(self) -> None:
+        """The next request on the running loop has other connections. What is being read on these goes
+        on: whoever waits for more on one that is closed is not told."""
+        loop = asyncio.get_running_loop()
+        kept = self._kept.pop(loop, None)
+        if kept is None:
+            return
+        kept.retired = True
+        if not kept.uses:
+            closing = loop.create_task(kept.session.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncGenerator[aiohttp.ClientSession, None]:
+        kept = self._connections()
+        kept.uses += 1
+        try:
+            yield kept.session
+        finally:
+            await kept.leave()
 
     async def close(self) -> None:
-        """Closes the running loop's connections."""
-        _generation, session = self._sessions.pop(asyncio.get_running_loop(), (0, None))
-        if session is not None:
-            await session.close()
+        """Closes the running loop's connections, also those in use."""
+        kept = self._kept.pop(asyncio.get_running_loop(), None)
+        if kept is not None:
+            await kept.session.close()
 
     @asynccontextmanager
     async def open(
@@ -294,17 +225,20 @@ class Transport:
         )
         try:
             sent = await self._headers(headers)
-            async with self._session().request(
-                method,
-                self.credentials.host + path,
-                params=list(params),
-                headers=sent,
-                data=body,
-                timeout=timeout,
-                allow_redirects=False,
-                proxy=self.credentials.proxy,
-                server_hostname=self.credentials.tls_server_name,
-            ) as response:
+            async with (
+                self._session() as session,
+                session.request(
+                    method,
+                    self.credentials.host + path,
+                    params=list(params),
+                    headers=sent,
+                    data=body,
+                    timeout=timeout,
+                    allow_redirects=False,
+                    proxy=self.credentials.proxy,
+                    server_hostname=self.credentials.tls_server_name,
+                ) as response,
+            ):
                 try:
                     yield response
                 except asyncio.CancelledError:
@@ -320,18 +254,21 @@ class Transport:
         """Any answer, whatever its code, to a request whose path and query go out as they are."""
         try:
             sent = await self._headers(headers)
-            async with self._session().request(
-                method,
-                URL(self.credentials.host + path, encoded=True),
-                headers=sent,
-                skip_auto_headers=("Content-Type",),
-                data=body,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CALL_TIMEOUT),
-                allow_redirects=False,
-                middlewares=(),
-                proxy=self.credentials.proxy,
-                server_hostname=self.credentials.tls_server_name,
-            ) as response:
+            async with (
+                self._session() as session,
+                session.request(
+                    method,
+                    URL(self.credentials.host + path, encoded=True),
+                    headers=sent,
+                    skip_auto_headers=("Content-Type",),
+                    data=body,
+                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=CALL_TIMEOUT),
+                    allow_redirects=False,
+                    middlewares=(),
+                    proxy=self.credentials.proxy,
+                    server_hostname=self.credentials.tls_server_name,
+                ) as response,
+            ):
                 try:
                     yield response
                 finally:
@@ -350,9 +287,8 @@ class Transport:
     ) -> Websocket:
         """A websocket that speaks `protocol`, for the caller to close; `ApiError` for any other answer,
         or none at all."""
-        socket = await self._websocket(self.credentials.host + path, (protocol,), params, headers)
-        opened = Websocket(socket)
-        if socket.protocol != protocol:
+        opened = await self._websocket(self.credentials.host + path, (protocol,), params, headers)
+        if opened.protocol != protocol:
             await opened.close()
             raise _no_websocket()
         return opened
@@ -362,7 +298,7 @@ class Transport:
     ) -> Websocket:
         """The same with whichever of some protocols, or none, and with a path that goes out as it is."""
         url = URL(self.credentials.host + path, encoded=True)
-        return Websocket(await self._websocket(url, protocols, (), headers))
+        return await self._websocket(url, protocols, (), headers)
 
     async def _websocket(
         self,
@@ -370,12 +306,14 @@ class Transport:
         protocols: Sequence[str],
         params: Sequence[tuple[str, str]],
         headers: Sequence[tuple[str, str]],
-    ) -> "aiohttp.ClientWebSocketResponse[Any]":
+    ) -> Websocket:
         sent = await self._headers(headers)
         # A kubelet, to which it goes on, has no representations, and refuses whoever wants one.
         sent["Accept"] = "*/*"
+        kept = self._connections()
+        kept.uses += 1
         try:
-            return await self._session().ws_connect(
+            socket = await kept.session.ws_connect(
                 url,
                 protocols=protocols,
                 params=list(params),
@@ -384,10 +322,14 @@ class Transport:
                 proxy=self.credentials.proxy,
                 server_hostname=self.credentials.tls_server_name,
             )
-        except aiohttp.WSServerHandshakeError as error:
-            raise _no_websocket() from error
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _failure(error) from error
+        except BaseException as error:
+            await kept.leave()
+            if isinstance(error, aiohttp.WSServerHandshakeError):
+                raise _no_websocket() from error
+            if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
+                raise _failure(error) from error
+            raise
+        return Websocket(socket, kept.leave)
 
     async def _headers(self, headers: Sequence[tuple[str, str]]) -> CIMultiDict[str]:
         sent: CIMultiDict[str] = CIMultiDict(headers)
@@ -433,7 +375,8 @@ class Transport:
 
     async def reload(self) -> bool:
         """Reads the credentials anew; True if they may have changed. Errors leave the old ones."""
-        used, _session = self._sessions.get(asyncio.get_running_loop(), (0, None))
+        kept = self._kept.get(asyncio.get_running_loop())
+        used = kept.generation if kept is not None else 0
         try:
             anew = await asyncio.to_thread(self.credentials.reload)
         except Exception as error:  # noqa: BLE001  files that are being written may be anything
@@ -441,7 +384,7 @@ class Transport:
             return False
         if not anew and used == self.credentials.generation:
             return False
-        await self.close()
+        self._retire()
         return True
 
 
@@ -493,6 +436,14 @@ def _object(body: bytes, *, stored: bool = False) -> dict[str, Any]:
 
 def _no_object() -> ServerError:
     return ServerError(502, Sentence("The answer of the Kubernetes API is no object"))
+
+
+class _Token(msgspec.Struct):
+    token: str
+
+
+class _TokenRequest(msgspec.Struct):
+    status: _Token
 
 
 class _Page(msgspec.Struct):
@@ -1021,6 +972,20 @@ class UserClient(ObjectClient):
 
 class ConsoleClient(ObjectClient):
     """Acts as the console itself."""
+
+    async def request_token(self, *, namespace: str, name: str, seconds: int) -> str:
+        """A token of a service account, for so long or what the server allows."""
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"audiences": [], "expirationSeconds": seconds},
+        }
+        path = SERVICE_ACCOUNTS.object_path(namespace, name, "token")
+        made = await self._call("POST", path, body=body)
+        try:
+            return msgspec.convert(made, _TokenRequest).status.token
+        except msgspec.ValidationError as error:
+            raise _no_object() from error
 
     def guarded(self, check: Callable[[], None]) -> "ConsoleClient":
         """One that asks before each write whether it still may: `check` raises `ApiError` if not. Such a

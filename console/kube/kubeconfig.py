@@ -1,17 +1,19 @@
-"""Writes the kubeconfig that gives the console its three identities."""
+"""The console's kubeconfig: one credential, which asks for the tokens of the three identities."""
 
 import base64
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-
-from console.kube.client import CONSOLE, READER, WRITER
+import yaml
 
 #: The service accounts of manifests/identities.yaml.
 NAMESPACE = "quarterdeck-system"
+READER, WRITER, CONSOLE, ISSUER = "reader", "writer", "console", "issuer"
+#: What the console acts as. `ISSUER` is none of them: it may ask for their tokens and nothing else.
 ROLES = (READER, WRITER, CONSOLE)
 
 
@@ -22,13 +24,13 @@ def service_account(role: str) -> str:
 def write_console_kubeconfig(
     path: Path, server: str, ca_file: Path, tokens: Mapping[str, str]
 ) -> None:
-    """One cluster and three contexts, readable by its owner alone. JSON is YAML.
+    """One cluster, and a context for each of the tokens, readable by its owner alone.
 
-    `tokens`: one for each of `ROLES`. Raises OSError.
+    `tokens`: of `ISSUER`, or of each of `ROLES`. Raises OSError.
     """
     authority = base64.b64encode(Path(ca_file).read_bytes()).decode()
-    users = [{"name": role, "user": {"token": tokens[role]}} for role in ROLES]
-    contexts = [{"name": role, "context": {"cluster": "host", "user": role}} for role in ROLES]
+    users = [{"name": role, "user": {"token": token}} for role, token in tokens.items()]
+    contexts = [{"name": role, "context": {"cluster": "host", "user": role}} for role in tokens]
     cluster = {"server": server, "certificate-authority-data": authority}
     config: dict[str, Any] = {
         "apiVersion": "v1",
@@ -36,8 +38,29 @@ def write_console_kubeconfig(
         "clusters": [{"name": "host", "cluster": cluster}],
         "users": users,
         "contexts": contexts,
-        "current-context": READER,
+        "current-context": next(iter(tokens)),
     }
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(config), indent=2))
+    _write(path, config)
+
+
+def replace_token(path: Path, old: str, new: str) -> None:
+    """Raises OSError, and ValueError where it is not the issuer's any more."""
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    held = [one["user"] for one in config["users"] if one["user"].get("token") == old]
+    if not held:
+        raise ValueError("it has another token by now")
+    for user in held:
+        user["token"] = new
+    _write(path, config)
+
+
+def _write(path: Path, config: Mapping[str, Any]) -> None:
+    """Whoever reads it meanwhile reads the old one or the new one. JSON is YAML."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(config), indent=2))
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -19,19 +19,10 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from console.kube.allocator import give_back_what_is_freed
-from console.kube.client import (
-    CONSOLE,
-    READER,
-    WRITER,
-    ConsoleClient,
-    Credentials,
-    Endpoint,
-    ReaderClient,
-    Transport,
-    UserClient,
-)
+from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport, UserClient
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
+from console.kube.credentials import Credentials
 from console.kube.departures import Departures
 from console.kube.discovery import Types
 from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
@@ -49,6 +40,7 @@ from console.kube.gvr import (
 from console.kube.history import STEP, History
 from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal, Informer
+from console.kube.kubeconfig import CONSOLE, READER, WRITER
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
 from console.kube.planning import ClusterPlanner
@@ -225,6 +217,11 @@ class Runtime:
         """Closes the calling loop's connections to kube-apiserver."""
         for transport in self._transports.values():
             await transport.close()
+
+    @property
+    def tokens_end(self) -> bool:
+        """Whether what it works with ends by itself within the hour."""
+        return all(one.credentials.are_requested for one in self._transports.values())
 
     # The core's thread.
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.discovery import Types
 from console.kube.gvr import GVR
 

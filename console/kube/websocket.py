@@ -1,5 +1,6 @@
 """Messages both ways between the console and kube-apiserver."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -9,10 +10,18 @@ _MESSAGES = (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
 
 
 class Websocket:
-    """One that is open. Whoever does not `receive` holds the other side back."""
+    """One that is open. Whoever does not `receive` holds the other side back.
 
-    def __init__(self, socket: "aiohttp.ClientWebSocketResponse[Any]") -> None:
+    `on_close` is awaited once, when it is closed from here.
+    """
+
+    def __init__(
+        self,
+        socket: "aiohttp.ClientWebSocketResponse[Any]",
+        on_close: Callable[[], Awaitable[None]],
+    ) -> None:
         self._socket = socket
+        self._on_close: Callable[[], Awaitable[None]] | None = on_close
 
     async def receive(self) -> bytes | None:
         """The next message; None when there will be none, however that came about."""
@@ -53,4 +62,9 @@ class Websocket:
             await self._socket.ping()
 
     async def close(self) -> None:
-        await self._socket.close()
+        on_close, self._on_close = self._on_close, None
+        try:
+            await self._socket.close()
+        finally:
+            if on_close is not None:
+                await on_close()

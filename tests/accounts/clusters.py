@@ -12,7 +12,8 @@ from accounts.controllers import UserReconciler
 from accounts.farewell import FarewellReconciler
 from accounts.protection.retention import LoginRecordReconciler
 from console.kube import controller
-from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     LOGIN_RECORDS,

@@ -14,6 +14,8 @@ from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
     GVR,
+    SECRETS,
+    SERVICE_ACCOUNTS,
     USERS,
 )
 from tests.accounts.conftest import PASSWORD
@@ -61,9 +63,9 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "resourcequotas.quota.kubesphere.io",
     }
     names = {"quarterdeck-reader", "quarterdeck-writer", "quarterdeck-console"}
-    service_accounts = GVR("", "v1", "serviceaccounts")
-    for gvr in (service_accounts, GVR("", "v1", "secrets")):
-        assert {place.rpartition("/")[2] for place in cluster.of(gvr)} == names
+    accounts = {place.rpartition("/")[2] for place in cluster.of(SERVICE_ACCOUNTS)}
+    assert accounts == {*names, "quarterdeck-issuer"}
+    assert cluster.of(SECRETS) == {}
     known = {*names, "quarterdeck-reader-custom"}
     assert set(cluster.of(CLUSTER_ROLES)) == {*known, "cluster-viewer"}
     native = "quarterdeck:globalrolebinding:admin-platform-admin"
@@ -266,7 +268,15 @@ def test_the_console_reads_secrets_in_one_namespace_that_has_nothing_else() -> N
     for name, binding in bindings.items():
         assert binding["roleRef"]["name"] == name
         assert binding["metadata"]["namespace"] == places[name]
-        assert [one["name"] for one in binding["subjects"]] == ["quarterdeck-console"]
+        account = name if name == "quarterdeck-issuer" else "quarterdeck-console"
+        assert [one["name"] for one in binding["subjects"]] == [account]
+
+
+def test_the_issuer_asks_for_tokens_of_the_consoles_own_alone() -> None:
+    (rule,) = by_name("identities.yaml", "Role")["quarterdeck-issuer"]["rules"]
+    accounts = by_name("identities.yaml", "ServiceAccount").keys()
+    assert set(rule.pop("resourceNames")) == accounts
+    assert rule == {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}
 
 
 def test_the_console_deletes_pods_where_node_shells_are_and_does_nothing_else_there() -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from accounts.federation.names import wait_for_bindings
 from accounts.providers import options
 from accounts.providers.base import Person
 from console.kube import controller
-from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
+from console.kube import credentials as credentials_module
+from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
+from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Forbidden, Invalid
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -30,8 +33,9 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.kube.kubeconfig import write_console_kubeconfig
+from console.kube.kubeconfig import ROLES, write_console_kubeconfig
 from console.kube.runtime import Runtime
+from console.kube.tokens import claims_of
 from console.management.commands._installing import install_into
 from rbac.controllers import FACTORIES
 from rbac.current import no_host, use_host
@@ -200,6 +204,124 @@ def written(item: dict[str, Any]) -> dict[str, Any]:
     """Without what the server adds."""
     meta = {k: v for k, v in item["metadata"].items() if k not in ("uid", "resourceVersion")}
     return {**item, "metadata": meta}
+
+
+# Their tokens.
+
+
+def test_no_secret_has_a_token(cluster: ControlPlane, kubeconfig: Path) -> None:
+    """Somebody who may read all Secrets would be the writer, and so everybody."""
+    secrets = json.loads(kubectl(cluster, "get", "secrets", "-A", "-o", "json"))["items"]
+    assert not [one for one in secrets if one["metadata"]["namespace"] == "quarterdeck-system"]
+    assert "kubernetes.io/service-account-token" not in {one["type"] for one in secrets}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_tokens_end_within_the_hour(kubeconfig: Path, role: str) -> None:
+    credentials = Credentials(role, str(kubeconfig))
+    found = claims_of(str(credentials.authorization()).removeprefix("Bearer "))
+    assert found.subject == f"system:serviceaccount:quarterdeck-system:quarterdeck-{role}"
+    assert 0 < found.lifetime <= 3600 and credentials.are_requested
+
+
+async def test_the_issuer_asks_for_their_tokens_and_may_nothing_else(kubeconfig: Path) -> None:
+    transport = Transport(Credentials("issuer", str(kubeconfig)))
+    issuer = ConsoleClient(transport)
+
+    def asked(name: str) -> Coroutine[Any, Any, str]:
+        return issuer.request_token(namespace="quarterdeck-system", name=name, seconds=600)
+
+    for role in (*ROLES, "issuer"):
+        assert await asked(f"quarterdeck-{role}")
+    assert await code_of(asked("default")) == 403
+    assert await code_of(ReaderClient(transport).latest(PODS, "")) == 403
+    assert await code_of(issuer.get(SECRETS, namespace="quarterdeck-system", name="x")) == 403
+    assert await code_of(UserClient(transport, Identity("admin")).get(USERS, name="admin")) == 403
+    await transport.close()
+
+
+def test_the_kubeconfig_is_renewed_past_half_of_its_time(
+    kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_bytes(kubeconfig.read_bytes())
+    before = path.read_text()
+    assert Credentials("reader", str(path)).authorization()
+    assert path.read_text() == before
+    later = time.time() + 16 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert Credentials("reader", str(path)).authorization()
+    assert path.read_text() != before and path.stat().st_mode & 0o777 == 0o600
+    assert Credentials("writer", str(path)).authorization()
+
+
+async def test_a_token_that_counts_no_more_is_asked_for_anew(
+    cluster: ControlPlane, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when somebody has deleted the service account, and `install` has made it again."""
+    monkeypatch.setattr(credentials_module, "RELOAD_INTERVAL", 0.0)
+    transport = Transport(Credentials("reader", str(kubeconfig)))
+    reader = ReaderClient(transport)
+    await reader.latest(PODS, "")
+    account = ("serviceaccount", "quarterdeck-reader", "-n", "quarterdeck-system")
+    made = written(get(cluster, *account))
+    kubectl(cluster, "delete", *account)
+    put(cluster, made)
+    async with asyncio.timeout(30):
+        while await code_of(transport.request("GET", "/api/v1/pods?limit=1")) != 200:
+            await asyncio.sleep(0.1)
+    await transport.close()
+
+
+async def test_who_edits_everything_gets_no_identity_of_the_console(
+    cluster: ControlPlane, kubeconfig: Path
+) -> None:
+    role = native_role("editor", rule("*", "pods secrets serviceaccounts/token pods/exec", "core"))
+    put(cluster, role)
+    put(cluster, native_binding("eddy", "editor", "User eddy"))
+    transport = Transport(Credentials("writer", str(kubeconfig)))
+    eddy, admin = (UserClient(transport, Identity(name)) for name in ("eddy", "admin"))
+
+    async def tried(who: UserClient, gvr: GVR, body: dict[str, Any]) -> int:
+        place = "quarterdeck-system"
+        return await code_of(who.create(gvr, body, namespace=place, dry_run=True))
+
+    grab: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "kubernetes.io/service-account-token",
+        "metadata": {
+            "name": "grab",
+            "annotations": {"kubernetes.io/service-account.name": "quarterdeck-writer"},
+        },
+    }
+    # kube-apiserver takes note of a new admission policy within seconds.
+    async with asyncio.timeout(30):
+        while await tried(eddy, SECRETS, grab) != 403:
+            await asyncio.sleep(0.2)
+    assert await tried(admin, SECRETS, grab) == 403
+    plain = {**grab, "type": "Opaque"}
+    assert await tried(eddy, SECRETS, plain) == 200
+    container = {"name": "a", "image": "a"}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "grab"},
+        "spec": {"serviceAccountName": "quarterdeck-issuer", "containers": [container]},
+    }
+    assert await tried(eddy, PODS, pod) == 403
+    assert await tried(admin, PODS, pod) == 200
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    path = "/api/v1/namespaces/quarterdeck-system/serviceaccounts/quarterdeck-writer/token"
+    for who, code in (("eddy", 403), ("admin", 200)):
+        asked = transport.request(
+            "POST",
+            path,
+            headers=[*Identity(who).headers(), ("Content-Type", "application/json")],
+            body=json.dumps(request).encode(),
+        )
+        assert await code_of(asked) == code
+    await transport.close()
 
 
 async def policies_are_in_force(console: ConsoleClient) -> None:

@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.gvr import USERS
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from console.kube import client, liststream
-from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport, UserClient
+from console.kube import client, credentials, liststream
+from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
+from console.kube.credentials import Credentials
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.identity import Identity
@@ -115,7 +116,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too long comes soon."""
     monkeypatch.setattr(client, "MAX_ANSWER", 2**20)
     monkeypatch.setattr(liststream, "MOST", 2**20)
-    monkeypatch.setattr(client, "RELOAD_INTERVAL", 0.0)
+    monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
 
 
 async def _read(stream: Any) -> None:

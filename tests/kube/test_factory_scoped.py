@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.discovery import Types
 from console.kube.errors import Forbidden, Gone
 from console.kube.gvr import (

@@ -3,14 +3,17 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
+import aiohttp
 import pytest
 import yaml
 from aiohttp import web
 
-from console.kube import client
-from console.kube.client import ConsoleClient, Credentials, ReaderClient, Transport
+from console.kube import credentials
+from console.kube.client import ConsoleClient, ReaderClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, Distrusted
 from console.kube.gvr import CONFIG_MAPS, PODS
 from console.kube.informer import Informer
@@ -87,7 +90,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 async def way(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Transport]:
-    monkeypatch.setattr(client, "RELOAD_INTERVAL", 0.0)
+    monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 0.0)
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {
         "server": f"https://{LOOPBACK}:{server.port}",
@@ -145,9 +148,24 @@ async def test_whoever_shares_the_credentials_has_them_anew_too(
     server.trust(other)
     await get(way)
     # The first has just read them, so that they are not read again.
-    monkeypatch.setattr(client, "RELOAD_INTERVAL", 60.0)
+    monkeypatch.setattr(credentials, "RELOAD_INTERVAL", 60.0)
     await get(sharing)
     await sharing.close()
+
+
+async def test_what_is_being_read_goes_on(server: Server, way: Transport) -> None:
+    """Whoever waits for more on a connection that is closed would not be told."""
+    async with way.open("GET", "/api/v1/pods?watch", total_timeout=None) as response:
+        # As after another call's 401.
+        assert await way.reload()
+        await get(way)
+        more = asyncio.create_task(response.content.readany())
+        await asyncio.wait((more,), timeout=0.1)
+        assert not more.done()
+        await server.serve(server.authority)
+        with suppress(aiohttp.ClientError):
+            async with asyncio.timeout(5):
+                assert await more == b""
 
 
 async def test_watches_are_taken_up_again(server: Server, way: Transport) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.errors import Conflict, Forbidden, NotFound
 from console.kube.gvr import GVR, NAMESPACES, NODES, PODS, USERS, Key
 from console.kube.identity import Identity

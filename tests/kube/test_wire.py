@@ -11,7 +11,8 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.client import Credentials, Transport, UserClient
+from console.kube.client import Transport, UserClient
+from console.kube.credentials import Credentials
 from console.kube.errors import ApiError, ServerError
 from console.kube.gvr import PODS
 from console.kube.identity import Identity

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from console.kube.client import Credentials, Transport, UserClient
+from console.kube.client import Transport, UserClient
+from console.kube.credentials import Credentials
 from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from devcluster.server import DevCluster

@@ -13,7 +13,8 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from console.kube.client import Credentials, Transport, UserClient
+from console.kube.client import Transport, UserClient
+from console.kube.credentials import Credentials
 from console.kube.gvr import PODS, Key
 from console.kube.identity import Identity
 from console.live.attendance import get_attendance

@@ -14,7 +14,8 @@ import pytest
 
 from accounts.bootstrap import bootstrap
 from console.kube import controller
-from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,

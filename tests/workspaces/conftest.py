@@ -11,7 +11,8 @@ from asgiref.sync import markcoroutinefunction
 from pytest_django import Settings
 
 from console.kube import controller
-from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.identity import Identity
 from console.kube.kubeconfig import write_console_kubeconfig
 from console.kube.runtime import Runtime

@@ -1,38 +1,28 @@
-"""What `install` and `demo` share: making a cluster ready and getting the console's three tokens."""
-
-import asyncio
-import base64
-
-from django.core.management import CommandError
+"""What `install` and `demo` share: making a cluster ready and getting the console's credential."""
 
 from accounts.bootstrap import bootstrap
 from console.kube.client import ConsoleClient
-from console.kube.gvr import GVR
-from console.kube.kubeconfig import NAMESPACE, ROLES, service_account
-
-SECRETS = GVR("", "v1", "secrets")
-#: Seconds that the cluster's token controller has to fill in the tokens.
-TOKEN_TIMEOUT = 20.0
+from console.kube.credentials import KUBECONFIG_LIFETIME
+from console.kube.errors import NotFound
+from console.kube.gvr import SECRETS
+from console.kube.kubeconfig import ISSUER, NAMESPACE, ROLES, service_account
 
 
 async def install_into(client: ConsoleClient, *, admin_password: str) -> dict[str, str]:
-    """Each role's token, once everything is there. Raises `ApiError` and CommandError."""
+    """The token of the service account that asks for those of the others, by its role, once everything is
+    there. Raises `ApiError`, and ValueError for a password that breaks the rule."""
     await bootstrap(client, admin_password=admin_password)
-    return {role: await _token(client, role) for role in ROLES}
+    token = await client.request_token(
+        namespace=NAMESPACE, name=service_account(ISSUER), seconds=KUBECONFIG_LIFETIME
+    )
+    return {ISSUER: token}
 
 
-async def _token(client: ConsoleClient, role: str) -> str:
-    """What the cluster's token controller put into the Secret of the manifest."""
-    name = service_account(role)
-    try:
-        async with asyncio.timeout(TOKEN_TIMEOUT):
-            while True:
-                secret = await client.get(SECRETS, namespace=NAMESPACE, name=name)
-                token = (secret.get("data") or {}).get("token")
-                if token:
-                    return base64.b64decode(token).decode()
-                await asyncio.sleep(0.2)
-    except TimeoutError:
-        raise CommandError(
-            f"The cluster gave Secret {NAMESPACE}/{name} no token: does its controller manager run?"
-        ) from None
+async def revoke_old(client: ConsoleClient) -> None:
+    """Deletes the tokens without end that earlier versions had in Secrets: whoever could read all Secrets
+    was an administrator. Raises `ApiError`."""
+    for role in ROLES:
+        try:
+            await client.delete(SECRETS, namespace=NAMESPACE, name=service_account(role))
+        except NotFound:
+            continue

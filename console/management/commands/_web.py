@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from accounts.presence import is_signed_in
 from console import server
 from console.draining.running import get_drains
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.current import get_runtime
 from console.kube.runtime import Runtime
 from console.proxying.application import has_open

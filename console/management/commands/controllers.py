@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from console.kube import controller
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.current import set_runtime
 from console.kube.kubeconfig import NAMESPACE
 from console.kube.leader import Leader

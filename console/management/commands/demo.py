@@ -14,7 +14,8 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from accounts.oauth.first import make_first_client
 from accounts.oauth.options import config_path
 from console.kube import controller
-from console.kube.client import ConsoleClient, Credentials, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import WORKSPACE_TEMPLATES
 from console.kube.kubeconfig import write_console_kubeconfig

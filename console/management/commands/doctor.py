@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from console.kube.client import NoCluster
+from console.kube.credentials import NoCluster
 from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, NODES
 from console.kube.runtime import Runtime
@@ -41,6 +41,11 @@ class Command(BaseCommand):
             raise CommandError(f"The cluster cannot be asked: {error}") from error
         finally:
             runtime.stop()
+        if not runtime.tokens_end:
+            self.stdout.write(
+                "The console's tokens do not end, or one credential serves as all three identities: "
+                "`manage.py install` writes a kubeconfig that asks for tokens of an hour"
+            )
         for one in found:
             self.stdout.write(str(one))
         if is_node(runtime, str(urlsplit(settings.BASE_URL).hostname)):

@@ -8,11 +8,12 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from console.kube.client import ConsoleClient, Credentials, NoCluster, Transport
+from console.kube.client import ConsoleClient, Transport
+from console.kube.credentials import Credentials, NoCluster
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import USERS
 from console.kube.kubeconfig import write_console_kubeconfig
-from console.management.commands._installing import install_into
+from console.management.commands._installing import install_into, revoke_old
 
 
 class Command(BaseCommand):
@@ -26,11 +27,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, kubeconfig: Path, out: Path, **options: Any) -> None:
         try:
             transport = Transport(Credentials("admin", str(kubeconfig)))
-            tokens, password = asyncio.run(self.prepare(transport))
             ca_file = transport.credentials.ca_file
             if ca_file is None:
                 raise CommandError("The kubeconfig names no certificate authority")
+            tokens, password = asyncio.run(self.prepare(transport))
             write_console_kubeconfig(out, transport.credentials.host, ca_file, tokens)
+            asyncio.run(revoke(transport))
         except (NoCluster, ApiError, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         if password:
@@ -38,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Set KUBECONFIG={out.resolve()} for `serve` and `controllers`")
 
     async def prepare(self, transport: Transport) -> tuple[dict[str, str], str]:
-        """Each role's token, and the new administrator's password or ""."""
+        """The tokens for the kubeconfig, and the new administrator's password or ""."""
         client = ConsoleClient(transport)
         try:
             given = os.environ.get("QUARTERDECK_ADMIN_PASSWORD", "")
@@ -48,6 +50,14 @@ class Command(BaseCommand):
         finally:
             await transport.close()
         return tokens, password if new and not given else ""
+
+
+async def revoke(transport: Transport) -> None:
+    """Not before the kubeconfig that takes their place is there."""
+    try:
+        await revoke_old(ConsoleClient(transport))
+    finally:
+        await transport.close()
 
 
 async def exists(client: ConsoleClient) -> bool:

@@ -114,7 +114,7 @@ def test_kubectl_works_with_the_kubeconfig_that_one_downloads(world: World, tmp_
     label = "kubesphere.io/username=jane"
     assert world.listed(CERTIFICATE_SIGNING_REQUESTS, label) == []
     secret = world.get(SECRETS, "kubeconfig-jane", "quarterdeck-kubeconfigs")
-    assert secret["data"]["pending.key"] == ""
+    assert secret["data"]["sealed-pending.key"] == ""
 
 
 def test_a_member_more_or_less_is_another_certificate(world: World, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Downloading one's kubeconfig. With kubectl on a real cluster: `tests/accounts/kubesphere`."""
 
 import base64
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from accounts.kubeconfigs.keeping import Keeper, Kept
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
 from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden
-from console.kube.gvr import USERS
+from console.kube.gvr import SECRETS, USERS
 from console.kube.identity import Identity
 from console.kube.runtime import StaticRuntime
 from devcluster.pki import Authority
@@ -67,6 +68,26 @@ async def test_it_is_a_file_that_is_kept_nowhere(
     assert config["current-context"] == "alice@local"
     row = await AuditRecord.objects.filter(resource="certificatesigningrequests").aget()
     assert (row.actor, row.verb, row.name) == ("alice", "create", "alice")
+
+
+async def test_who_reads_all_secrets_has_nobodys_key(
+    runtime: StaticRuntime, tmp_path: Path, settings: Settings
+) -> None:
+    """Nor has anybody a key signed by writing it there, or somebody else's."""
+    kept, keeper = await keep(runtime, tmp_path), Keeper(runtime.console)
+    await keeper.save(replace(kept, user="bob"))
+    held = runtime.console.of(SECRETS)
+    [alice, bob] = held.values()
+    texts = {name: base64.b64decode(text).decode() for name, text in alice["data"].items()}
+    assert "PRIVATE KEY" not in str(texts) and texts["tls.crt"] == kept.certificate
+    assert (await keeper.find("alice")).key == kept.key
+    plain = base64.b64encode(kept.key.encode()).decode()
+    for data in (dict.fromkeys(alice["data"], plain), bob["data"], {}):
+        alice["data"] = data
+        assert (await keeper.find("alice")).key == ""
+    assert (await keeper.find("bob")).key == kept.key
+    settings.SECRET_KEY = "another"  # noqa: S105
+    assert (await keeper.find("bob")).key == ""
 
 
 async def test_who_asks_first_is_noted_for_the_controllers(

@@ -1,0 +1,163 @@
+"""What each of the console's identities goes to kube-apiserver with."""
+
+import logging
+import os
+import ssl
+import time
+from pathlib import Path
+from threading import Lock
+
+from kubernetes import client as official
+from kubernetes import config as official_config
+
+from console.kube.errors import ApiError, Unavailable
+from console.kube.kubeconfig import ISSUER, replace_token
+from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
+
+#: Credentials are read anew at most this often (seconds), however many calls answer 401.
+RELOAD_INTERVAL = 5.0
+#: Seconds that the credential in a kubeconfig lasts. Past half of them the console writes another.
+KUBECONFIG_LIFETIME = 30 * 24 * 3600
+
+log = logging.getLogger(__name__)
+
+
+class NoCluster(Exception):
+    """There is neither a kubeconfig nor a service account to work with. `str()` says what to set."""
+
+
+class Credentials:
+    """One identity's way to the server, kept by the official package's loaders.
+
+    - A kubeconfig with the context `issuer`, or a pod of that service account: the identity's token is
+      asked for with it (`console.kube.tokens`).
+    - A kubeconfig with a context of the identity's own name: that.
+    - Otherwise what is there serves all identities.
+
+    The loaders run exec plugins, refresh their tokens before they expire and re-read a pod's own token; a
+    `tokenFile` they read once, which is why a 401 makes us load everything anew.
+    """
+
+    def __init__(self, role: str, kubeconfig: str | None = None) -> None:
+        self.role = role
+        self._path = kubeconfig or os.environ.get("KUBECONFIG") or _default_kubeconfig()
+        self._lock = Lock()
+        self._loaded_at = 0.0
+        #: Grows when they are read anew.
+        self.generation = 0
+        self._load()
+
+    def _load(self) -> None:
+        configuration, issues = _read(self._path, self.role)
+        self._configuration = configuration
+        self._requested = Requested(self._ask) if issues else None
+        self._loaded_at = time.monotonic()
+
+    def reload(self) -> bool:
+        """Loads everything again, unless that happened a moment ago. True if it did."""
+        with self._lock:
+            if time.monotonic() - self._loaded_at < RELOAD_INTERVAL:
+                return False
+            self._load()
+            self.generation += 1
+            return True
+
+    @property
+    def host(self) -> str:
+        return str(self._configuration.host)
+
+    @property
+    def ca_file(self) -> Path | None:
+        """The certificate authority that the server's certificate is checked with, if one is named."""
+        return Path(self._configuration.ssl_ca_cert) if self._configuration.ssl_ca_cert else None
+
+    @property
+    def proxy(self) -> str | None:
+        return self._configuration.proxy or None
+
+    @property
+    def tls_server_name(self) -> str | None:
+        return self._configuration.tls_server_name or None
+
+    @property
+    def are_requested(self) -> bool:
+        """Whether they end by themselves within the hour."""
+        return self._requested is not None
+
+    def authorization(self) -> str | None:
+        """The Authorization header, refreshed if need be. May run a program or ask the server: not on an
+        event loop. Raises `ApiError`."""
+        requested = self._requested
+        if requested is not None:
+            return f"Bearer {requested.text()}"
+        with self._lock:
+            value = self._configuration.get_api_key_with_prefix("BearerToken")
+        return str(value) if value else None
+
+    def ssl_context(self) -> ssl.SSLContext | bool:
+        c = self._configuration
+        context = ssl.create_default_context(
+            cafile=c.ssl_ca_cert or None, cadata=c.ca_cert_data or None
+        )
+        # Certificates of many clusters lack the key-usage extensions that Python's strict mode wants.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        if not c.verify_ssl:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        # To kube-apiserver a certificate says more than a token does: it is the issuer's.
+        if c.cert_file and self._requested is None:
+            context.load_cert_chain(c.cert_file, c.key_file)
+        return context
+
+    def _ask(self) -> str:
+        """A token of the role. The kubeconfig is read each time: another process may have renewed it."""
+        try:
+            issuer, _issues = _read(self._path, self.role)
+        except NoCluster as error:
+            raise Unavailable(str(error)) from error
+        if self._path:
+            _renew(Path(self._path), issuer)
+        return request_token(issuer, self.role)
+
+
+def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
+    """And whether it is the issuer's. Raises `NoCluster`."""
+    configuration = official.Configuration()
+    try:
+        if not path:
+            official_config.load_incluster_config(configuration)
+            return configuration, is_of_issuer(_bearer(configuration))
+        contexts, _ = official_config.list_kube_config_contexts(path)
+        names = {context["name"] for context in contexts}
+        context = next((name for name in (ISSUER, role) if name in names), None)
+        official_config.load_kube_config(
+            path, context, client_configuration=configuration, persist_config=False
+        )
+        return configuration, context == ISSUER
+    except (official_config.ConfigException, OSError) as error:
+        raise NoCluster(
+            f"No cluster found: set KUBECONFIG to a kubeconfig file ({error})"
+        ) from error
+
+
+def _renew(path: Path, issuer: official.Configuration) -> None:
+    """Puts a new token into the kubeconfig once half of the old one's time is over."""
+    old = _bearer(issuer)
+    claims = claims_of(old)
+    left = claims.expires - time.time()
+    if not claims.lifetime or left > claims.lifetime / 2:
+        return
+    try:
+        replace_token(path, old, request_token(issuer, ISSUER, KUBECONFIG_LIFETIME))
+    except (ApiError, OSError, ValueError, TypeError, KeyError) as error:
+        log.warning("The credential in %s ends in %.0f h: %s", path, left / 3600, error)
+
+
+def _bearer(configuration: official.Configuration) -> str:
+    value = configuration.get_api_key_with_prefix("BearerToken") or ""
+    return str(value).removeprefix("Bearer ")
+
+
+def _default_kubeconfig() -> str | None:
+    path = Path("~/.kube/config").expanduser()
+    return str(path) if path.exists() else None

@@ -1,0 +1,109 @@
+"""Tokens that are asked for: when, and what happens while nobody answers."""
+
+import json
+import time
+from base64 import urlsafe_b64encode
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from console.kube.errors import ApiError, Unauthorized, Unavailable
+from console.kube.tokens import Requested, claims_of, is_of_issuer
+
+
+def token(**claims: Any) -> str:
+    parts = ({"alg": "none"}, claims)
+    encoded = [urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts]
+    return b".".join((*encoded, b"AA")).decode()
+
+
+class Server:
+    """Gives out tokens for an hour, on a clock that is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.asked = 0
+        self.failure: ApiError | None = None
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def ask(self) -> str:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+        return token(iat=5, exp=3605, n=self.asked)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    return Server(monkeypatch)
+
+
+def test_one_serves_until_most_of_its_time_is_over(server: Server) -> None:
+    requested = Requested(server.ask)
+    first = requested.text()
+    server.now += 2800
+    assert requested.text() == first and server.asked == 1
+    server.now += 100
+    assert requested.text() != first and server.asked == 2
+
+
+def test_the_old_one_serves_while_no_new_one_comes(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    requested = Requested(server.ask)
+    first = requested.text()
+    server.failure = Unavailable("gone")
+    server.now += 3000
+    assert requested.text() == first and server.asked == 2
+    # Not asked for by every request that comes.
+    assert requested.text() == first and server.asked == 2
+    assert "is not renewed: gone" in caplog.text
+    server.now += 700
+    with pytest.raises(Unavailable):
+        requested.text()
+    server.failure, server.now = None, server.now + 3
+    assert requested.text() != first
+
+
+def test_without_any_the_failure_is_told(server: Server) -> None:
+    server.failure = Unauthorized(401, "no")
+    requested = Requested(server.ask)
+    for _ in range(3):
+        with pytest.raises(Unauthorized):
+            requested.text()
+    assert server.asked == 1
+
+
+def test_nobody_waits_for_a_new_one_while_the_old_one_counts(server: Server) -> None:
+    asked, answer = Event(), Event()
+
+    def ask() -> str:
+        if server.asked:
+            asked.set()
+            assert answer.wait(10)
+        return server.ask()
+
+    requested = Requested(ask)
+    first = requested.text()
+    server.now += 3000
+    other = Thread(target=requested.text)
+    other.start()
+    assert asked.wait(10)
+    assert requested.text() == first
+    answer.set()
+    other.join(10)
+    assert requested.text() != first and server.asked == 2
+
+
+@pytest.mark.parametrize("text", ["", "x", "a.b.c", "..", "a.b", "é.é.é", token(sub=5), token()])
+def test_what_is_no_token_says_nothing(text: str) -> None:
+    found = claims_of(text)
+    assert (found.subject, found.lifetime) == ("", 0)
+    assert not is_of_issuer(text)
+
+
+def test_the_issuer_is_known_by_its_token() -> None:
+    account = "system:serviceaccount:quarterdeck-system:quarterdeck-issuer"
+    assert is_of_issuer(token(sub=account))
+    assert not is_of_issuer(token(sub=f"{account}2"))
