@@ -1,4 +1,8 @@
-"""Making a user, who has a role of the platform from the beginning."""
+"""Making a user, who has a role of the platform from the beginning.
+
+Whoever makes users by a role of the platform makes nobody to whom bindings give more than they hold, and
+gives them roles as KubeSphere's form does, which takes no right of its own: what they hold themselves.
+"""
 
 from collections.abc import Mapping
 
@@ -11,8 +15,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from access.roles.granting import bind
 from access.roles.places import Role, informer_of, may
 from access.roles.writing import Escalation, require_bindable
+from accounts.administration.authority import CREATE, administers, check_holds_no_more, may_create
 from accounts.administration.forms import NewUserForm, profile_spec
-from accounts.administration.show import require, show_url
+from accounts.administration.show import show_url
 from accounts.controllers import FINALIZER
 from accounts.directory import trusted_users, wait_for_version
 from accounts.line import TooBusy
@@ -22,17 +27,19 @@ from accounts.passwords import hash_password
 from accounts.time import now
 from accounts.writing import CHANGED_ANNOTATION, Manifest, time_text
 from console.audit.trail import AuditUnavailable, record, request_action
+from console.kube.client import ObjectClient
 from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS
 from console.kube.projections.roles import CREATOR_ANNOTATION
 from console.ui.access import Access
 from console.ui.clusters import HOST
-from console.ui.decisions import Denied
+from console.ui.decisions import Denied, Refused
 from console.ui.forms import ChoiceField, posted
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.views import problems
+from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin
 from rbac.levels import TYPES, Level, Place
@@ -59,12 +66,14 @@ class NewAccountForm(NewUserForm):
 @sensitive_post_parameters("password")
 @page("GET", "POST")
 async def new(request: ConsoleRequest) -> HttpResponse:
-    access = require(request, "create")
+    access = access_of(request)
+    if not may_create(access):
+        raise Denied("create", USERS)
     trusted_users()
     roles = _givable(request, access)
     form = NewAccountForm(posted(request), roles)
     if form.is_valid() and await _made(request, access, form):
-        await _give(request, form, roles.get(form.cleaned_data.get("role", "")))
+        await _give(request, access, form, roles.get(form.cleaned_data.get("role", "")))
         return HttpResponseRedirect(show_url(form.user_name))
     back = list_url(HOST, "users.iam.kubesphere.io")
     template, status = "accounts/administration/new.html", form.page_status
@@ -74,7 +83,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
 def _givable(request: ConsoleRequest, access: Access) -> dict[str, Role]:
     """Nobody gives what they do not hold. Raises `RolesUnknown`."""
     types = TYPES[PLATFORM.level]
-    if not may(access, "create", types.bindings, PLATFORM):
+    if not may(access, "create", types.bindings, PLATFORM) and not administers(access, CREATE):
         return {}
     try:
         entries = informer_of(types.roles).store.snapshot().entries.values()
@@ -100,14 +109,20 @@ def _may_give(request: ConsoleRequest, role: Role) -> bool:
 async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> bool:
     """True if the user is there; else the form says why not. Raises `AuditUnavailable`."""
     name = form.user_name
-    client = get_runtime().as_user(access.identity)
+    client: ObjectClient = get_runtime().as_user(access.identity)
     try:
+        if not access.can("create", USERS):
+            check_holds_no_more(access, name)
+            client = get_runtime().console
         hashed = await hash_password(form.cleaned_data["password"])
         async with record(request_action(request, "create", USERS, name=name)) as recording:
             body = _manifest(form, hashed, access.identity.name)
             made = await client.create(USERS, body, audit_id=recording.audit_id)
     except ApiError as error:
         problems.apply(error, form)
+        return False
+    except Refused as error:
+        form.add_error(None, str(error))
         return False
     except TooBusy:
         form.add_error(None, busy_text())
@@ -116,7 +131,9 @@ async def _made(request: ConsoleRequest, access: Access, form: NewUserForm) -> b
     return True
 
 
-async def _give(request: ConsoleRequest, form: NewUserForm, role: Role | None) -> None:
+async def _give(
+    request: ConsoleRequest, access: Access, form: NewUserForm, role: Role | None
+) -> None:
     """The user is there: what becomes of the role is said, and nothing is taken back."""
     words = {"name": form.user_name, "role": role.name if role else ""}
     if role is None:
@@ -124,7 +141,7 @@ async def _give(request: ConsoleRequest, form: NewUserForm, role: Role | None) -
         return
     why = ""
     try:
-        await bind(request, role, "User", form.user_name)
+        await bind(request, role, "User", form.user_name, first=administers(access, CREATE))
     except (ApiError, AuditUnavailable) as error:
         why = problems.words(error)
     except (Denied, Escalation):

@@ -156,6 +156,18 @@ class Authorizer:
 
         return self._ask(identity, "create" if acting else "get", NAMESPACES, nothing, work_out)
 
+    def bound_to(self, identity: Identity) -> tuple[Grant, ...] | None:
+        """What bindings give to this name and these groups, whether or not anybody may sign in as that;
+        None on any doubt. Never raises."""
+        try:
+            known = self._sources()
+            found = [informer.freshness for informer in known.informers]
+            if not all(one.synced and one.stale_since is None for one in found):
+                return None
+            return known.index.grants_of(_who(identity))
+        except Exception:  # noqa: BLE001  as above
+            return _failed(identity, None)
+
     def granters(self, asked: Question) -> tuple[str, ...]:
         """Who could allow it, as `User ann` or `Group ops`. Not for everybody to know."""
         return granters(self._sources().index, as_requested(asked))

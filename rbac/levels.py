@@ -36,6 +36,7 @@ from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.authorizer import Authorizer, is_reserved
 from rbac.covering import uncovered
+from rbac.resolver import Grant
 from rbac.rules import Question, Rules, any_allows, parse_rules
 
 
@@ -65,6 +66,7 @@ TYPES = {
 }
 #: Levels whose objects are Kubernetes' own, so that kube-apiserver compares rights itself.
 NATIVE = frozenset({Level.CLUSTER, Level.PROJECT})
+_OURS = (Level.GLOBAL, Level.WORKSPACE)
 
 
 class Place(NamedTuple):
@@ -106,14 +108,40 @@ class Levels:
                     rules += one.rules
         return tuple(rules)
 
+    def of_platform(self, identity: Identity) -> Rules:
+        """What roles of the platform say, and they alone, to be acted on."""
+        standing = self._authorizer.standing(identity)
+        if standing is None or not standing[1]:
+            return ()
+        found = self.roles_of(identity, acting=True)
+        return tuple(rule for one in found if one.place.level is Level.GLOBAL for rule in one.rules)
+
     def may(self, identity: Identity, asked: Question, place: Place) -> bool:
         """True if a role of these levels allows it there; for what kube-apiserver cannot decide."""
         return any_allows(self.held(identity, place), asked)
 
     def beyond(self, identity: Identity, other: Identity) -> Rules:
         """What `other` has, anywhere, and `identity` has not."""
+        return self._beyond(identity, other, self._authorizer.grants(other, acting=False))
+
+    def beyond_name(self, identity: Identity, other: Identity) -> Rules | None:
+        """The same of what is given to a name, also of somebody who may not sign in, or whom there is not
+        yet; None while that is not known for sure."""
+        grants = self._authorizer.bound_to(other)
+        known = all(self._is_certain(gvr) for level in _OURS for gvr in TYPES[level][:2])
+        return self._beyond(identity, other, grants) if grants is not None and known else None
+
+    def _is_certain(self, gvr: GVR) -> bool:
+        """Whether this type says all that it gives. One that the cluster has not gives nothing."""
+        try:
+            freshness = self._source.informer(gvr).freshness
+        except UnknownKind:
+            return True
+        return freshness.synced and freshness.stale_since is None
+
+    def _beyond(self, identity: Identity, other: Identity, grants: Iterable[Grant]) -> Rules:
         given: dict[Place, list[Rules]] = {}
-        for grant in self._authorizer.grants(other, acting=False):
+        for grant in grants:
             level = Level.PROJECT if grant.namespace else Level.CLUSTER
             given.setdefault(Place(level, namespace=grant.namespace), []).append(grant.rules)
         for one in self.roles_of(other, acting=False):
@@ -126,7 +154,7 @@ class Levels:
 
     def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[Held]:
         """Roles of the platform and of workspaces."""
-        for level in (Level.GLOBAL, Level.WORKSPACE):
+        for level in _OURS:
             types = TYPES[level]
             roles, bindings = self._store(types.roles, acting), self._store(types.bindings, acting)
             if roles is not None and bindings is not None:

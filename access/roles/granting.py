@@ -133,8 +133,11 @@ def _other_role(place: Place, kind: str, subject: str, role: str) -> str:
     return next(found, "")
 
 
-async def bind(request: ConsoleRequest, found: Role, kind: str, subject: str) -> None:
-    """Raises `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
+async def bind(
+    request: ConsoleRequest, found: Role, kind: str, subject: str, *, first: bool = False
+) -> None:
+    """`first`: the giver has just made this user, whose first role takes no other right. Raises
+    `Escalation`, `Denied`, `ApiError`, `AuditUnavailable`."""
     place, types = found.place, TYPES[found.place.level]
     if any(one.subject == f"{kind} {subject}" and one.source is None and not _elsewhere(one, place)
            for one in holders(get_runtime(), place, found.name)):  # fmt: skip
@@ -161,7 +164,8 @@ async def bind(request: ConsoleRequest, found: Role, kind: str, subject: str) ->
         made.append(one)
         return one
 
-    await write(request, "create", types.bindings, place, body["metadata"]["name"], do)
+    name = body["metadata"]["name"]
+    await write(request, "create", types.bindings, place, name, do, decided=first)
     what = _("gave %(role)s to %(name)s") % {"role": found.name, "name": subject}
     await remember(request, what, (place, found.name), types.bindings, before=None, after=made[0])
 

@@ -59,23 +59,37 @@ def require_bindable(request: ConsoleRequest, place: Place, role: str, rules: Ru
 
 
 def client_for(
-    request: ConsoleRequest, verb: str, gvr: GVR, place: Place, name: str = ""
+    request: ConsoleRequest,
+    verb: str,
+    gvr: GVR,
+    place: Place,
+    name: str = "",
+    *,
+    decided: bool = False,
 ) -> ObjectClient:
-    """Raises `Denied`."""
+    """`decided`: the right is shown, by one to another type. Raises `Denied`."""
     access = access_of(request)
     if may_natively(access, verb, gvr, place, name):
         return get_runtime().as_user(access.identity)
-    if may_by_role(access, verb, gvr, place, name):
+    if decided or may_by_role(access, verb, gvr, place, name):
         return get_runtime().console
     raise Denied(verb, gvr, place.namespace)
 
 
 async def write(
-    request: ConsoleRequest, verb: str, gvr: GVR, place: Place, name: str, do: Write
+    request: ConsoleRequest,
+    verb: str,
+    gvr: GVR,
+    place: Place,
+    name: str,
+    do: Write,
+    *,
+    decided: bool = False,
 ) -> None:
     """`do` gets the client and the audit id, and returns the object as it is now, None if it is gone.
-    Raises `Denied`, `ApiError`, `AuditUnavailable`."""
-    client = client_for(request, verb, gvr, place, name if verb != "create" else "")
+    `decided`: as for `client_for`. Raises `Denied`, `ApiError`, `AuditUnavailable`."""
+    named = name if verb != "create" else ""
+    client = client_for(request, verb, gvr, place, named, decided=decided)
     action = request_action(request, verb, gvr, namespace=place.namespace, name=name)
     async with record(action) as recording:
         written = await do(client, recording.audit_id)

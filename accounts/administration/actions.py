@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from accounts.administration.authority import CHANGE, administers, check_holds_no_more
 from accounts.administration.forms import PasswordForm, ProfileForm, UserForm, profile_spec
 from accounts.directory import trusted_users, wait_for_version
 from accounts.factors import register as factors
@@ -48,6 +49,8 @@ class UserAction(Action):
 
     `reason`: why all that the user has ends, "" if nothing does. Disabling ends it a second time when the
     change arrives, see `Endings`; here it is over before the administrator has an answer.
+
+    Whoever administers users by a role of the platform does it to those who hold no more than they do.
     """
 
     needs = (Permission("patch"),)
@@ -62,6 +65,13 @@ class UserAction(Action):
     def applicable(self, entry: Entry[Any]) -> bool:
         return bool(entry.projection.state != DISABLED)
 
+    def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
+        return not self.exempt(access, key.name) and administers(access, CHANGE, key.name)
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        if not self.may(access, gvr, key):
+            check_holds_no_more(access, key.name)
+
     async def write(self, context: Context, user: Manifest) -> Manifest:
         """`user`: name and uid. Returns what the user is then."""
         change = {"status": state_status(self.state, now())} if self.state else ended_patch(now())
@@ -73,6 +83,8 @@ class UserAction(Action):
 
     async def run(self, context: Context) -> Outcome:
         name = context.key.name
+        # Once more: since the page was opened they may have been given more.
+        await UserAction.check(self, context.access, context.kind.gvr, context.key)
         user = {"metadata": {"name": name, "uid": context.uid}}
         written = await self.write(context, user)
         await wait_for_version(name, written["metadata"]["resourceVersion"])
@@ -112,6 +124,7 @@ class Unlock(UserAction):
     places = frozenset()
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        await super().check(access, gvr, key)
         entry = trusted_users().store.get(key)
         if entry is None or entry.projection.state == LOCKED:
             return
@@ -205,6 +218,7 @@ class ResetSecondFactor(OfOthers, EndSessions):
         return _("All sessions and tokens end. The password alone is enough to log in again.")
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        await super().check(access, gvr, key)
         entry = trusted_users().store.get(key)
         if entry is not None and not await has_factor(entry.projection):
             raise Refused(_("The user has no second factor."))

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from accounts.administration.authority import check_holds_no_more, may_change
 from accounts.directory import trusted_users
 from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
@@ -90,11 +91,25 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
         "links": links,
         "actions": await _actions(access, entry),
     }
-    if access.can("patch", USERS, name=name):
+    allowed, context["why_not"] = _allowed(access, name)
+    if allowed:
         context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
     if access.can("list", LOGIN_RECORDS):
         context["history"] = await history_of(name)
     return render(request, "accounts/administration/show.html", context)
+
+
+def _allowed(access: Access, name: str) -> tuple[bool, str]:
+    """Whether the viewer may change the user, and why not if their rights are not enough for this one."""
+    if access.can("patch", USERS, name=name):
+        return True, ""
+    if not may_change(access, name):
+        return False, ""
+    try:
+        check_holds_no_more(access, name)
+    except Refused as error:
+        return False, str(error)
+    return True, ""
 
 
 async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
@@ -104,7 +119,7 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
         menu_item(action, access.cluster.name, SEGMENT, entry.key)
         for action in (kind.actions if kind is not None else ())
         if not isinstance(action, Link)
-        and action.may(access, USERS, entry.key)
+        and (action.may(access, USERS, entry.key) or action.by_console(access, USERS, entry.key))
         and action.applicable(entry)
         and await _is_possible(action, access, entry.key)
     ]

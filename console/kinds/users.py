@@ -10,10 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from accounts.administration.actions import USER_ACTIONS, OfOthers
+from accounts.administration.authority import may_change, may_create
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.ui.access import Access
 from console.ui.actions import Delete, Link, Permission
 from console.ui.columns import (
     AgeColumn,
@@ -59,8 +61,13 @@ class ManageAccount(Link):
     """Leads to the page of the account, where everything else is."""
 
     name: ClassVar[str] = "account"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("patch"),)
+    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
     label: ClassVar[str | Promise] = gettext_lazy("Manage account")
+    # The right may be one of the platform's roles, which Kubernetes does not know.
+    per_viewer: ClassVar[bool] = True
+
+    def exempt(self, access: Access, name: str) -> bool:
+        return not may_change(access, name)
 
     def url(self, cluster: str, segment: str, key: Key) -> str:
         return reverse("accounts:administration:show", args=(key.name,))
@@ -112,6 +119,9 @@ class UserKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
         return [(_("Email"), visible(user.email) or _("none"))]
+
+    def creatable(self, access: Access) -> bool:
+        return may_create(access)
 
     def create_url(self, cluster: str, namespace: str) -> str:
         return reverse("access:new_account")

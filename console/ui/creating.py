@@ -47,7 +47,7 @@ def create_url(spec: ViewSpec, access: Access) -> str:
     kind = spec.kind
     allowed = access.namespaces_where("create", kind.gvr)
     if not kind.view.namespaced:
-        return kind.create_url(spec.cluster, "") if allowed is None else ""
+        return kind.create_url(spec.cluster, "") if kind.creatable(access) else ""
     if spec.namespaces:
         places = [one for one in spec.namespaces if allowed is None or one in allowed]
     else:

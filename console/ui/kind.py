@@ -188,6 +188,10 @@ class ResourceKind:
     def severity_word(self, severity: Severity) -> str | Promise:
         return self.severity_words.get(severity) or SEVERITY_WORDS[severity]
 
+    def creatable(self, access: "Access") -> bool:
+        """Whether the viewer may make one of a kind that belongs to no project."""
+        return access.namespaces_where("create", self.gvr) is None
+
     def create_url(self, cluster: str, namespace: str) -> str:
         """Where one is made; `namespace` is "" where that is chosen there."""
         return import_url(cluster, self.segment, namespace)

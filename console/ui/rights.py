@@ -38,5 +38,7 @@ def _parts(kind: ResourceKind, access: Access) -> Iterator[Hashable]:
     for asked in sorted(kind.asked):
         yield access.namespaces_where(*asked)
         yield access.names_where(*asked)
+    if not kind.view.namespaced:
+        yield kind.creatable(access)
     if any(action.per_viewer for action in kind.every_action):
         yield access.identity.name

@@ -1,0 +1,183 @@
+"""Whoever manages users by a role of the platform: the console does it for them, and to nobody who holds
+what they do not hold."""
+
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GROUP_BINDINGS,
+    GROUPS,
+    USERS,
+)
+from console.kube.informer import Freshness
+from console.kube.runtime import StaticRuntime
+from tests.access.conftest import IAM, READ, Browser
+from tests.access.test_new_users import NEW, bindings_of, made, offered
+from tests.access.test_rights import group, group_binding
+from tests.access.test_roles import signed_in, text_of
+from tests.accounts.conftest import HASH
+from tests.rbac.objects import (
+    binding,
+    global_role,
+    native_binding,
+    native_role,
+    rule,
+    user,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIST = "/clusters/host/users.iam.kubesphere.io"
+PAGE = "/access/accounts/users"
+ACTIONS = ("profile", "disable", "end-sessions", "password")
+PASSWORD = "Quarterdeck-7"
+
+
+@pytest.fixture(autouse=True)
+def users_manager(runtime: StaticRuntime) -> None:
+    """KubeSphere 3.3's, and what the controllers make of it; dan has it."""
+    rights = rule("*", "users users/password users/loginrecords globalroles", "*")
+    reads = rule(READ, "users users/password users/loginrecords globalroles", "*")
+    native = "quarterdeck:globalrole:users-manager"
+    bound = "quarterdeck:globalrolebinding:dan"
+    for gvr, item in (
+        (USERS, user("dan", password=HASH)),
+        (USERS, user("erin", password=HASH)),
+        (GLOBAL_ROLES, global_role("users-manager", rights)),
+        (GLOBAL_ROLE_BINDINGS, binding("dan", ("User", "dan"), role="users-manager")),
+        (GLOBAL_ROLE_BINDINGS, binding("erin", ("User", "erin"), role="platform-regular")),
+        (CLUSTER_ROLES, native_role(native, reads)),
+        (CLUSTER_ROLE_BINDINGS, native_binding(bound, native, "User dan")),
+    ):
+        runtime.console.put(gvr, item)
+
+
+async def act(browser: Browser, what: str, name: str = "erin") -> Any:
+    fields = {"uid": f"uid-{name}", "email": "new@example.com", "password": PASSWORD}
+    return await browser.post(f"{LIST}/{name}/actions/{what}", fields)
+
+
+def writes(runtime: StaticRuntime) -> list[Any]:
+    return [call for call in runtime.console.calls if call[1] == "users"]
+
+
+@pytest.mark.parametrize("what", ACTIONS)
+async def test_it_is_done_by_the_console_and_recorded_in_their_name(
+    runtime: StaticRuntime, what: str
+) -> None:
+    dan = await signed_in("dan")
+    runtime.notes.clear()  # type: ignore[attr-defined]
+    answer = await act(dan, what)
+    assert answer.status_code == 302, text_of(answer)
+    assert writes(runtime) and runtime.notes == []  # type: ignore[attr-defined]
+    row = await AuditRecord.objects.select_related("outcome").aget(resource="users", verb="patch")
+    assert (row.actor, row.as_user, row.name, row.outcome.code) == ("dan", "dan", "erin", 200)
+
+
+async def test_somebody_disabled_comes_back(runtime: StaticRuntime) -> None:
+    dan = await signed_in("dan")
+    assert (await act(dan, "disable")).status_code == 302
+    assert (await act(dan, "enable")).status_code == 302
+    assert runtime.console.of(USERS)["erin"]["status"]["state"] == "Active"
+
+
+def _more(runtime: StaticRuntime, how: str) -> str:
+    """Makes somebody hold more than dan, and says who."""
+    match how:
+        case "platform":
+            return "admin"
+        case "workspace":
+            return "bob"
+        case "kubernetes":
+            runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User erin"))
+        case "department":
+            runtime.console.put(GROUPS, group("ops"))
+            runtime.console.put(GROUP_BINDINGS, group_binding("erin-ops", "ops", "erin"))
+            runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "Group ops"))
+        case "disabled":
+            # Nothing is projected for the disabled; bindings of others stay.
+            runtime.console.put(USERS, user("erin", state="Disabled", password=HASH))
+            runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User erin"))
+    return "erin"
+
+
+@pytest.mark.parametrize("how", ["platform", "workspace", "kubernetes", "department", "disabled"])
+async def test_nobody_is_changed_who_holds_more(runtime: StaticRuntime, how: str) -> None:
+    name = _more(runtime, how)
+    dan = await signed_in("dan")
+    before = len(writes(runtime))
+    for what in (*ACTIONS, "enable", "unlock", "reset-second-factor"):
+        answer = await act(dan, what, name)
+        assert answer.status_code == 403, what
+        assert "has rights that you do not have" in text_of(answer)
+    assert len(writes(runtime)) == before
+    text = text_of(await dan.get(f"{PAGE}/{name}"))
+    assert "has rights that you do not have" in text and "Reset password" not in text
+
+
+async def test_what_is_not_known_for_sure_is_more(
+    runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dan = await signed_in("dan")
+    for gvr in (CLUSTER_ROLE_BINDINGS, GROUP_BINDINGS, GROUPS):
+        with monkeypatch.context() as away:
+            away.setattr(runtime.informer(gvr), "freshness", Freshness())
+            assert (await act(dan, "password")).status_code == 403
+    assert writes(runtime) == []
+
+
+async def test_their_own_account_is_not_reset(runtime: StaticRuntime) -> None:
+    dan = await signed_in("dan")
+    for what in ("password", "disable"):
+        assert (await act(dan, what, "dan")).status_code == 403
+    assert writes(runtime) == []
+
+
+async def test_whoever_only_looks_changes_nothing(runtime: StaticRuntime) -> None:
+    rights = rule(READ, "users", IAM)
+    runtime.console.put(GLOBAL_ROLES, global_role("users-manager", rights))
+    dan = await signed_in("dan")
+    for what in ACTIONS:
+        assert (await act(dan, what)).status_code == 403
+    assert (await dan.get(NEW)).status_code == 403
+    assert writes(runtime) == []
+
+
+async def test_they_make_users_with_roles_that_they_hold(runtime: StaticRuntime) -> None:
+    dan = await signed_in("dan")
+    assert NEW in text_of(await dan.get(LIST))
+    assert offered(text_of(await dan.get(NEW))).keys() == {"", "platform-regular", "users-manager"}
+    answer = await made(runtime, dan, role="platform-regular")
+    assert answer.status_code == 302, text_of(answer)
+    assert "dora" in runtime.console.of(USERS)
+    said = text_of(await dan.get(answer["Location"]))
+    assert bindings_of(runtime, "dora") == ["platform-regular"], said
+    assert (await act(dan, "password", "dora")).status_code in (302, 422)
+    row = await AuditRecord.objects.aget(resource="users", verb="create")
+    assert (row.actor, row.as_user) == ("dan", "dan")
+
+
+@pytest.mark.parametrize("role", ["platform-admin", "keeper", "junk"])
+async def test_and_no_others(runtime: StaticRuntime, role: str) -> None:
+    assert (await made(runtime, await signed_in("dan"), role=role)).status_code == 400
+    assert "dora" not in runtime.console.of(USERS)
+
+
+async def test_nobody_is_made_for_whom_bindings_wait(runtime: StaticRuntime) -> None:
+    """A certificate's user, or somebody who has left."""
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("e", "reader", "User dora"))
+    answer = await made(runtime, await signed_in("dan"), role="")
+    assert answer.status_code == 400 and "has rights that you do not have" in text_of(answer)
+    assert "dora" not in runtime.console.of(USERS)
+
+
+async def test_deleting_is_for_those_whom_kubernetes_lets(runtime: StaticRuntime) -> None:
+    dan = await signed_in("dan")
+    assert (await act(dan, "delete")).status_code == 403
+    assert "erin" in runtime.console.of(USERS)

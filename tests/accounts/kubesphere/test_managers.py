@@ -1,0 +1,44 @@
+"""Whoever manages users by a platform role of KubeSphere's does so here: the console writes for them, as
+itself, what Kubernetes lets nobody write by such a role."""
+
+from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS
+from tests.accounts.conftest import PASSWORD
+from tests.accounts.kubesphere.objects import global_binding, user
+from tests.accounts.kubesphere.world import Visitor, World
+from tests.controlplane.waiting import eventually
+
+NEW, ACCOUNTS = "/access/accounts/new", "/access/accounts/users"
+FIRST, SECOND = "Quarterdeck-7", "Quarterdeck-8"
+
+
+def act(world: World, who: Visitor, name: str, what: str, **fields: str) -> int:
+    uid = world.get(USERS, name)["metadata"]["uid"]
+    path = f"/clusters/host/users.iam.kubesphere.io/{name}/actions/{what}"
+    return who.post("/dashboard", path, uid=uid, **fields)[0]
+
+
+def test_they_make_and_reset_users_and_touch_nobody_who_holds_more(world: World) -> None:
+    made = user("meg")
+    del made["metadata"]["finalizers"]
+    world.put(made, global_binding("meg-people-managers", "people-managers", "User meg"))
+    meg = world.visitor("meg", PASSWORD)
+    eventually(lambda: meg.get(NEW)[0] == 200, "the form")
+    fields = {"name": "nina", "email": "nina@example.com", "password": FIRST}
+    status, text = meg.post(NEW, NEW, **fields, role="platform-regular")
+    assert status == 200 and meg.landed.endswith(f"{ACCOUNTS}/nina"), text
+    assert world.get(GLOBAL_ROLE_BINDINGS, "nina-platform-regular")["subjects"][0]["name"] == "nina"
+    assert world.visitor().sign_in("nina", FIRST)
+    assert act(world, meg, "nina", "password", password=SECOND) == 200
+    assert world.visitor().sign_in("nina", SECOND)
+    # By kubectl nobody does: it would be the right to be anybody.
+    done = world.cluster.kubectl(
+        "patch", "users.iam.kubesphere.io", "nina", "--type=merge", "-p", '{"spec":{"lang":"zh"}}',
+        "--as=meg", "--as-group=system:authenticated",
+    )  # fmt: skip
+    assert "Forbidden" in done.stderr
+    for name in ("admin", "jane", "pat"):
+        kept = world.get(USERS, name)["spec"]
+        for what, more in (("password", {"password": SECOND}), ("disable", {})):
+            assert act(world, meg, name, what, **more) == 403, (name, what)
+        assert world.get(USERS, name)["spec"] == kept
+    world.kubectl("delete", "users.iam.kubesphere.io", "nina", "meg", "--timeout=60s")
