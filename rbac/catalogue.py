@@ -97,7 +97,13 @@ _LEVELS: dict[Level, dict[str, tuple[_Subject, ...]]] = {
             _Subject(
                 "workspaces",
                 gettext_noop("workspaces"),
-                ((_TENANT, "workspaces workspacetemplates"),),
+                (
+                    (_TENANT, "workspaces workspacetemplates"),
+                    (
+                        _IAM,
+                        "workspacemembers workspaceroles workspacerolebindings groups groupbindings",
+                    ),
+                ),
                 ("view", "create", "manage"),
             ),
             _Subject("users", gettext_noop("users"), ((_IAM, "users loginrecords"),)),

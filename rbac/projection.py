@@ -11,6 +11,9 @@ Promises, about rights over the whole cluster:
 - Nobody but a platform administrator gets the right to write what gives rights (`GRANTING`), since
   kube-apiserver does not check these as it checks its own roles.
 - Paths are left out: those of KubeSphere's server are not those of kube-apiserver.
+
+Its server has names of its own for some types (`_CALLED`): who may make `workspaces` there may make the
+WorkspaceTemplates that they are made of.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +49,12 @@ GRANTING = frozenset(
     }
 )
 _ITSELF = ("workspaces", "workspacetemplates")
+#: What KubeSphere's server calls a type in its own API group: group and resource, then Kubernetes'.
+_CALLED = {
+    (TENANT, "workspaces"): "workspacetemplates",
+    ("devops.kubesphere.io", "devops"): "devopsprojects",
+    (IAM, "users/loginrecords"): "loginrecords",
+}
 
 
 def project_global_role(role: Role, rules: Rules) -> Manifest | None:
@@ -116,7 +125,21 @@ def bind_workspace_role(
 
 def platform_rules(rules: Rules) -> list[Rule]:
     """What of a platform role's rules counts over the whole cluster."""
-    return [part for rule in _of_resources(rules) for part in _safe(rule)]
+    return [part for rule in _of_resources(rules) for part in (*_safe(rule), *_called(rule))]
+
+
+def _called(rule: Rule) -> Iterator[Rule]:
+    """What the rule says by names of KubeSphere's server. A `*` has all names in it already."""
+    verbs = VERBS if ALL in rule.verbs else tuple(verb for verb in rule.verbs if verb in VERBS)
+    for (group, said), meant in _CALLED.items():
+        named = said in rule.resources and not {meant, ALL} & set(rule.resources)
+        does = verbs
+        if "/" in said:
+            # These are looked at, and are not called as what they are of.
+            does = tuple(verb for verb in verbs if verb in READS)
+            named = named and not rule.resource_names
+        if does and named and {group, ALL} & set(rule.api_groups):
+            yield Rule(does, (group,), (meant,), rule.resource_names)
 
 
 def _safe(rule: Rule) -> Iterator[Rule]:

@@ -1,7 +1,8 @@
 """What somebody may do in a workspace that Kubernetes' own rights cannot say.
 
 A workspace is no namespace: nothing in Kubernetes can let somebody make a project in it, or invite a
-member. So the rules of the workspace's roles are asked here, as kube-apiserver would ask those of a Role.
+member. So the rules of the workspace's roles are asked here, as kube-apiserver would ask those of a Role,
+and those of the platform's roles, which count in every workspace.
 
 Promises:
 - Fails closed: roles that are not known, or may be old, allow nothing.
@@ -29,6 +30,7 @@ from console.kube.projections.roles import Binding, Role
 from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.decisions import Denied
+from rbac.current import get_levels
 from rbac.projection import IAM, TENANT
 from rbac.rules import Question, Rule, Rules, any_allows, parse_rules
 
@@ -41,12 +43,13 @@ ITSELF = GVR(TENANT, "v1alpha1", "workspaces")
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRights:
-    """Of one viewer in one workspace, at this moment: never keep it."""
+    """Of one viewer in one workspace, at this moment: never keep it. `belongs`: by a role of its own."""
 
     access: Access
     workspace: str
     rules: Rules
     platform: bool
+    belongs: bool = False
 
     def may(self, verb: str, about: GVR) -> bool:
         return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
@@ -73,13 +76,16 @@ def may_see(access: Access, workspace: str) -> bool:
 def may_see_quota(access: Access, workspace: str) -> bool:
     """Whether the viewer may know how much the workspace may use, and does: whoever has a role in it,
     since they share it, and whoever may read the quota itself. To see the workspace is not enough."""
-    rights = rights_in(access, workspace)
-    return bool(rights.rules) or access.can("get", WORKSPACE_QUOTAS, name=workspace)
+    return rights_in(access, workspace).belongs or access.can(
+        "get", WORKSPACE_QUOTAS, name=workspace
+    )
 
 
 def rights_in(access: Access, workspace: str) -> WorkspaceRights:
     platform = access.can("update", WORKSPACE_TEMPLATES, name=workspace)
-    return WorkspaceRights(access, workspace, _rules_of(access, workspace), platform)
+    own = _rules_of(access, workspace)
+    rules = own + get_levels().of_platform(access.identity)
+    return WorkspaceRights(access, workspace, rules, platform, bool(own))
 
 
 def rules_of_role(workspace: str, name: str) -> Rules | None:

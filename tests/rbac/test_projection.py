@@ -19,6 +19,8 @@ from tests.rbac.fakes import FakeRuntime, Manifest
 from tests.rbac.objects import binding, global_role, rule, user
 from tests.rbac.projecting import make_runtime, reconcile
 
+IAM, TENANT, DEVOPS = "iam.kubesphere.io", "tenant.kubesphere.io", "devops.kubesphere.io"
+READ = "get list watch"
 NAME = "quarterdeck:globalrolebinding:admins"
 
 
@@ -309,6 +311,35 @@ VERBS = "create delete deletecollection get list patch update watch"
             ],
         ),
         (rule("*", "*", "*"), [rule("get list watch", "*", "*")]),
+        # What KubeSphere's server calls workspaces is made of templates.
+        (
+            rule("*", "workspaces", "*"),
+            [rule(VERBS, "workspaces", "*"), rule(VERBS, "workspacetemplates", TENANT)],
+        ),
+        (
+            rule("create escalate", "workspaces pods", TENANT, names="shop"),
+            [
+                rule("create", "workspaces pods", TENANT, names="shop"),
+                rule("create", "workspacetemplates", TENANT, names="shop"),
+            ],
+        ),
+        (rule("get", "workspaces", "core"), [rule("get", "workspaces", "core")]),
+        (
+            rule("get", "workspaces workspacetemplates", TENANT),
+            [rule("get", "workspaces workspacetemplates", TENANT)],
+        ),
+        (
+            rule("*", "users/loginrecords", "*"),
+            [rule(READ, "users/loginrecords", "*"), rule(READ, "loginrecords", IAM)],
+        ),
+        (
+            rule("*", "users/loginrecords", IAM, names="ann"),
+            [rule(READ, "users/loginrecords", IAM, names="ann")],
+        ),
+        (
+            rule("create", "devops", "*"),
+            [rule("create", "devops", "*"), rule("create", "devopsprojects", DEVOPS)],
+        ),
         (rule("update", "*/status", "*"), []),
         (rule("update", "users/status", "iam.kubesphere.io"), []),
         (rule("delete", "*", "apps"), [rule("delete", "*", "apps")]),

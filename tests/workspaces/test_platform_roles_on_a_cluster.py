@@ -1,0 +1,141 @@
+"""Roles of the platform that speak of workspaces in KubeSphere's words: by page and with kubectl."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import yaml
+
+from console.kube.gvr import (
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
+    GROUPS,
+    NAMESPACES,
+    WORKSPACE_ROLES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.identity import Identity
+from console.ui.clusters import clusters
+from rbac.current import get_authorizer
+from tests.rbac.objects import IAM, TENANT, Manifest, binding, global_role, rule, user
+from tests.workspaces.cast import (
+    Person,
+    apply,
+    bound_to,
+    delete,
+    listed,
+    read,
+    template,
+    until,
+)
+from tests.workspaces.conftest import Tenancy
+from workspaces.rights import may_see_quota
+
+pytestmark = [pytest.mark.usefixtures("site"), pytest.mark.django_db(transaction=True)]
+
+#: What KubeSphere 3.3.0's `workspaces-manager` says of workspaces: nothing of templates.
+WORDS = (
+    "namespaces pods secrets deployments devops devopsprojects workspaces workspaceroles"
+    " workspacemembers workspacerolebindings groups groupbindings rolebindings roles"
+)
+READ = "get list watch"
+ROLES = {
+    "workspaces-manager": [rule("*", WORDS, "*"), rule(READ, "users users/loginrecords", "*")],
+    "inviters": [
+        rule(READ, "workspaces", TENANT),
+        rule(f"{READ} create update delete", "workspacemembers groups", IAM),
+    ],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def staff(tenancy: Tenancy) -> Iterator[None]:
+    """`wim` manages workspaces, `ines` invites people; `owen` has a workspace."""
+    people = ("wim", "ines", "owen", "gus", "gil")
+    apply(tenancy, *map(user, people), template("works", "owen"))
+    for name, rules in ROLES.items():
+        apply(tenancy, global_role(name, *rules))
+    for who, role in (("wim", "workspaces-manager"), ("ines", "inviters")):
+        apply(tenancy, binding(f"{who}-{role}", ("User", who), role=role))
+    yield
+    for who, role in (("wim", "workspaces-manager"), ("ines", "inviters")):
+        delete(tenancy, GLOBAL_ROLE_BINDINGS, f"{who}-{role}")
+        delete(tenancy, GLOBAL_ROLES, role)
+
+
+async def ready(tenancy: Tenancy, who: str) -> Person:
+    """Once the console knows of their rights, and of the roles of the workspace."""
+    access = get_authorizer().access_for(Identity(who))
+    for role in ("admin", "regular", "viewer"):
+        key, store = Key("", f"works-{role}"), tenancy.runtime.informer(WORKSPACE_ROLES).store
+        await until(partial(store.get, key), "the roles")
+    await until(lambda: access.can("get", WORKSPACES, name="works"), "the rights")
+    return Person(tenancy, who)
+
+
+async def test_the_manager_of_workspaces_of_an_older_kubesphere(tenancy: Tenancy) -> None:
+    wim = await ready(tenancy, "wim")
+    assert "owen" in text_of(await wim.get("/workspaces/works/members"))
+    answer = await wim.post("/workspaces/new", name="wims", manager="owen")
+    assert answer.status_code == 302, answer.content
+    await until(lambda: read(tenancy, WORKSPACES, "wims"), "the workspace")
+    # Members, departments and projects of any workspace.
+    invite = "/workspaces/works/members/invite"
+    assert (await wim.post(invite, user="gus", role="works-viewer")).status_code == 302
+    await until(lambda: bound_to(tenancy, "works", "gus") == ["works-viewer"], "the member")
+    answer = await wim.post("/workspaces/works/departments?new", title="Sales", parent="")
+    assert answer.status_code == 302
+    await until(lambda: listed(tenancy, GROUPS, workspace="works"), "the department")
+    assert (await wim.post("/workspaces/works/projects/new", name="wim-shop")).status_code == 302
+    await until(lambda: read(tenancy, NAMESPACES, "wim-shop"), "the project")
+    # The same with kubectl, but for what gives rights.
+    assert (
+        wim.kubectl(
+            "apply", "-f", "-", stdin=yaml.safe_dump(template("wims-own", "wim"))
+        ).returncode
+        == 0
+    )
+    await until(lambda: read(tenancy, WORKSPACES, "wims-own"), "the workspace of kubectl")
+    done = wim.kubectl("create", "-f", "-", stdin=yaml.safe_dump(_member("works", "gil")))
+    assert "Forbidden" in done.stderr
+    # And nothing of users.
+    assert (await wim.get("/workspaces/works/members")).status_code == 200
+    assert "Forbidden" in wim.kubectl("delete", "users.iam.kubesphere.io", "gil").stderr
+
+
+async def test_words_about_members_count_in_every_workspace(tenancy: Tenancy) -> None:
+    ines = await ready(tenancy, "ines")
+    assert "owen" in text_of(await ines.get("/workspaces/works/members"))
+    invite = "/workspaces/works/members/invite"
+    # No more than what she holds herself.
+    for role in ("works-admin", "works-viewer"):
+        assert (await ines.post(invite, user="gil", role=role)).status_code == 400, role
+    assert bound_to(tenancy, "works", "gil") == []
+    assert (await ines.post(invite, user="gil", role="works-regular")).status_code == 302
+    assert bound_to(tenancy, "works", "gil") == ["works-regular"]
+    answer = await ines.post("/workspaces/works/departments?new", title="Guests", parent="")
+    assert answer.status_code == 302
+    # What is not hers to do.
+    assert (await ines.post("/workspaces/new", name="iness", manager="ines")).status_code == 403
+    assert (await ines.post("/workspaces/works/projects/new", name="ines-x")).status_code == 403
+    access = get_authorizer().access_for(Identity("ines"), clusters.host)
+    assert not may_see_quota(access, "works")
+
+
+def text_of(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+def _member(workspace: str, name: str) -> Manifest:
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "WorkspaceRoleBinding",
+        "metadata": {
+            "name": f"{workspace}.{name}",
+            "labels": {"kubesphere.io/workspace": workspace},
+        },
+        "roleRef": {"apiGroup": IAM, "kind": "WorkspaceRole", "name": f"{workspace}-admin"},
+        "subjects": [{"kind": "User", "name": name}],
+    }
