@@ -59,7 +59,8 @@ def differs(found: Manifest, wanted: Manifest) -> bool:
     return (
         not ours["labels"].items() <= (theirs.get("labels") or {}).items()
         or theirs.get("ownerReferences", []) != ours.get("ownerReferences", [])
-        or any(found.get(field) != wanted.get(field) for field in _MEANING)
+        # A list without anything is often written as none.
+        or any((found.get(field) or None) != (wanted.get(field) or None) for field in _MEANING)
     )
 
 

@@ -1,4 +1,7 @@
-"""The roles that every workspace and every project has, under KubeSphere's names."""
+"""The roles that every workspace and every project has, under KubeSphere's names, and what they say where
+the cluster has no RoleBases (`workspaces.rolebases`)."""
+
+from collections.abc import Mapping
 
 from console.kube.gvr import WORKSPACE_ROLES
 from rbac.projection import IAM, RBAC, READS, TENANT
@@ -54,7 +57,13 @@ def workspace_role_name(workspace: str, role: str) -> str:
     return f"{workspace}-{role}"
 
 
-def workspace_roles(workspace: str, uid: str) -> dict[str, Manifest]:
+#: By the name of the role.
+RoleRules = Mapping[str, list[Manifest]]
+
+
+def workspace_roles(
+    workspace: str, uid: str, says: RoleRules = WORKSPACE_RULES
+) -> dict[str, Manifest]:
     """By name."""
     return {
         (name := workspace_role_name(workspace, role)): {
@@ -63,11 +72,11 @@ def workspace_roles(workspace: str, uid: str) -> dict[str, Manifest]:
             "metadata": of_workspace(name, workspace, uid, **MANAGED),
             "rules": rules,
         }
-        for role, rules in WORKSPACE_RULES.items()
+        for role, rules in says.items()
     }
 
 
-def project_roles(namespace: str) -> dict[str, Manifest]:
+def project_roles(namespace: str, says: RoleRules = PROJECT_RULES) -> dict[str, Manifest]:
     """By name."""
     return {
         role: {
@@ -76,5 +85,5 @@ def project_roles(namespace: str) -> dict[str, Manifest]:
             "metadata": {"name": role, "namespace": namespace, "labels": MANAGED},
             "rules": rules,
         }
-        for role, rules in PROJECT_RULES.items()
+        for role, rules in says.items()
     }

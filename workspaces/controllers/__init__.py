@@ -6,6 +6,7 @@ longer the latest is refused by kube-apiserver, and the next look starts anew.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from console.kube.controller import Factory, NotSynced, Request, Result
@@ -15,6 +16,7 @@ from console.kube.gvr import (
     NAMESPACES,
     NETWORK_POLICIES,
     RESOURCE_QUOTAS,
+    ROLE_BASES,
     ROLES,
     WORKSPACE_QUOTAS,
     WORKSPACE_ROLE_BINDINGS,
@@ -23,12 +25,14 @@ from console.kube.gvr import (
     WORKSPACES,
 )
 from console.kube.runtime import Runtime
+from rbac.settling import a_few_at_a_time
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.controllers.projects import ProjectSync
 from workspaces.controllers.shares import ShareSync
 from workspaces.controllers.workspaces import WorkspaceSync
 from workspaces.controllers.world import World
 from workspaces.names import ISOLATION
+from workspaces.rolebases import Bases
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
 
@@ -41,6 +45,8 @@ class Tenancy:
         self.shares = ShareSync(self.world)
         self.projects = ProjectSync(self.world, self.shares)
         self.workspaces = WorkspaceSync(self.world, self.projects)
+        # What all roles were made of when they were last looked at together.
+        self.roles_of: Bases | None = None
 
 
 _tenancies: "WeakKeyDictionary[Runtime, Tenancy]" = WeakKeyDictionary()
@@ -77,6 +83,19 @@ async def _builtin(tenancy: Tenancy, request: Request) -> Result:
     return Result()
 
 
+async def _base(tenancy: Tenancy, request: Request) -> Result:
+    """What all workspaces and projects have, when the RoleBases together say something else."""
+    bases = tenancy.world.role_bases.rules()
+    if bases == tenancy.roles_of:
+        return Result()
+    for workspace in tenancy.world.workspaces():
+        await tenancy.workspaces.sync(workspace)
+        projects = [project.name for project in tenancy.world.projects(workspace)]
+        await a_few_at_a_time(partial(tenancy.projects.sync_roles, name) for name in projects)
+    tenancy.roles_of = bases
+    return Result()
+
+
 async def _share(tenancy: Tenancy, request: Request) -> Result:
     await tenancy.shares.sync_project(request.namespace)
     return Result()
@@ -108,6 +127,7 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("workspacetemplate", WORKSPACE_TEMPLATES, lambda t, r: t.workspaces.sync_template(r.name)),
     ("workspace", WORKSPACES, _workspace),
     ("workspace-builtin-roles", WORKSPACE_ROLES, _builtin),
+    ("rolebase", ROLE_BASES, _base),
     ("workspace-manager", WORKSPACE_ROLE_BINDINGS, _builtin),
     ("namespace", NAMESPACES, _project),
     ("project-builtin-roles", ROLES, _role),

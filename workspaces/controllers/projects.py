@@ -86,8 +86,9 @@ class ProjectSync:
             return
         workspace = self._world.workspace(entry.projection.workspace)
         if workspace is not None and is_of(entry.projection, workspace):
-            for role, wanted in project_roles(name).items():
-                await self._world.provide(ROLES, role, wanted, namespace=name)
+            ours, says = project_roles(name), self._world.role_bases.rules().projects
+            for role, wanted in project_roles(name, says).items():
+                await self._world.provide(ROLES, role, wanted, ours[role], namespace=name)
 
     async def sync_isolation(self, name: str) -> None:
         """The policy that keeps others' traffic out, where the workspace or the project wants it."""

@@ -74,8 +74,9 @@ class WorkspaceSync:
         if workspace.deleted is not None:
             await self.drop_finalizers(entry)
             return
-        for role, wanted in workspace_roles(name, workspace.uid).items():
-            await self._world.provide(WORKSPACE_ROLES, role, wanted)
+        ours, says = workspace_roles(name, workspace.uid), self._world.role_bases.rules().workspaces
+        for role, wanted in workspace_roles(name, workspace.uid, says).items():
+            await self._world.provide(WORKSPACE_ROLES, role, wanted, ours[role])
         role = manager_name(name)
         manager = _manager(workspace)
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None

@@ -1,7 +1,9 @@
 """What the reconcilers of workspaces know of the cluster, and the client that they write with."""
 
+import logging
 from typing import Any
 
+from console.kube.errors import Invalid
 from console.kube.gvr import (
     GROUP_BINDINGS,
     GROUPS,
@@ -27,6 +29,9 @@ from console.kube.store import Entry
 from rbac.recorder import Recorder
 from rbac.settling import settle
 from workspaces.names import MANAGED, Manifest
+from workspaces.rolebases import RoleBases
+
+log = logging.getLogger(__name__)
 
 #: What goes with a workspace, each labelled with its name. Bindings first: rights end before anything.
 BELONGINGS = (
@@ -52,6 +57,7 @@ _READ = (
 class World:
     def __init__(self, runtime: Runtime) -> None:
         self.client = runtime.console
+        self.role_bases = RoleBases(runtime)
         self.recorder = Recorder(runtime.console, "quarterdeck-workspace-controller")
         informers = {gvr: runtime.informer(gvr) for gvr in _READ}
         self._informers = tuple(informers.values())
@@ -81,6 +87,11 @@ class World:
         workspace: Workspace | None = found.projection if found else None
         return workspace if workspace and workspace.deleted is None else None
 
+    def workspaces(self) -> list[str]:
+        """The names of all that stay."""
+        found = self._stores[WORKSPACES].snapshot().entries.values()
+        return [entry.key.name for entry in found if entry.projection.deleted is None]
+
     def projects(self, workspace: str) -> list[Namespace]:
         """Those that the label names and that stay."""
         found = [entry.projection for entry in self._projects.get(workspace)]
@@ -95,13 +106,22 @@ class World:
         """True if something had to be done. Raises `ApiError`."""
         return await settle(self.client, gvr, self.find(gvr, name, namespace), wanted)
 
-    async def provide(self, gvr: GVR, name: str, wanted: Manifest, *, namespace: str = "") -> None:
-        """Makes it and keeps it as it should be. One that others made, as an installation of
-        KubeSphere has, stays as it is. Raises `ApiError`."""
+    async def provide(
+        self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
+    ) -> None:
+        """Makes it and keeps it as it should be; where kube-apiserver will not have that, as `ours` is.
+        One that others made, as an installation of KubeSphere has, stays as it is. Raises `ApiError`."""
         found = self.find(gvr, name, namespace)
         labels = found.projection.labels if found is not None else MANAGED
-        if MANAGED.items() <= labels.items():
+        if not MANAGED.items() <= labels.items():
+            return
+        try:
             await settle(self.client, gvr, found, wanted)
+        except Invalid as error:
+            if wanted == ours:
+                raise
+            log.warning("The RoleBase of %s %s is left out: %s", gvr.resource, name, error)
+            await settle(self.client, gvr, found, ours)
 
     async def patch(self, gvr: GVR, entry: Entry[Any], metadata: Manifest) -> None:
         """Merges into the metadata of the object, if it is as it was seen. Raises `ApiError`."""

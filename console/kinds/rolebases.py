@@ -1,0 +1,34 @@
+"""What the roles of new workspaces and projects are made of."""
+
+from django.utils.translation import gettext_lazy
+
+from console.kube.gvr import ROLE_BASES
+from console.kube.projections.rolebases import RoleBase
+from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, TextColumn
+from console.ui.filters import FieldFilter, LabelFilter, SearchFilter
+from console.ui.kind import Nav, ResourceKind, Scope
+from console.ui.registry import register
+
+
+@register
+class RoleBaseKind(ResourceKind):
+    gvr, scope, nav = ROLE_BASES, Scope.CLUSTER, Nav("tenancy", 70)
+    projection = RoleBase
+    title = gettext_lazy("Role bases")
+    singular = gettext_lazy("role base")
+    nouns = gettext_lazy("role bases")
+    columns = (
+        NameColumn(),
+        TextColumn(id="role", label=gettext_lazy("Role"), priority=1),
+        TextColumn(id="role_kind", label=gettext_lazy("Kind"), priority=2),
+        BoolColumn(id="for_projects", label=gettext_lazy("For projects"), priority=3),
+        NumberColumn(id="rules", label=gettext_lazy("Rules"), priority=3),
+        AgeColumn(priority=1),
+    )
+    filters = (
+        SearchFilter(covers=gettext_lazy("Name or role"), texts=lambda base: (base.role,)),
+        LabelFilter(),
+        FieldFilter(
+            param="role_kind", label=gettext_lazy("Kind"), get=lambda base: (base.role_kind,)
+        ),
+    )

@@ -1,0 +1,45 @@
+"""RoleBases: KubeSphere's seeds of the roles that new workspaces and projects are given."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from console.kube.gvr import GVR, ROLE_BASES
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.store import Decode
+
+#: One with this label is for projects.
+PROJECT_SCOPE = "scope.kubesphere.io/namespace"
+
+
+class RoleBase(Projection, frozen=True):
+    """`role_kind`: Role for projects, WorkspaceRole for workspaces; `role`: what it is called there, and
+    `rules` how many it has. All of it may be anything: "" and 0 for what is no such thing."""
+
+    role_kind: str
+    role: str
+    rules: int
+    for_projects: bool
+
+
+class _RoleBase(Object):
+    role: Any = None
+
+
+def _role_base(item: _RoleBase) -> RoleBase:
+    role = item.role if isinstance(item.role, dict) else {}
+    metadata = role.get("metadata")
+    rules = role.get("rules")
+    return RoleBase(
+        **basics(item.metadata),
+        role_kind=_text(role.get("kind")),
+        role=_text(metadata.get("name") if isinstance(metadata, dict) else None),
+        rules=len(rules) if isinstance(rules, list) else 0,
+        for_projects=PROJECT_SCOPE in (item.metadata.labels or {}),
+    )
+
+
+def _text(found: object) -> str:
+    return found if isinstance(found, str) else ""
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {ROLE_BASES: decoder(_RoleBase, _role_base)}

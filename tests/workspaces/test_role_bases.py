@@ -1,0 +1,83 @@
+"""What is no RoleBase of a role is left out, whatever it is, and said once."""
+
+from typing import Any, cast
+
+import pytest
+
+from console.kube.controller import NotSynced
+from console.kube.errors import Forbidden
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import Runtime, StaticRuntime
+from tests.rbac.objects import rule
+from workspaces.rolebases import OURS, RoleBases
+
+READ = rule("get", "pods", "core")
+SCOPE = {"scope.kubesphere.io/namespace": ""}
+#: What a `role` may be where nobody looks.
+ROLES: list[Any] = [
+    None, 3, [], "Role", {}, {"kind": 3, "metadata": 4}, {"kind": "Role"},
+    {"kind": "Role", "metadata": []}, {"kind": "Role", "metadata": {"name": ["viewer"]}},
+]  # fmt: skip
+RULES: list[Any] = [
+    3, "get", {}, [None], ["get"], [[]], [{}], [{"verbs": "get"}], [{**READ, "verbs": []}],
+    [{**READ, "apiGroups": []}], [{**READ, "resources": None}], [{**READ, "verbs": [1]}],
+    [{**READ, "nonResourceURLs": ["/healthz"]}], [READ, {"verbs": ["get"]}],
+]  # fmt: skip
+
+
+def base(name: str, role: Any, version: str = "1") -> dict[str, Any]:
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": version, "labels": SCOPE}
+    return {"metadata": meta, "role": role}
+
+
+def viewer(rules: Any) -> dict[str, Any]:
+    return {"kind": "Role", "metadata": {"name": "viewer"}, "rules": rules}
+
+
+def looking(informer: Informer[Any]) -> RoleBases:
+    definitions = Informer(CUSTOM_RESOURCE_DEFINITIONS, DECODERS[CUSTOM_RESOURCE_DEFINITIONS])
+    found = {ROLE_BASES: informer, CUSTOM_RESOURCE_DEFINITIONS: definitions}
+    return RoleBases(cast(Runtime, StaticRuntime(found)))
+
+
+@pytest.mark.parametrize("role", [*ROLES, *map(viewer, RULES)])
+def test_what_is_none_is_left_out(role: Any, caplog: pytest.LogCaptureFixture) -> None:
+    good = base("good", {**viewer([READ]), "metadata": {"name": "operator"}})
+    informer = Informer.preloaded(ROLE_BASES, [base("bad", role), good])
+    bases = looking(informer)
+    for version in ("2", "3"):
+        found = bases.rules()
+        assert found.projects == {**OURS.projects, "operator": [READ]}
+        assert found.workspaces == OURS.workspaces
+        # Something else has changed.
+        informer.apply({**good, "metadata": {**good["metadata"], "resourceVersion": version}})
+    assert caplog.text.count("RoleBase 'bad' is left out") == 1
+
+
+def test_of_two_the_first_by_name_counts_and_a_bad_one_hides_no_good_one() -> None:
+    found = [
+        base("a", viewer([{}])),
+        base("b", viewer([READ])),
+        base("c", viewer([])),
+        base("d", {**viewer([READ]), "kind": "WorkspaceRole"}),
+    ]
+    bases = looking(Informer.preloaded(ROLE_BASES, found)).rules()
+    assert bases.projects["viewer"] == bases.workspaces["viewer"] == [READ]
+
+
+class _Refused(Informer[Any]):
+    refusal = Forbidden(403, "no")
+
+
+def test_until_it_is_known_whether_there_are_any_nothing_is_made() -> None:
+    informer: Informer[Any] = Informer(ROLE_BASES, DECODERS[ROLE_BASES])
+    with pytest.raises(NotSynced):
+        looking(informer).rules()
+
+
+def test_an_installation_that_may_not_read_them_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    bases = looking(_Refused(ROLE_BASES, DECODERS[ROLE_BASES]))
+    assert bases.rules() is bases.rules() is OURS
+    assert caplog.text.count("RoleBases may not be read") == 1

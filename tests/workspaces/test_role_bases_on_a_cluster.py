@@ -1,0 +1,136 @@
+"""The roles of workspaces and projects where a cluster has KubeSphere's RoleBases, good ones and bad."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    NAMESPACES,
+    ROLE_BASES,
+    ROLES,
+    WORKSPACE_ROLES,
+)
+from tests.accounts.kubesphere.definitions import definitions
+from tests.rbac.objects import IAM, Manifest, rule, user
+from tests.workspaces.cast import apply, delete, is_gone, read, template, until
+from tests.workspaces.conftest import Tenancy
+from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
+
+RBAC = "rbac.authorization.k8s.io/v1"
+PROJECT = {"scope.kubesphere.io/namespace": "", "scope.kubesphere.io/devops": ""}
+READS = [rule("get list watch", "pods services", "core")]
+WORK = [*READS, rule("*", "*", "apps batch")]
+
+
+def base(name: str, kind: str, role: str, rules: Any, **labels: str) -> Manifest:
+    version = RBAC if kind == "Role" else f"{IAM}/v1alpha2"
+    metadata = {"name": role, "annotations": {"kubesphere.io/creator": "system"}}
+    return {
+        "apiVersion": f"{IAM}/v1alpha2",
+        "kind": "RoleBase",
+        "metadata": {"name": name, "labels": labels},
+        "role": {"apiVersion": version, "kind": kind, "metadata": metadata, "rules": rules},
+    }
+
+
+#: The names of those that stand in no role of ours.
+BAD = {
+    "bad-words": base("bad-words", "Role", "admin", "everything", **PROJECT),
+    "bad-paths": base("bad-paths", "Role", "admin", [rule("*", "", paths="*")], **PROJECT),
+    "bad-verbs": base("bad-verbs", "Role", "admin", [{"verbs": 3, "resources": {}}], **PROJECT),
+    "bad-rules": base("bad-rules", "WorkspaceRole", "regular", [[]]),
+    "devops": base("devops", "Role", "viewer", [], **{"scope.kubesphere.io/devops": ""}),
+    "other": base("other", "Role", "auditor", READS, **PROJECT),
+    "kind": base("kind", "ClusterRole", "viewer", READS, **PROJECT),
+    "z-second": base("z-second", "Role", "operator", READS, **PROJECT),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def bases(tenancy: Tenancy) -> Iterator[None]:
+    found = next(one for one in definitions() if one["spec"]["names"]["kind"] == "RoleBase")
+    name = found["metadata"]["name"]
+    done = tenancy.cluster.kubectl("create", "-f", "-", input=json.dumps(found))
+    assert done.returncode == 0, done.stderr
+    done = tenancy.cluster.kubectl("wait", "--for=condition=established", f"crd/{name}")
+    assert done.returncode == 0, done.stderr
+    apply(
+        tenancy,
+        user("bea"),
+        base("operator", "Role", "operator", WORK, **PROJECT),
+        base("workspace-viewer", "WorkspaceRole", "viewer", READS),
+        *BAD.values(),
+        template("seeded", "bea"),
+    )
+    yield
+    delete(tenancy, CUSTOM_RESOURCE_DEFINITIONS, name)
+
+
+def rules_of(tenancy: Tenancy, role: str, project: str = "") -> Any:
+    found = read(tenancy, ROLES if project else WORKSPACE_ROLES, role, project)
+    return found and found.get("rules")
+
+
+async def project(tenancy: Tenancy, name: str) -> None:
+    labels = {"kubesphere.io/workspace": "seeded"}
+    metadata = {"name": name, "labels": labels, "annotations": {"quarterdeck.io/preparing": "true"}}
+    apply(tenancy, {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+
+    def ready() -> bool:
+        notes = read(tenancy, NAMESPACES, name)["metadata"].get("annotations") or {}
+        return "quarterdeck.io/preparing" not in notes
+
+    await until(ready, "the project")
+
+
+async def test_new_ones_get_what_the_bases_say_and_bad_ones_stop_nothing(tenancy: Tenancy) -> None:
+    await project(tenancy, "seed-one")
+    assert rules_of(tenancy, "operator", "seed-one") == WORK
+    for role in ("admin", "viewer"):
+        assert rules_of(tenancy, role, "seed-one") == PROJECT_RULES[role]
+    assert is_gone(tenancy, ROLES, "auditor", "seed-one")
+    assert rules_of(tenancy, "seeded-viewer") == READS
+    for role in ("admin", "regular"):
+        assert rules_of(tenancy, f"seeded-{role}") == WORKSPACE_RULES[role]
+
+
+async def test_they_follow_and_fall_back(tenancy: Tenancy) -> None:
+    await project(tenancy, "seed-two")
+    less = [rule("get", "pods", "core")]
+    apply(tenancy, base("operator", "Role", "operator", less, **PROJECT))
+    await until(lambda: rules_of(tenancy, "operator", "seed-two") == less, "the change")
+    # A role that says nothing is one, and is written once.
+    apply(tenancy, base("operator", "Role", "operator", [], **PROJECT))
+    await until(lambda: not rules_of(tenancy, "operator", "seed-two"), "nothing")
+    version = read(tenancy, ROLES, "operator", "seed-two")["metadata"]["resourceVersion"]
+    await project(tenancy, "seed-three")
+    kept = read(tenancy, ROLES, "operator", "seed-two")["metadata"]["resourceVersion"]
+    assert kept == version
+    for name in ("operator", "z-second"):
+        delete(tenancy, ROLE_BASES, name)
+    ours = PROJECT_RULES["operator"]
+    await until(lambda: rules_of(tenancy, "operator", "seed-two") == ours, "ours")
+
+
+async def test_they_are_written_by_those_who_may_give_every_right(tenancy: Tenancy) -> None:
+    """Whoever could write them without would be administrator of all projects by that."""
+    everything = ("--verb=*", "--resource=rolebases.iam.kubesphere.io")
+    user = ("--clusterrole=seeders", "--user=bea")
+    for kind, arguments in (("clusterrole", everything), ("clusterrolebinding", user)):
+        done = tenancy.cluster.kubectl("create", kind, "seeders", *arguments)
+        assert done.returncode == 0, done.stderr
+    body = json.dumps(base("grab", "Role", "viewer", [rule("*", "*", "*")], **PROJECT))
+
+    def refused() -> bool:
+        arguments = ("create", "--dry-run=server", "-f", "-", "--as=bea")
+        error = tenancy.cluster.kubectl(*arguments, input=body).stderr
+        return "by those who may give every right" in error
+
+    await until(refused, "the policy")
+    # Patches and deletions, too.
+    patch = ("patch", "rolebases", "kind", "--type=merge", "-p", '{"role":{"rules":[]}}')
+    for change in (patch, ("delete", "rolebases", "kind")):
+        assert "Forbidden" in tenancy.cluster.kubectl(*change, "--as=bea").stderr

@@ -1,0 +1,122 @@
+"""What the cluster's RoleBases say of the roles that every workspace and every project has.
+
+Where a cluster has KubeSphere's RoleBases, a customised one too, its new projects have the same roles as
+its old ones. Of a role that none speaks of, ours is given (`workspaces.builtins`).
+
+Promises:
+- A RoleBase that is no role of resources, or not one of these roles, is left out: it stops nothing, and
+  the log says so once.
+- Of two for the same role the first by name counts.
+"""
+
+import logging
+from typing import Any, NamedTuple
+
+from console.kube.controller import NotSynced
+from console.kube.factory import UnknownKind
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, ROLE_BASES
+from console.kube.projections.rolebases import RoleBase
+from console.kube.runtime import Runtime
+from console.kube.store import Entry, Store
+from rbac.rules import Rule, Rules, parse_rules
+from rbac.templates import written
+from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
+from workspaces.names import Manifest
+
+log = logging.getLogger(__name__)
+
+
+class Bases(NamedTuple):
+    """Rules by the name of the role; a workspace's is without the workspace."""
+
+    workspaces: dict[str, list[Manifest]]
+    projects: dict[str, list[Manifest]]
+
+
+#: What is so where no RoleBase says otherwise.
+OURS = Bases(WORKSPACE_RULES, PROJECT_RULES)
+
+
+class RoleBases:
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._known = OURS
+        self._seen: tuple[Store[Any], int] | None = None
+        #: What the log has said of which version.
+        self._said: set[tuple[str, str]] = set()
+
+    def rules(self) -> Bases:
+        """Those that count now. Raises `NotSynced` while that is not known."""
+        store = self._store()
+        if store is None:
+            return OURS
+        seen = (store, store.version)
+        if seen != self._seen:
+            self._known, self._seen = self._read(store), seen
+        return self._known
+
+    def _store(self) -> Store[Any] | None:
+        """None where the cluster has none."""
+        try:
+            bases = self._runtime.informer(ROLE_BASES)
+        except UnknownKind:
+            return None
+        if bases.freshness.synced:
+            return bases.store
+        if bases.refusal is not None:
+            self._say(
+                "", "", "RoleBases may not be read, so ours count: install the identities anew"
+            )
+            return None
+        definitions = self._runtime.informer(CUSTOM_RESOURCE_DEFINITIONS)
+        certain = definitions.freshness.synced or definitions.refusal is not None
+        if not certain or self._runtime.types.get(ROLE_BASES) is not None:
+            raise NotSynced
+        return None
+
+    def _read(self, store: Store[Any]) -> Bases:
+        found = Bases(dict(OURS.workspaces), dict(OURS.projects))
+        taken = set[tuple[str, str]]()
+        entries = store.snapshot().entries
+        for key in sorted(entries):
+            entry: Entry[RoleBase] = entries[key]
+            base = entry.projection
+            roles = _roles_like(base, found)
+            this = (base.role_kind, base.role)
+            nameless = not all(this)
+            if not nameless and (roles is None or base.role not in roles or this in taken):
+                continue
+            rules = None if nameless or roles is None else _rules(entry)
+            if rules is None or roles is None:
+                text = f"The RoleBase {base.name!a} is left out: what it has are no rules of a role"
+                self._say(base.name, entry.resource_version, text)
+                continue
+            taken.add(this)
+            roles[base.role] = written(rules)
+        return found
+
+    def _say(self, name: str, version: str, text: str) -> None:
+        if (name, version) not in self._said:
+            self._said.add((name, version))
+            log.warning("%s", text)
+
+
+def _roles_like(base: RoleBase, found: Bases) -> dict[str, list[Manifest]] | None:
+    """Those that it may be one of. What is for DevOps projects alone is not for ours."""
+    if base.role_kind == "WorkspaceRole":
+        return found.workspaces
+    return found.projects if base.role_kind == "Role" and base.for_projects else None
+
+
+def _rules(entry: Entry[RoleBase]) -> Rules | None:
+    """None for what kube-apiserver takes in no Role."""
+    found = entry.original()["role"].get("rules")
+    if found is None:
+        return ()
+    rules = parse_rules(found)
+    whole = isinstance(found, list) and len(rules) == len(found)
+    return rules if whole and all(map(_is_of_resources, rules)) else None
+
+
+def _is_of_resources(rule: Rule) -> bool:
+    return bool(rule.verbs and rule.api_groups and rule.resources) and not rule.non_resource_urls
