@@ -30,6 +30,7 @@ from console.shells.sweeping import keep_swept  # noqa: E402
 from console.ui.presence import Presence  # noqa: E402
 from rbac import authorizer, memberships  # noqa: E402
 from rbac.current import use_host  # noqa: E402
+from workspaces.controllers.refusalevents import RefusalEvents  # noqa: E402
 
 #: Followed from the start: without these nobody can sign in, or the first page would wait.
 REQUIRED = (
@@ -51,6 +52,7 @@ use_host(
 )
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
+runtime.on_refusal = RefusalEvents(runtime).note
 if settings.NODE_SHELL_NAMESPACE:
     runtime.spawn(keep_swept(runtime))
 

@@ -2,11 +2,14 @@
 
 Every project has a ResourceQuota of the console's, which kube-apiserver enforces: its share. Each share
 is what the project uses, and a step of what is free above that. When a project has nearly climbed its
-step, all are dealt out anew.
+step, all are dealt out anew. So they are when kube-apiserver has refused a project something that its
+share has no room for, but the quota has.
 
 Promises:
 - The shares never exceed the quota together, not while they change either: what one project is to get
   must have been taken from the others before, and kube-apiserver must have said so (`Share.held`).
+- What a project was refused it gets as a whole, before anything is kept for others, if nobody uses it:
+  in the order of the refusals, those that do not fit left out.
 - What a project may use by its own quota is kept for it, as long as there is enough.
 - If more is used than the quota allows, nobody gets anything until it is less.
 """
@@ -23,14 +26,24 @@ _LOW = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """How much a project would have to have for something that was refused, and since when."""
+
+    amount: Decimal
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
     """One project's part of one resource. `asked`: what its share says, None if it says nothing yet;
-    `enforced` and `used`: what kube-apiserver said last; `own`: its own quota, if it has one."""
+    `enforced` and `used`: what kube-apiserver said last; `own`: its own quota, if it has one; `needs`:
+    what it was refused."""
 
     asked: Decimal | None
     enforced: Decimal | None
     used: Decimal = ZERO
     own: Decimal | None = None
+    needs: tuple[Need, ...] = ()
 
     @property
     def held(self) -> Decimal:
@@ -44,8 +57,9 @@ Shares = Mapping[str, Share]
 def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     """What every project's share should say now, by project. To be asked again when any of them has
     changed, until nothing is to be done."""
-    goals = _goals(resource, total, shares)
-    if not _is_due(total, shares, goals):
+    needs = _needs(total, shares)
+    goals = _goals(resource, total, shares, needs)
+    if not _is_due(total, shares, goals, needs):
         return {name: share.asked or ZERO for name, share in shares.items()}
     free = total - sum((share.held for share in shares.values()), ZERO)
     found = {}
@@ -58,10 +72,14 @@ def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     return found
 
 
-def _is_due(total: Decimal, shares: Shares, goals: Mapping[str, Decimal]) -> bool:
+def _is_due(
+    total: Decimal, shares: Shares, goals: Mapping[str, Decimal], needs: Mapping[str, Decimal]
+) -> bool:
     """Shares are left alone while each is good enough: they would change with every pod otherwise."""
     asked = [share.asked for share in shares.values()]
     if None in asked or sum((one or ZERO for one in asked), ZERO) > total:
+        return True
+    if any((share.asked or ZERO) < needs[name] for name, share in shares.items()):
         return True
     return any(_is_low(shares[name], goals[name]) for name in shares)
 
@@ -73,18 +91,36 @@ def _is_low(share: Share, goal: Decimal) -> bool:
     return asked < goal and asked - share.used < (goal - share.used) * _LOW
 
 
-def _goals(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
+def _needs(total: Decimal, shares: Shares) -> dict[str, Decimal]:
+    """What each uses, or needs if there is that much that nobody uses."""
+    free = total - sum((share.used for share in shares.values()), ZERO)
+    found = {name: share.used for name, share in shares.items()}
+    waiting = [(need.since, name, need.amount) for name in shares for need in shares[name].needs]
+    for _since, name, amount in sorted(waiting):
+        own = shares[name].own
+        # What its own quota does not allow would be refused all the same.
+        more = amount - found[name] if own is None or amount <= own else ZERO
+        if ZERO < more <= free:
+            found[name] += more
+            free -= more
+    return found
+
+
+def _goals(
+    resource: str, total: Decimal, shares: Shares, needs: Mapping[str, Decimal]
+) -> dict[str, Decimal]:
     """The shares once everybody has followed."""
     used = sum((share.used for share in shares.values()), ZERO)
     if used > total:
         return {name: _part(resource, share.used * total / used) for name, share in shares.items()}
-    kept = {name: max(share.used, share.own or ZERO) for name, share in shares.items()}
+    kept = {name: max(needs[name], share.own or ZERO) for name, share in shares.items()}
     wanted = sum(kept.values(), ZERO)
     if wanted > total:
-        ratio = (total - used) / (wanted - used)
+        needed = sum(needs.values(), ZERO)
+        ratio = (total - needed) / (wanted - needed)
         return {
-            name: share.used + _part(resource, (kept[name] - share.used) * ratio)
-            for name, share in shares.items()
+            name: needs[name] + _part(resource, (kept[name] - needs[name]) * ratio)
+            for name in shares
         }
     return _with_rest(resource, total - wanted, kept, shares)
 

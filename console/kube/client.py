@@ -48,6 +48,7 @@ from console.kube.credentials import Credentials
 from console.kube.errors import (
     ApiError,
     Distrusted,
+    Forbidden,
     Replaced,
     ServerError,
     TooDeep,
@@ -838,11 +839,27 @@ class ObjectClient:
 class UserClient(ObjectClient):
     """Acts as a person."""
 
-    def __init__(self, transport: Transport, identity: Identity) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        identity: Identity,
+        *,
+        on_refusal: Callable[[str, Forbidden], None] | None = None,
+    ) -> None:
+        """`on_refusal`: told of every path whose change or reading was forbidden, and why."""
         if not isinstance(identity, Identity):
             raise TypeError("a UserClient needs an Identity")
         super().__init__(transport, identity.headers())
         self.identity = identity
+        self._on_refusal = on_refusal
+
+    async def _call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        try:
+            return await super()._call(method, path, **request)
+        except Forbidden as error:
+            if self._on_refusal is not None:
+                self._on_refusal(path, error)
+            raise
 
     async def get_openapi(self, document: str = "") -> bytes:
         """What kube-apiserver publishes of its types: the index of its documents, or the one of that

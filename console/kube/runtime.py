@@ -12,7 +12,7 @@ wakes what waits for a server that is back.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
@@ -25,6 +25,7 @@ from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
 from console.kube.departures import Departures
 from console.kube.discovery import Types
+from console.kube.errors import Forbidden
 from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -115,6 +116,8 @@ class Runtime:
         #: What must have synced before this process is ready.
         self.required: tuple[GVR, ...] = ()
         self._confined = bool(given)
+        #: Told of what kube-apiserver forbids people, by path.
+        self.on_refusal: Callable[[str, Forbidden], None] | None = None
 
     # Any thread.
 
@@ -184,7 +187,7 @@ class Runtime:
         return LiveObject(gvr, decode, key, client, self.spawn, redact, clock=self.clock)
 
     def as_user(self, identity: Identity) -> UserClient:
-        return UserClient(self._transports[WRITER], identity)
+        return UserClient(self._transports[WRITER], identity, on_refusal=self.on_refusal)
 
     def endpoint(self) -> Endpoint:
         """For people's own programs. Raises OSError if the authority's file cannot be read."""

@@ -1,12 +1,13 @@
 """Shares never exceed the quota together, on no way from one state to the next."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workspaces.ladder import Share, deal, quantity_text
+from workspaces.ladder import Need, Share, deal, quantity_text
 
 PODS, CPU = "pods", "requests.cpu"
 
@@ -111,9 +112,56 @@ def test_quantities(amount: str, text: str) -> None:
     assert quantity_text(Decimal(amount)) == text
 
 
+def test_one_request_gets_all_that_nobody_uses() -> None:
+    now = {name: Share(Decimal("2.475"), Decimal("2.475")) for name in "abcd"}
+    now["a"] = replace(now["a"], needs=(Need(Decimal(3)),))
+    total = Decimal("9.9")
+    first = deal(CPU, total, now)
+    assert first["a"] == Decimal("2.475") and all(first[name] < Decimal("2.475") for name in "bcd")
+    given_way = {name: replace(now[name], asked=first[name], enforced=first[name]) for name in now}
+    found = deal(CPU, total, given_way)
+    assert found["a"] >= 3 and sum(found.values()) <= total
+
+
+def test_a_request_larger_than_all_that_is_free_gets_in_nobodys_way() -> None:
+    now = shares(a=(5, 5, 4), b=(5, 5, 0))
+    now["a"] = replace(now["a"], needs=(Need(Decimal(11)),))
+    now["b"] = replace(now["b"], needs=(Need(Decimal(6), 1.0),))
+    assert whole(deal(PODS, Decimal(10), now)) == {"a": 4, "b": 5}
+
+
+def test_of_two_requests_of_which_one_fits_the_first_is_served() -> None:
+    now = shares(a=(5, 5, 0), b=(5, 5, 0))
+    needs = {"a": replace(now["a"], needs=(Need(Decimal(8), 2.0),))}
+    needs["b"] = replace(now["b"], needs=(Need(Decimal(7), 1.0),))
+    found = deal(PODS, Decimal(10), needs)
+    needs["a"] = replace(needs["a"], asked=found["a"], enforced=found["a"])
+    assert whole(deal(PODS, Decimal(10), needs))["b"] >= 7
+
+
+def test_what_is_kept_for_an_idle_project_gives_way_to_a_request() -> None:
+    own = {
+        "a": Share(Decimal(5), Decimal(5), own=Decimal(8)),
+        "b": Share(Decimal(5), Decimal(5), own=Decimal(8), needs=(Need(Decimal(7)),)),
+    }
+    found = deal(PODS, Decimal(10), own)
+    own["a"] = replace(own["a"], asked=found["a"], enforced=found["a"])
+    assert whole(deal(PODS, Decimal(10), own))["b"] >= 7
+
+
+def test_more_than_its_own_quota_a_project_is_not_given() -> None:
+    own = {
+        "a": Share(None, None, own=Decimal(2), needs=(Need(Decimal(7)),)),
+        "b": Share(None, None),
+    }
+    assert whole(deal(PODS, Decimal(10), own)) == {"a": 2, "b": 8}
+
+
 _ACTS = st.lists(
     st.tuples(
-        st.sampled_from(["use", "use", "use", "free", "confirm", "deal", "own", "total"]),
+        st.sampled_from(
+            ["use", "use", "use", "free", "confirm", "deal", "own", "refuse", "forget"]
+        ),
         st.sampled_from("abcd"),
         st.integers(0, 12),
     ),
@@ -129,29 +177,38 @@ def test_no_order_of_events_lets_projects_use_more_than_the_quota(
     some time before."""
     total = Decimal(20)
     world = {name: Share(None, None) for name in "bcd"} | {"a": Share(total, total)}
-    for act, name, number in acts:
+    for at, (act, name, number) in enumerate(acts):
         share = world[name]
         if act == "use" and share.enforced is not None and share.used + number <= share.enforced:
-            world[name] = Share(share.asked, share.enforced, share.used + number, share.own)
+            world[name] = replace(share, used=share.used + number)
         elif act == "free":
-            used = max(Decimal(0), share.used - number)
-            world[name] = Share(share.asked, share.enforced, used, share.own)
+            world[name] = replace(share, used=max(Decimal(0), share.used - number))
         elif act == "confirm":
-            world[name] = Share(share.asked, share.asked, share.used, share.own)
+            world[name] = replace(share, enforced=share.asked)
         elif act == "own":
-            own = Decimal(number) if number else None
-            world[name] = Share(share.asked, share.enforced, share.used, own)
+            world[name] = replace(share, own=Decimal(number) if number else None)
+        elif act == "refuse":
+            world[name] = replace(share, needs=(*share.needs, Need(share.used + number, float(at))))
+        elif act == "forget":
+            world[name] = replace(share, needs=())
         elif act == "deal":
             found = deal(PODS, total, world)
             assert sum(found.values()) <= total
-            world = {
-                one: Share(found[one], old.enforced, old.used, old.own)
-                for one, old in world.items()
-            }
+            world = {one: replace(old, asked=found[one]) for one, old in world.items()}
         assert sum(share.used for share in world.values()) <= total
     for _ in range(6):
         found = deal(PODS, total, world)
         world = {
-            one: Share(found[one], found[one], old.used, old.own) for one, old in world.items()
+            one: replace(old, asked=found[one], enforced=found[one]) for one, old in world.items()
         }
     assert found == deal(PODS, total, world), "it comes to rest"
+    free = total - sum(share.used for share in world.values())
+    waiting = sorted(
+        (need.since, name, need.amount) for name in world for need in world[name].needs
+    )
+    got = {name: share.used for name, share in world.items()}
+    for _since, name, amount in waiting:
+        own, more = world[name].own, amount - got[name]
+        if (own is None or amount <= own) and 0 < more <= free:
+            got[name], free = amount, free - more
+            assert found[name] >= amount, "what fits is not refused again"

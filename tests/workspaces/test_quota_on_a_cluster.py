@@ -1,8 +1,10 @@
 """Projects compete for the quota of their workspace on a real control plane."""
 
 import asyncio
+import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -12,19 +14,30 @@ import pytest
 import yaml
 
 from console.kube.errors import ApiError, Forbidden
-from console.kube.gvr import PODS, RESOURCE_QUOTAS, SERVICE_ACCOUNTS, WORKSPACES, Key
+from console.kube.gvr import (
+    GVR,
+    PODS,
+    REPLICA_SETS,
+    RESOURCE_QUOTAS,
+    SERVICE_ACCOUNTS,
+    WORKSPACES,
+    Key,
+)
 from console.kube.identity import Identity
 from rbac.current import get_authorizer
 from tests.rbac.objects import user
-from tests.workspaces.cast import WAIT, Person, apply, listed, pod, read, template, until
+from tests.workspaces.cast import WAIT, Person, apply, delete, listed, pod, read, template, until
 from tests.workspaces.conftest import Tenancy
 from workspaces.amounts import Amounts, amounts_of
+from workspaces.controllers.refusalevents import RefusalEvents
 from workspaces.names import SHARE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
 
 #: More tries, once the quota is used, than anything that is late could let through unseen.
 AFTERWARDS = 10
+#: Seconds within which a project has what it was refused, if nobody uses it.
+QUICK = 2.0
 Sums = dict[str, Amounts]
 
 
@@ -170,3 +183,142 @@ async def test_projects_compete_and_never_use_more_than_the_quota(tenancy: Tenan
     assert before and all(
         amounts.get("pods", Decimal(0)) <= 6 for sums in before for amounts in sums.values()
     )
+
+
+def workload(kind: str, name: str, cpu: str, replicas: int = 1) -> dict[str, Any]:
+    """One whose pods all request `cpu`."""
+    made = yaml.safe_load(pod(name, cpu))
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": made["spec"]}
+    if kind == "Job":
+        template["spec"]["restartPolicy"] = "Never"
+        spec = {"parallelism": replicas, "completions": replicas, "template": template}
+        return {"apiVersion": "batch/v1", "kind": kind, "spec": spec, "metadata": {"name": name}}
+    selector = {"matchLabels": labels}
+    spec = {"replicas": replicas, "selector": selector, "template": template}
+    return {"apiVersion": "apps/v1", "kind": kind, "spec": spec, "metadata": {"name": name}}
+
+
+@dataclass(frozen=True)
+class Fair:
+    """A workspace of 9.9 CPU whose four projects have a quarter of it each."""
+
+    tenancy: Tenancy
+    projects: list[str]
+    recorder: Recorder
+    owner: str
+
+    async def make(self, project: str, manifest: dict[str, Any]) -> None:
+        meta = {**manifest["metadata"], "namespace": project}
+        await asyncio.to_thread(apply, self.tenancy, {**manifest, "metadata": meta})
+
+    def pods(self, project: str) -> int:
+        return len(listed(self.tenancy, PODS, project))
+
+    def share(self, project: str, part: str = "spec") -> Amounts:
+        item = read(self.tenancy, RESOURCE_QUOTAS, SHARE, project) or {}
+        return amounts_of((item.get(part) or {}).get("hard"))
+
+
+@pytest.fixture
+async def fair(tenancy: Tenancy) -> AsyncIterator[Fair]:
+    workspace, owner = f"fair-{uuid4().hex[:6]}", f"fay-{uuid4().hex[:6]}"
+    projects = [f"{workspace}-{letter}" for letter in "abcd"]
+    hard = {"requests_cpu": "9900m", "limits_cpu": "9900m"}
+    apply(tenancy, user(owner), template(workspace, owner), quota(workspace, **hard))
+    fay = Person(tenancy, owner)
+    access = get_authorizer().access_for(Identity(owner))
+    await until(lambda: access.can("get", WORKSPACES, name=workspace), "sight of the workspace")
+    recorder = Recorder(tenancy, projects)
+    made = Fair(tenancy, projects, recorder, owner)
+    for name in projects:
+        answer = await fay.post(f"/workspaces/{workspace}/projects/new", name=name)
+        assert answer.status_code == 302, answer.content.decode()
+    quarter = Decimal("2.475")
+    for name in projects:
+        await until(partial(fay.may, "create", name), f"rights in {name}")
+        account = partial(read, tenancy, SERVICE_ACCOUNTS, "default", name)
+        await until(account, f"the account in {name}")
+        even = lambda name=name: made.share(name, "status").get("requests.cpu") == quarter  # noqa: E731
+        await until(even, f"the share of {name}")
+    await tenancy.runtime.wait_synced(RESOURCE_QUOTAS, timeout=20)
+    tenancy.runtime.on_refusal = RefusalEvents(tenancy.runtime).note
+    yield made
+    tenancy.runtime.on_refusal = None
+    recorder.stop()
+    for sums in recorder.seen:
+        for part, amounts in sums.items():
+            for resource, amount in amounts.items():
+                assert amount <= Decimal("9.9"), (part, resource)
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "Job"])
+async def test_a_workload_larger_than_an_equal_part_gets_what_nobody_uses(
+    fair: Fair, kind: str
+) -> None:
+    project = fair.projects[0]
+    await fair.make(project, workload(kind, "large", "3"))
+    begun = time.monotonic()
+    await until(lambda: fair.share(project, "status")["requests.cpu"] >= 3, "a larger share")
+    assert time.monotonic() - begun < QUICK
+    await until(lambda: fair.pods(project) == 1, "the pod")
+    # And so on, up to all there is.
+    await fair.make(project, workload(kind, "larger", "6"))
+    await until(lambda: fair.pods(project) == 2, "the next pod")
+
+
+async def test_a_person_whose_own_pod_was_refused_can_have_it(fair: Fair) -> None:
+    project, tenants = fair.projects[1], Tenants(fair.tenancy, fair.owner)
+    body = yaml.safe_load(pod("own", "9"))
+    client = fair.tenancy.runtime.as_user(Identity(fair.owner))
+    with pytest.raises(Forbidden, match="exceeded quota: quarterdeck-workspace"):
+        await client.create(PODS, body, namespace=project)
+    begun = time.monotonic()
+    await until(lambda: fair.share(project, "status")["requests.cpu"] >= 9, "a larger share")
+    assert time.monotonic() - begun < QUICK
+    await client.create(PODS, body, namespace=project)
+    assert not tenants.refused
+
+
+async def test_whoever_waits_gets_what_others_give_back(fair: Fair) -> None:
+    first, second = fair.projects[:2]
+    await fair.make(first, workload("Deployment", "large", "6"))
+    await until(lambda: fair.pods(first) == 1, "the first pod")
+    await fair.make(second, workload("Deployment", "large", "5"))
+    refused = fair.tenancy.runtime.informer(REPLICA_SETS).store
+    waits = lambda: any(  # noqa: E731
+        key.namespace == second and "exceeded quota" in entry.projection.status.reason
+        for key, entry in refused.snapshot().entries.items()
+    )
+    await until(waits, "the refusal")
+    await fair.make(first, workload("Deployment", "large", "6", replicas=0))
+    await until(lambda: fair.share(second, "status")["requests.cpu"] >= 5, "what was given back")
+    await until(lambda: fair.pods(second) == 1, "the second pod")
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_in_any_order_what_fits_comes_to_be(fair: Fair, seed: int) -> None:
+    """Workloads of several kinds come and go in all projects; in the end those that fit are there."""
+    chance = random.Random(seed)  # noqa: S311  nothing is to be kept secret
+    kept: dict[str, Decimal] = {}
+    for at in range(12):
+        project = chance.choice(fair.projects)
+        kind = chance.choice(["Deployment", "StatefulSet", "ReplicaSet"])
+        cpu = Decimal(chance.choice(["0.3", "1", "2.6", "4"]))
+        name = f"{kind.lower()}-{at}"
+        fits = sum(kept.values(), Decimal(0)) + cpu <= Decimal("9.9")
+        await fair.make(project, workload(kind, name, str(cpu)))
+        if fits:
+            kept[name] = cpu
+        else:
+            gvr = GVR("apps", "v1", f"{kind.lower()}s")
+            await asyncio.to_thread(delete, fair.tenancy, gvr, name, project)
+
+    def running() -> set[str]:
+        return {
+            str(item["metadata"]["labels"]["app"])
+            for project in fair.projects
+            for item in listed(fair.tenancy, PODS, project)
+        }
+
+    await until(lambda: running() >= kept.keys(), f"all of {sorted(kept)}", 60)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from console.kube.controller import Factory, NotSynced, Request, Result
 from console.kube.gvr import (
+    EVENTS,
     GVR,
     LIMIT_RANGES,
     NAMESPACES,
@@ -23,15 +24,18 @@ from console.kube.gvr import (
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
+    Key,
 )
 from console.kube.runtime import Runtime
 from rbac.settling import a_few_at_a_time
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.controllers.projects import ProjectSync
+from workspaces.controllers.refused import WORKLOADS, Refused
 from workspaces.controllers.shares import ShareSync
 from workspaces.controllers.workspaces import WorkspaceSync
 from workspaces.controllers.world import World
 from workspaces.names import ISOLATION
+from workspaces.refusals import PATIENCE
 from workspaces.rolebases import Bases
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
@@ -42,7 +46,7 @@ class Tenancy:
 
     def __init__(self, runtime: Runtime) -> None:
         self.world = World(runtime)
-        self.shares = ShareSync(self.world)
+        self.shares = ShareSync(self.world, Refused(runtime))
         self.projects = ProjectSync(self.world, self.shares)
         self.workspaces = WorkspaceSync(self.world, self.projects)
         # What all roles were made of when they were last looked at together.
@@ -101,6 +105,17 @@ async def _share(tenancy: Tenancy, request: Request) -> Result:
     return Result()
 
 
+def _refusal(gvr: GVR) -> Sync:
+    async def sync(tenancy: Tenancy, request: Request) -> Result:
+        """The workspace may have what the project was refused, and others what it waits for no more."""
+        if not tenancy.shares.refused.tells(gvr, Key(request.namespace, request.name)):
+            return Result()
+        await tenancy.shares.sync_project(request.namespace)
+        return Result(requeue_after=PATIENCE if gvr == EVENTS else None)
+
+    return sync
+
+
 async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
@@ -133,6 +148,8 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("project-builtin-roles", ROLES, _role),
     ("workspace-quota", WORKSPACE_QUOTAS, _quota),
     ("workspace-share", RESOURCE_QUOTAS, _share),
+    ("refusal", EVENTS, _refusal(EVENTS)),
+    *((f"refused-{kind.lower()}", gvr, _refusal(gvr)) for kind, gvr in WORKLOADS.items()),
     ("network-isolation", NETWORK_POLICIES, _policy),
 )
 

@@ -10,16 +10,18 @@ from console.kube.projections.namespace import Namespace
 from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry, older
 from workspaces.amounts import Amounts, amounts_of, lowest
+from workspaces.controllers.refused import Refused
 from workspaces.controllers.world import World
-from workspaces.ladder import ZERO, Share, deal, quantity_text
+from workspaces.ladder import ZERO, Need, Share, deal, quantity_text
 from workspaces.names import MANAGED, SHARE, Manifest, owner_of
 
 
 class ShareSync:
     """One workspace is looked at by one at a time."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, refused: Refused) -> None:
         self._world = world
+        self.refused = refused
         # What was written and may not have come back: nothing is given twice.
         self._written: dict[str, Manifest] = {}
         self._was_in: dict[str, str] = {}
@@ -63,8 +65,15 @@ class ShareSync:
         shares: dict[str, Manifest | None],
     ) -> None:
         wanted: dict[str, Amounts] = {project.name: {} for project in projects}
+        needs = {
+            name: self.refused.needs(name, _amounts(shares[name], "status", "used"))
+            for name in wanted
+        }
         for resource, total in hard.items():
-            found = {name: self._part(name, resource, shares[name]) for name in wanted}
+            found = {
+                name: self._part(name, resource, shares[name], needs[name].get(resource, ()))
+                for name in wanted
+            }
             for name, amount in deal(resource, total, found).items():
                 wanted[name][resource] = amount
         for name, amounts in wanted.items():
@@ -82,7 +91,9 @@ class ShareSync:
         self._written.pop(project, None)
         return found
 
-    def _part(self, project: str, resource: str, share: Manifest | None) -> Share:
+    def _part(
+        self, project: str, resource: str, share: Manifest | None, needs: tuple[Need, ...]
+    ) -> Share:
         own = [
             amount
             for entry in self._world.within(RESOURCE_QUOTAS, project)
@@ -94,6 +105,7 @@ class ShareSync:
             enforced=_amounts(share, "status", "hard").get(resource),
             used=_amounts(share, "status", "used").get(resource, ZERO),
             own=min(own, default=None),
+            needs=needs,
         )
 
     async def _write(

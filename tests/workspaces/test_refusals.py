@@ -1,0 +1,92 @@
+"""What is read of refusals, and for how long it counts."""
+
+from decimal import Decimal
+
+import pytest
+
+from workspaces.ladder import Need
+from workspaces.refusals import Refusal, amounts_in, needs_of, words_of
+
+WORDS = (
+    "exceeded quota: quarterdeck-workspace, requested: requests.cpu=3,requests.memory=1Gi, "
+    "used: requests.cpu=500m,requests.memory=0, limited: requests.cpu=2475m,requests.memory=512Mi"
+)
+THREE = {"requests.cpu": Decimal(3)}
+USED = {"requests.cpu": Decimal(1)}
+
+
+def test_amounts_are_read_out_of_whatever_is_around_them() -> None:
+    message = f'(combined from similar events): Error creating: pods "a" is forbidden: {WORDS}'
+    requested, used = amounts_in(message)
+    assert requested == {"requests.cpu": Decimal(3), "requests.memory": Decimal(2**30)}
+    assert used == {"requests.cpu": Decimal("0.5"), "requests.memory": Decimal(0)}
+    assert words_of(message) == WORDS
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "exceeded quota: mine, requested: pods=1, used: pods=1, limited: pods=1",
+        "failed quota: quarterdeck-workspace: must specify limits.cpu for: main",
+        "exceeded quota: quarterdeck-workspace, requested: " + "a" * 100_000,
+        "exceeded quota: quarterdeck-workspace-2, requested: pods=1, used: pods=1, limited: pods=1",
+    ],
+)
+def test_what_is_about_something_else_says_nothing(message: str) -> None:
+    assert amounts_in(message) == ({}, {}) and words_of(message) == ""
+
+
+def test_what_is_no_amount_is_left_out() -> None:
+    words = (
+        "exceeded quota: quarterdeck-workspace, requested: a=x,pods,b=1=2,c=1, used: ,, limited: x"
+    )
+    assert amounts_in(words) == ({"c": Decimal(1)}, {})
+
+
+def event(first: float, last: float, about: str = "a", used: int = 1) -> Refusal:
+    return Refusal(about, THREE, {"requests.cpu": Decimal(used)}, first, last)
+
+
+def test_a_need_is_what_was_used_and_requested() -> None:
+    assert needs_of([event(0, 0)], USED, 1)["requests.cpu"] == (Need(Decimal(4), 0),)
+
+
+def test_a_need_does_not_grow_once_it_was_met() -> None:
+    found = needs_of([event(0, 0)], {"requests.cpu": Decimal(4)}, 1)
+    assert found["requests.cpu"] == (Need(Decimal(4), 0),)
+
+
+def test_what_others_gave_back_is_needed_no_more() -> None:
+    found = needs_of([event(0, 0)], {"requests.cpu": Decimal(0)}, 1)
+    assert found["requests.cpu"] == (Need(Decimal(3), 0),)
+
+
+def test_an_object_that_still_lacks_pods_needs_them_beside_whatever_is_used() -> None:
+    refusal = Refusal("a", THREE, None, 0, None)
+    found = needs_of([refusal], {"requests.cpu": Decimal(9)}, 1e9)
+    assert found["requests.cpu"] == (Need(Decimal(12), 0),)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "now", "counts"),
+    [
+        (0, 0, 59, True),
+        (0, 0, 61, False),
+        (0, 100, 299, True),
+        (0, 100, 301, False),
+        (0, 90_000, 91_099, True),
+        (0, 90_000, 91_101, False),
+    ],
+)
+def test_who_has_tried_for_longer_is_waited_for_longer(
+    first: float, last: float, now: float, counts: bool
+) -> None:
+    # Each attempt may be an event of its own.
+    found = needs_of([event(first, first), event(last, last)], USED, now)
+    assert bool(found) is counts
+
+
+def test_each_object_has_a_need_since_its_first_refusal() -> None:
+    found = needs_of([event(5, 5), event(9, 9), event(3, 9, "b", 0)], USED, 10)
+    assert found["requests.cpu"] == (Need(Decimal(4), 5), Need(Decimal(3), 3))

@@ -1,0 +1,80 @@
+"""Says by an event that somebody's own request did not fit into a project's share.
+
+kube-apiserver says so to them alone, so the controllers, which are another process, would not know.
+"""
+
+import hashlib
+import logging
+import re
+from datetime import UTC
+
+from console.kube.errors import ApiError, Conflict, Forbidden
+from console.kube.gvr import EVENTS, RESOURCE_QUOTAS
+from console.kube.runtime import Runtime
+from workspaces.names import SHARE, Manifest
+from workspaces.refusals import QUOTA_EXCEEDED, words_of
+
+log = logging.getLogger(__name__)
+
+COMPONENT = "quarterdeck-console"
+#: Seconds in which the same words about one project are one event, and others none.
+_PAUSE = 1.0
+#: Projects whose last event is remembered.
+_MOST = 1000
+
+_PROJECT = re.compile(r"/namespaces/([a-z0-9-]{1,63})/")
+
+
+class RefusalEvents:
+    """Of one process. An event that cannot be written is logged; the request goes on without it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._last: dict[str, float] = {}
+
+    def note(self, path: str, error: Forbidden) -> None:
+        """Takes what kube-apiserver answered. From any thread, and at once."""
+        words, project = words_of(error.message), _PROJECT.search(path)
+        if not words or project is None:
+            return
+        now = self._runtime.clock.monotonic()
+        if now - self._last.get(project[1], -_PAUSE) < _PAUSE:
+            return
+        if len(self._last) >= _MOST:
+            self._last.clear()
+        self._last[project[1]] = now
+        self._runtime.spawn(self._write(project[1], words))
+
+    async def _write(self, project: str, words: str) -> None:
+        try:
+            await self._runtime.console.create(
+                EVENTS, self._event(project, words), namespace=project
+            )
+        except Conflict:
+            return
+        except ApiError as error:
+            log.warning("No event about the quota of %s: %s", project, error)
+
+    def _event(self, project: str, words: str) -> Manifest:
+        now = self._runtime.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        digest = hashlib.sha256(f"{now}\0{words}".encode()).hexdigest()[:16]
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{SHARE}.{digest}", "namespace": project},
+            "involvedObject": {
+                "apiVersion": RESOURCE_QUOTAS.group_version,
+                "kind": "ResourceQuota",
+                "name": SHARE,
+                "namespace": project,
+            },
+            "type": "Warning",
+            "reason": QUOTA_EXCEEDED,
+            "message": words,
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "reportingInstance": COMPONENT,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }

@@ -1,0 +1,141 @@
+"""Which refusals the cluster tells of, and which of them still count.
+
+Events tell what could not be made, and so do the conditions of ReplicaSets, about which Kubernetes leaves
+out events when there are many. Either counts as long as the workload lacks pods.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from console.kube.clock import Clock
+from console.kube.gvr import (
+    DAEMON_SETS,
+    EVENTS,
+    GVR,
+    JOBS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    Key,
+)
+from console.kube.indexes import Index
+from console.kube.informer import Informer
+from console.kube.projections.event import Event
+from console.kube.projections.replicaset import ReplicaSet
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from workspaces.amounts import Amounts
+from workspaces.lacking import lacks_pods
+from workspaces.ladder import Need
+from workspaces.refusals import REASONS, Refusal, amounts_in, mentions, needs_of, words_of
+
+WORKLOADS: Mapping[str, GVR] = MappingProxyType(
+    {
+        "ReplicaSet": REPLICA_SETS,
+        "StatefulSet": STATEFUL_SETS,
+        "DaemonSet": DAEMON_SETS,
+        "Job": JOBS,
+    }
+)
+
+
+class Refused:
+    """By project, kept up to date with the cluster."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._clock: Clock = runtime.clock
+        self._informers: dict[GVR, Informer[Any]] = {
+            gvr: runtime.informer(gvr) for gvr in (EVENTS, *WORKLOADS.values())
+        }
+        self._told = {
+            gvr: Index(self._informers[gvr].store, projects_of)
+            for gvr, projects_of in _PROJECTS_OF.items()
+        }
+        # Whose refusals counted when a project was last asked about.
+        self._waiting: dict[str, frozenset[tuple[GVR, str]]] = {}
+
+    def needs(self, project: str, used: Amounts) -> Mapping[str, tuple[Need, ...]]:
+        """What the project was refused, above what it uses."""
+        waiting: set[tuple[GVR, str]] = set()
+        refusals = list(self._of(project, waiting))
+        if waiting:
+            self._waiting[project] = frozenset(waiting)
+        else:
+            self._waiting.pop(project, None)
+        return needs_of(refusals, used, self._clock.now().timestamp())
+
+    def tells(self, gvr: GVR, key: Key) -> bool:
+        """True for an object that is refused something, or was until now."""
+        if (gvr, key.name) in self._waiting.get(key.namespace, ()):
+            return True
+        projects_of = _PROJECTS_OF.get(gvr)
+        entry = self._informers[gvr].store.get(key)
+        return projects_of is not None and entry is not None and bool(projects_of(entry))
+
+    def _of(self, project: str, waiting: set[tuple[GVR, str]]) -> Iterator[Refusal]:
+        now = self._clock.now().timestamp()
+        for entry in self._told[EVENTS].get(project):
+            event: Event = entry.projection
+            kind, _, name = event.about.partition("/")
+            gvr = WORKLOADS.get(kind)
+            if gvr is not None:
+                if not self._lacks(kind, Key(project, name), event.about_uid):
+                    continue
+                waiting.add((gvr, name))
+            requested, then = amounts_in(event.message)
+            # The server's own moment; the others are the writer's.
+            first = _seconds(event.created, now)
+            last = min(max(_seconds(event.last, first), first), now)
+            used = None if gvr is not None else then
+            yield Refusal(event.about_uid or event.about, requested, used, first, last)
+        for entry in self._told[REPLICA_SETS].get(project):
+            if not self._lacks("ReplicaSet", entry.key, entry.projection.uid):
+                continue
+            waiting.add((REPLICA_SETS, entry.key.name))
+            for condition in _conditions(entry):
+                # The words are those of the first refusal; the pods are as large as then.
+                requested, _used = amounts_in(condition.message)
+                first = _seconds(condition.lastTransitionTime, now)
+                yield Refusal(entry.projection.uid, requested, None, first, None)
+
+    def _lacks(self, kind: str, key: Key, uid: str) -> bool:
+        informer = self._informers[WORKLOADS[kind]]
+        entry = informer.store.get(key)
+        if entry is None:
+            return not informer.freshness.synced
+        return entry.projection.uid == uid and lacks_pods(kind, entry.original())
+
+
+class _Condition(msgspec.Struct):
+    message: str = ""
+    lastTransitionTime: datetime | None = None
+
+
+def _conditions(entry: Entry[Any]) -> list[_Condition]:
+    """As they are: the projection's are cut."""
+    status = entry.original().get("status") or {}
+    try:
+        return msgspec.convert(status.get("conditions") or [], list[_Condition])
+    except msgspec.ValidationError:
+        return []
+
+
+def _seconds(moment: datetime | None, otherwise: float) -> float:
+    return moment.timestamp() if moment is not None else otherwise
+
+
+def _project_of_event(entry: Entry[Event]) -> tuple[str, ...]:
+    event = entry.projection
+    return (event.namespace,) if event.reason in REASONS and words_of(event.message) else ()
+
+
+def _project_of_replica_set(entry: Entry[ReplicaSet]) -> tuple[str, ...]:
+    return (entry.projection.namespace,) if mentions(entry.projection.status.reason) else ()
+
+
+_PROJECTS_OF: Mapping[GVR, Callable[[Entry[Any]], tuple[str, ...]]] = MappingProxyType(
+    {EVENTS: _project_of_event, REPLICA_SETS: _project_of_replica_set}
+)
