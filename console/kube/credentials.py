@@ -12,6 +12,7 @@ from kubernetes import config as official_config
 
 from console.kube.errors import ApiError, Unavailable
 from console.kube.kubeconfig import ISSUER, replace_token
+from console.kube.sentences import Sentence
 from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
 
 #: Credentials are read anew at most this often (seconds), however many calls answer 401.
@@ -114,7 +115,8 @@ class Credentials:
         try:
             issuer, _issues = _read(self._path, self.role)
         except NoCluster as error:
-            raise Unavailable(str(error)) from error
+            log.warning("%s", error)
+            raise Unavailable(Sentence("The kubeconfig of the console cannot be read")) from error
         if self._path:
             _renew(Path(self._path), issuer)
         return request_token(issuer, self.role)

@@ -19,6 +19,7 @@ from kubernetes import client as official
 
 from console.kube.errors import ApiError, Unauthorized, Unavailable
 from console.kube.kubeconfig import ISSUER, NAMESPACE, service_account
+from console.kube.sentences import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -76,13 +77,20 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
         token = json.loads(made.data)["status"]["token"]
     except official.ApiException as error:
         if error.status == 401:
-            raise Unauthorized(401, "The credential of the console counts no more") from error
-        raise Unavailable(f"no token of {name}: {error.status} {error.reason}") from error
+            raise Unauthorized(
+                401, Sentence("The credential of the console counts no more")
+            ) from error
+        raise _no_token(str(error.status), name) from error
     except (urllib3.exceptions.HTTPError, OSError, ValueError, TypeError, KeyError) as error:
-        raise Unavailable(f"no token of {name}: {type(error).__name__}") from error
+        raise _no_token(type(error).__name__, name) from error
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-        raise Unavailable(f"no token of {name}: the answer has none")
+        raise _no_token("", name)
     return token
+
+
+def _no_token(why: str, name: str) -> Unavailable:
+    log.info("No token of %s: %s", name, why or "the answer has none")
+    return Unavailable(Sentence("The Kubernetes API gives the console no token"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,8 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         if kind.segment not in FOLLOWED:
             pages = [listed + "?limit=500", detail_url("host", kind.segment, key)]
             opened = some(kind.segment, pages, int(kind.segment in OPENED))
-            for url in pages:
+            # That nothing of a list or an object becomes markup, tests/kinds shows of each kind.
+            for url in dict.fromkeys((*opened, *some(kind.segment, pages, 1))):
                 await (visitor.open if url in opened else visitor.glance)(url)
             await visitor.exports(listed, some(kind.segment, FORMS, 1))
             await of_actions(visitor)

@@ -208,7 +208,7 @@ def test_kinds_have_short_names(word: str, segment: str) -> None:
 
 
 def test_kinds_are_found_by_a_part_of_their_names() -> None:
-    found = [kind.segment for kind in kinds_like(KINDS, "role b")]
+    found = [kind.segment for kind in kinds_like(KINDS, "role bi")]
     assert found[0] == "rolebindings"
     assert "clusterrolebindings" in found
     assert kinds_like(KINDS, "zzz") == []

@@ -1,11 +1,13 @@
 """Workspaces and projects become what their templates and labels say, whatever happens on the way."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
 from console.kube.controller import NotSynced
+from console.kube.errors import ApiError, Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLES,
     GLOBAL_ROLE_BINDINGS,
@@ -417,3 +419,53 @@ async def test_two_who_deal_a_quota_out_at_once_take_turns(
     monkeypatch.setattr(runtime.console, "create", slow)
     await asyncio.gather(*(shares.sync("acme") for _one in range(3)))
     assert runtime.console.of(RESOURCE_QUOTAS)[f"one/{SHARE}"]["spec"]["hard"] == {"pods": "8"}
+
+
+@pytest.mark.parametrize("answer", ["none", "conflict"])
+async def test_what_a_share_may_have_is_given_to_nobody_else(
+    monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    """Whether a write came to no answer, or was followed by somebody else's, before it is seen."""
+    projects = [new_project(name, "acme") for name in ("ann", "zoe")]
+    runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
+    shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
+    replace = console.replace
+
+    async def dealt() -> None:
+        for _ in range(3):
+            with suppress(ApiError):
+                await shares.sync("acme")
+
+    async def lost(*given: Any, **named: Any) -> Manifest:
+        stored = await replace(*given, **named)
+        if answer == "none" and named["namespace"] == "zoe":
+            raise Unavailable("it took too long")
+        return stored
+
+    console.put(RESOURCE_QUOTAS, own_quota("zoe", pods="7"))
+    await shares.sync("acme")
+    console.fill_quotas()
+    console.delayed = True
+    monkeypatch.setattr(console, "replace", lost)
+    await dealt()
+    if answer == "conflict":
+        console.of(RESOURCE_QUOTAS)[f"zoe/{SHARE}"]["metadata"]["resourceVersion"] = "9999"
+    assert asked(runtime) == {"ann": 1, "zoe": 7}
+    # Now both are to have the same, and what zoe has is not seen.
+    monkeypatch.setattr(shares._world, "within", lambda _gvr, _project: ())
+    await dealt()
+    assert sum(asked(runtime).values()) <= 8
+
+
+def own_quota(project: str, **hard: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "own", "namespace": project},
+        "spec": {"hard": hard},
+    }
+
+
+def asked(runtime: TenantRuntime) -> dict[str, int]:
+    found = runtime.console.of(RESOURCE_QUOTAS)
+    return {name: int(found[f"{name}/{SHARE}"]["spec"]["hard"]["pods"]) for name in ("ann", "zoe")}

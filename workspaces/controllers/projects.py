@@ -22,6 +22,7 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.recorder import NORMAL
 from workspaces.builtins import ADMIN, project_roles
+from workspaces.controllers.kubesphere import LOOK_EVERY
 from workspaces.controllers.shares import ShareSync
 from workspaces.controllers.world import World, is_of
 from workspaces.names import (
@@ -52,6 +53,8 @@ class ProjectSync:
         project: Namespace = entry.projection
         if project.deleted is not None:
             await self._shares.sync_project(name)
+            if await self._world.kubesphere.works():
+                return Result(requeue_after=LOOK_EVERY)
             await self._drop_finalizers(entry)
         elif (wanted := self._label_of(project)) != project.workspace:
             labels = {WORKSPACE_LABEL: wanted or None}

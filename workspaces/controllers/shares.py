@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from weakref import WeakValueDictionary
 
-from console.kube.errors import Conflict, NotFound
+from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, RESOURCE_QUOTAS, WORKSPACE_QUOTAS
 from console.kube.projections.namespace import Namespace
 from console.kube.projections.tenancy import Workspace
@@ -24,6 +24,8 @@ class ShareSync:
         self.refused = refused
         # What was written and may not have come back: nothing is given twice.
         self._written: dict[str, Manifest] = {}
+        # What may have been written, as no answer came: of which version, "" for none, and how much.
+        self._tried: dict[str, tuple[str, Amounts]] = {}
         self._was_in: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -100,8 +102,12 @@ class ShareSync:
             if entry.key.name != SHARE
             and (amount := _amounts(entry.original(), "spec", "hard").get(resource)) is not None
         ]
+        asked = _amounts(share, "spec", "hard").get(resource)
+        version, tried = self._tried.get(project, ("", {}))
+        if version == _version(share) and resource in tried:
+            asked = max(asked or ZERO, tried[resource])
         return Share(
-            asked=_amounts(share, "spec", "hard").get(resource),
+            asked=asked,
             enforced=_amounts(share, "status", "hard").get(resource),
             used=_amounts(share, "status", "used").get(resource, ZERO),
             own=min(own, default=None),
@@ -123,13 +129,14 @@ class ShareSync:
             if share is None:
                 made = await client.create(RESOURCE_QUOTAS, body, namespace=project)
             else:
-                version = share["metadata"]["resourceVersion"]
-                body["metadata"]["resourceVersion"] = version
+                body["metadata"]["resourceVersion"] = _version(share)
                 made = await client.replace(RESOURCE_QUOTAS, body, namespace=project, name=SHARE)
-        except (Conflict, NotFound):
-            # What was written may be gone, and what is there is not known yet.
-            self._written.pop(project, None)
+        except ApiError as error:
+            # After a conflict what was written last still counts, until what is there now is known.
+            if error.code >= 500:
+                self._tried[project] = _version(share), amounts
             raise
+        self._tried.pop(project, None)
         self._written[project] = made
 
     async def _report(self, name: str, hard: Amounts, shares: dict[str, Manifest | None]) -> None:
@@ -168,6 +175,10 @@ def workspace_hard(world: World, workspace: str) -> Amounts:
         for entry in world.belongings(WORKSPACE_QUOTAS, workspace)
         if entry.projection.deleted is None
     )
+
+
+def _version(share: Manifest | None) -> str:
+    return str(share["metadata"]["resourceVersion"]) if share is not None else ""
 
 
 def _amounts(share: Manifest | None, part: str, field: str) -> Amounts:

@@ -16,10 +16,12 @@ from console.kube.projections.tenancy import Workspace
 from console.kube.store import Entry
 from rbac.recorder import NORMAL
 from workspaces.builtins import workspace_roles
+from workspaces.controllers.kubesphere import LOOK_EVERY
 from workspaces.controllers.projects import ProjectSync
 from workspaces.controllers.world import BELONGINGS, World
 from workspaces.names import (
     KEEP_FINALIZER,
+    MANAGED,
     OLD_FINALIZERS,
     SYSTEM_WORKSPACE,
     TEMPLATE_FINALIZER,
@@ -40,6 +42,8 @@ class WorkspaceSync:
         entry = self._world.find(WORKSPACE_TEMPLATES, name)
         if entry is None:
             return Result()
+        if await self._world.kubesphere.works():
+            return Result(requeue_after=LOOK_EVERY)
         template = entry.original()
         finalizers = template["metadata"].get("finalizers") or []
         if entry.projection.deleted is not None:
@@ -61,14 +65,14 @@ class WorkspaceSync:
             await self._world.client.create(WORKSPACES, wanted)
             message = f"The workspace {name} was made"
             await self._world.recorder.record(template, NORMAL, "Synced", message)
-        elif found.projection.deleted is None and (patch := _difference(found.original(), wanted)):
+        elif found.projection.deleted is None and (patch := _difference(found, wanted)):
             patch.setdefault("metadata", {})["resourceVersion"] = found.resource_version
             await self._world.client.patch(WORKSPACES, patch, name=name)
 
     async def sync(self, name: str) -> None:
         """The roles of the workspace, and its manager's."""
         entry = self._world.find(WORKSPACES, name)
-        if entry is None:
+        if entry is None or await self._world.kubesphere.works():
             return
         workspace: Workspace = entry.projection
         if workspace.deleted is not None:
@@ -135,13 +139,15 @@ def _manager(workspace: Workspace) -> str:
         return ""
 
 
-def _difference(found: Manifest, wanted: Manifest) -> Manifest:
-    """The merge patch that makes `found` hold what is wanted. What else is there stays, but for the
-    spec, which is the template's alone."""
+def _difference(entry: Entry[Workspace], wanted: Manifest) -> Manifest:
+    """The merge patch that makes it hold what is wanted. What else is there stays, but for the spec,
+    which is the template's alone; and one that others made does not become ours."""
+    found = entry.original()
     patch: Manifest = {}
     for field in ("labels", "annotations"):
         have = found["metadata"].get(field) or {}
-        lacks = {k: v for k, v in wanted["metadata"][field].items() if have.get(k) != v}
+        want = wanted["metadata"][field]
+        lacks = {k: v for k, v in want.items() if have.get(k) != v and k not in MANAGED}
         if lacks:
             patch.setdefault("metadata", {})[field] = lacks
     have = found.get("spec") or {}

@@ -28,6 +28,7 @@ from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.recorder import Recorder
 from rbac.settling import settle
+from workspaces.controllers.kubesphere import KubeSphere
 from workspaces.names import MANAGED, Manifest
 from workspaces.rolebases import RoleBases
 
@@ -57,6 +58,7 @@ _READ = (
 class World:
     def __init__(self, runtime: Runtime) -> None:
         self.client = runtime.console
+        self.kubesphere = KubeSphere(runtime.console, runtime.clock)
         self.role_bases = RoleBases(runtime)
         self.recorder = Recorder(runtime.console, "quarterdeck-workspace-controller")
         informers = {gvr: runtime.informer(gvr) for gvr in _READ}
