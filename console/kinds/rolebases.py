@@ -14,9 +14,9 @@ from console.ui.registry import register
 class RoleBaseKind(ResourceKind):
     gvr, scope, nav = ROLE_BASES, Scope.CLUSTER, Nav("tenancy", 70)
     projection = RoleBase
-    title = gettext_lazy("Role bases")
-    singular = gettext_lazy("role base")
-    nouns = gettext_lazy("role bases")
+    title = gettext_lazy("RoleBases")
+    singular = gettext_lazy("RoleBase")
+    nouns = gettext_lazy("RoleBases")
     columns = (
         NameColumn(),
         TextColumn(id="role", label=gettext_lazy("Role"), priority=1),

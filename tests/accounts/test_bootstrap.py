@@ -57,6 +57,7 @@ async def test_it_brings_types_identities_a_role_and_an_administrator() -> None:
         "workspacerolebindings.iam.kubesphere.io",
         "workspaces.tenant.kubesphere.io",
         "loginrecords.iam.kubesphere.io",
+        "rolebases.iam.kubesphere.io",
         "groups.iam.kubesphere.io",
         "groupbindings.iam.kubesphere.io",
         "workspacetemplates.tenant.kubesphere.io",

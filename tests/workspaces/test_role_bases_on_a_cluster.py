@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import (
-    CUSTOM_RESOURCE_DEFINITIONS,
     NAMESPACES,
     ROLE_BASES,
     ROLES,
     WORKSPACE_ROLES,
 )
-from tests.accounts.kubesphere.definitions import definitions
 from tests.rbac.objects import IAM, Manifest, rule, user
 from tests.workspaces.cast import apply, delete, is_gone, read, template, until
 from tests.workspaces.conftest import Tenancy
@@ -51,12 +49,6 @@ BAD = {
 
 @pytest.fixture(scope="module", autouse=True)
 def bases(tenancy: Tenancy) -> Iterator[None]:
-    found = next(one for one in definitions() if one["spec"]["names"]["kind"] == "RoleBase")
-    name = found["metadata"]["name"]
-    done = tenancy.cluster.kubectl("create", "-f", "-", input=json.dumps(found))
-    assert done.returncode == 0, done.stderr
-    done = tenancy.cluster.kubectl("wait", "--for=condition=established", f"crd/{name}")
-    assert done.returncode == 0, done.stderr
     apply(
         tenancy,
         user("bea"),
@@ -66,7 +58,8 @@ def bases(tenancy: Tenancy) -> Iterator[None]:
         template("seeded", "bea"),
     )
     yield
-    delete(tenancy, CUSTOM_RESOURCE_DEFINITIONS, name)
+    for item in tenancy.cluster.api.get(ROLE_BASES.path()).json()["items"]:
+        delete(tenancy, ROLE_BASES, item["metadata"]["name"])
 
 
 def rules_of(tenancy: Tenancy, role: str, project: str = "") -> Any:
