@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseNotModified, QueryDict
@@ -199,10 +200,12 @@ async def form_page(
     about: str = "",
     version: str = "",
     danger: bool = False,
+    template: str = "workspaces/form.html",
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> HttpResponse:
     """`version`: the latest of what is changed, which comes back with the form. `about`: what to know
-    before. Where somebody else was first, what was typed stays, and saving again is meant to replace
-    what they saved."""
+    before. `template`, `more`: one that extends the usual, and its own context. Where somebody else was
+    first, what was typed stays, and saving again is meant to replace what they saved."""
     if form.errors and wants_status(opened.request):
         return form_status(form, form.status)
     if version and form.is_bound:
@@ -219,8 +222,9 @@ async def form_page(
         "about": about,
         "version": version,
         "danger": danger,
+        **more,
     }
-    return render(opened.request, "workspaces/form.html", context, status=form.page_status)
+    return render(opened.request, template, context, status=form.page_status)
 
 
 async def done(form: WorkspaceForm, doing: Coroutine[Any, Any, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
@@ -29,6 +30,7 @@ from workspaces.pages.frame import (
 )
 from workspaces.rights import DEPARTMENTS, MEMBERS, WorkspaceRights
 from workspaces.services import departments as groups
+from workspaces.services import finding
 from workspaces.services import members as people
 
 
@@ -61,7 +63,9 @@ async def members(request: ConsoleRequest, workspace: str) -> HttpResponse:
 async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     opened.rights.require("create", MEMBERS)
-    form = MemberForm(posted(request), **_roles(opened))
+    options = _roles(opened)
+    options["initial"]["user"] = visible(request.GET.get("user", ""))
+    form = MemberForm(posted(request), **options)
     if form.is_valid():
         user, role = form.cleaned_data["user"], form.cleaned_data["role"]
         if await done(form, people.invite(opened.doer, user, role)):
@@ -74,7 +78,28 @@ async def invite(request: ConsoleRequest, workspace: str) -> HttpResponse:
         title=_("Invite a member"),
         button=_("Invite member"),
         back=opened.url("workspace_members"),
+        template="workspaces/invite.html",
+        more=_found(opened, request.GET.get("q", "")),
     )
+
+
+def _found(opened: Open, part: str) -> dict[str, Any]:
+    """What the page shows of who could be invited."""
+    found, action = finding.find(opened.access, opened.name, part), opened.url("workspace_invite")
+    return {
+        "action": action,
+        "part": visible(part.strip()[: finding.LONGEST]),
+        "longest": finding.LONGEST,
+        "found": [
+            {
+                "name": visible(one.name),
+                "email": visible(one.email),
+                "url": f"{action}?{urlencode({'user': one.name, 'q': part[: finding.LONGEST]})}",
+            }
+            for one in found.people
+        ],
+        "more": found.more,
+    }
 
 
 @page("GET", "POST")

@@ -1,0 +1,93 @@
+"""Whoever invites finds users by a part of name or address, and learns of nobody they may not see."""
+
+import re
+from functools import partial
+from typing import Any
+
+import pytest
+
+from console.kube.gvr import USERS, WORKSPACE_ROLE_BINDINGS, Key
+from console.kube.identity import Identity
+from rbac.current import get_authorizer
+from tests.rbac.objects import IAM, native_binding, native_role, rule, user, workspace_binding
+from tests.workspaces.cast import Person, apply, bound_to, template, until
+from tests.workspaces.conftest import Tenancy
+from workspaces.services import finding
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("site")]
+
+INVITE = "/workspaces/finders/members/invite"
+#: `fay` manages both workspaces, `fox` reads users, `fin` is a member of the other one, `fog` of none.
+PEOPLE = ("fay", "fox", "fin", "fog", "fred-1", "fred-2")
+
+
+async def ready(tenancy: Tenancy) -> None:
+    apply(
+        tenancy,
+        *(user(name, email=f"{name}@mail.example") for name in PEOPLE),
+        user("fossil", state="Disabled"),
+        template("finders", "fay"),
+        template("friends", "fay"),
+        native_role("reads-users", rule("get list", "users", IAM)),
+        native_binding("reads-users", "reads-users", "User fox"),
+        workspace_binding("friends.fin", "friends", "friends-viewer", "User fin"),
+        workspace_binding("finders.fox", "finders", "finders-admin", "User fox"),
+    )
+    stores = {gvr: tenancy.runtime.informer(gvr).store for gvr in (USERS, WORKSPACE_ROLE_BINDINGS)}
+    for gvr, name in (
+        *((USERS, name) for name in (*PEOPLE, "fossil")),
+        *((WORKSPACE_ROLE_BINDINGS, f"{name}-admin") for name in ("finders", "friends")),
+        *((WORKSPACE_ROLE_BINDINGS, name) for name in ("friends.fin", "finders.fox")),
+    ):
+        await until(partial(stores[gvr].get, Key("", name)), name)
+    reads = get_authorizer().access_for(Identity("fox"))
+    await until(lambda: reads.can("list", USERS), "the right")
+
+
+async def found(person: Person, part: str) -> list[str]:
+    answer = await person.get(f"{INVITE}?q={part}")
+    assert answer.status_code == 200
+    return re.findall(r"\?user=([^&]+)&", answer.content.decode().partition('id="found"')[2])
+
+
+def text_of(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+async def test_by_a_part_of_name_or_address_within_what_one_may_see(
+    tenancy: Tenancy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ready(tenancy)
+    fox, fay = Person(tenancy, "fox"), Person(tenancy, "fay")
+    # Members and the disabled cannot be invited.
+    assert await found(fox, "f") == ["fin", "fog", "fred-1", "fred-2"]
+    assert await found(fox, "OG@Mail") == ["fog"]
+    assert await found(fox, "") == await found(fox, "%20") == await found(fox, "nobody") == []
+    assert "fog@mail.example" in text_of(await fox.get(f"{INVITE}?q=fog"))
+    # Without a right to users only those of one's workspaces, and nobody's address.
+    assert await found(fay, "f") == ["fin"]
+    assert await found(fay, "mail") == []
+    text = text_of(await fay.get(f"{INVITE}?q=fo"))
+    assert "fog" not in text and "mail.example" not in text
+    assert "type the whole name below" in text
+    # As many as can be looked at.
+    monkeypatch.setattr(finding, "MOST", 2)
+    assert await found(fox, "f") == ["fin", "fog"]
+    assert "There are more" in text_of(await fox.get(f"{INVITE}?q=f"))
+
+
+async def test_a_choice_fills_the_form_and_the_whole_name_still_does(tenancy: Tenancy) -> None:
+    await ready(tenancy)
+    fay = Person(tenancy, "fay")
+    text = text_of(await fay.get(f"{INVITE}?user=fin&q=fi"))
+    assert re.search(r'<input[^>]*name="user"[^>]*value="fin"', text)
+    for name in ("fin", "fog"):
+        answer = await fay.post(INVITE, user=name, role="finders-viewer")
+        assert answer.status_code == 302
+        assert bound_to(tenancy, "finders", name) == ["finders-viewer"]
+    # What somebody sends as a part is text.
+    hostile = "%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%00"
+    answer = await fay.get(f"{INVITE}?q={hostile}&user={hostile}")
+    assert answer.status_code == 200 and "<img src=x" not in text_of(answer)
+    # Whoever may not invite does not search.
+    assert (await Person(tenancy, "fin").get(f"{INVITE}?q=f")).status_code == 403
