@@ -4,6 +4,7 @@ from typing import Any
 
 from console.kube.current import get_runtime, set_runtime
 from console.kube.gvr import GVR, USERS
+from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.prometheus import Prometheus
 from console.kube.runtime import CurrentRuntime, Reads
@@ -12,6 +13,7 @@ from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.registry import kinds
 from rbac.authorizer import Authorizer
 from rbac.levels import Levels
+from rbac.rules import Rule, Rules
 
 
 class _MemberReads:
@@ -52,6 +54,22 @@ def get_authorizer() -> Authorizer:
     if not isinstance(found, Authorizer):
         raise RuntimeError("the host's rights are decided by something else")
     return found
+
+
+def beyond_anywhere(identity: Identity, other: Identity) -> Rules | None:
+    """What is given to the name of `other`, in any cluster, and `identity` has not there; None while that
+    is not known for sure (`Levels.beyond_name`). Raises RuntimeError, as above."""
+    missing: list[Rule] = []
+    for cluster in clusters:
+        authorizer = cluster.authorizer
+        if not isinstance(authorizer, Authorizer):
+            return None
+        levels = Levels(cluster.runtime, authorizer, natively=cluster.name != HOST)
+        found = levels.beyond_name(identity, other)
+        if found is None:
+            return None
+        missing += found
+    return tuple(dict.fromkeys(missing))
 
 
 def get_levels() -> Levels:

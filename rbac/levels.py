@@ -88,9 +88,12 @@ class Held(NamedTuple):
 
 
 class Levels:
-    def __init__(self, source: Reads, authorizer: Authorizer) -> None:
+    """`natively`: of a cluster where Kubernetes' own roles alone count, as in members."""
+
+    def __init__(self, source: Reads, authorizer: Authorizer, *, natively: bool = False) -> None:
         self._source = source
         self._authorizer = authorizer
+        self._ours = () if natively else _OURS
 
     def held(self, identity: Identity, place: Place, *, acting: bool = True) -> Rules:
         """Everything that counts for somebody there. `acting`: as for `Authorizer.grants`."""
@@ -128,7 +131,7 @@ class Levels:
         """The same of what is given to a name, also of somebody who may not sign in, or whom there is not
         yet; None while that is not known for sure."""
         grants = self._authorizer.bound_to(other)
-        known = all(self._is_certain(gvr) for level in _OURS for gvr in TYPES[level][:2])
+        known = all(self._is_certain(gvr) for level in self._ours for gvr in TYPES[level][:2])
         return self._beyond(identity, other, grants) if grants is not None and known else None
 
     def _is_certain(self, gvr: GVR) -> bool:
@@ -154,7 +157,7 @@ class Levels:
 
     def roles_of(self, identity: Identity, *, acting: bool) -> Iterator[Held]:
         """Roles of the platform and of workspaces."""
-        for level in _OURS:
+        for level in self._ours:
             types = TYPES[level]
             roles, bindings = self._store(types.roles, acting), self._store(types.bindings, acting)
             if roles is not None and bindings is not None:

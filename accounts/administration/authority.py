@@ -5,8 +5,8 @@ gives that, since it would be the right to be any of them (ADR 8): the console d
 once it has compared what both hold.
 
 Promises:
-- Nobody makes or changes somebody who holds, anywhere, what they do not hold: whoever sets a password can
-  be that user.
+- Nobody makes or changes somebody who holds, in any cluster, what they do not hold: whoever sets a
+  password can be that user.
 - What bindings name counts, whether or not the user may sign in now, and whether or not there is one:
   whoever is disabled may be enabled, and bindings may name somebody who is yet to be made.
 - Fails closed: while anything that gives rights has not arrived, or may be old, everybody holds more.
@@ -21,7 +21,7 @@ from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.decisions import Exempt
 from console.ui.text import visible
-from rbac.current import get_levels
+from rbac.current import beyond_anywhere, get_levels
 from rbac.memberships import are_known, identity_of
 from rbac.rules import Question, any_allows
 
@@ -55,7 +55,7 @@ def check_holds_no_more(access: Access, name: str) -> None:
     runtime = get_runtime()
     try:
         beyond = (
-            get_levels().beyond_name(access.identity, identity_of(runtime, name))
+            beyond_anywhere(access.identity, identity_of(runtime, name))
             if are_known(runtime)
             else None
         )

@@ -1,6 +1,7 @@
 """Whoever manages users by a role of the platform: the console does it for them, and to nobody who holds
 what they do not hold."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,10 +14,14 @@ from console.kube.gvr import (
     GLOBAL_ROLES,
     GROUP_BINDINGS,
     GROUPS,
+    ROLE_BINDINGS,
+    ROLES,
     USERS,
 )
-from console.kube.informer import Freshness
+from console.kube.informer import Freshness, Informer
 from console.kube.runtime import StaticRuntime
+from console.ui.clusters import clusters
+from rbac.current import cluster_of
 from tests.access.conftest import IAM, READ, Browser
 from tests.access.test_new_users import NEW, bindings_of, made, offered
 from tests.access.test_rights import group, group_binding
@@ -130,6 +135,24 @@ async def test_what_is_not_known_for_sure_is_more(
             away.setattr(runtime.informer(gvr), "freshness", Freshness())
             assert (await act(dan, "password")).status_code == 403
     assert writes(runtime) == []
+
+
+async def test_what_somebody_holds_in_another_cluster_counts(runtime: StaticRuntime) -> None:
+    dan = await signed_in("dan")
+    reader = native_role("reader", rule(READ, "pods"))
+    bindings = [native_binding("e", "reader", "User erin")]
+    objects = {CLUSTER_ROLES: [reader], CLUSTER_ROLE_BINDINGS: [], ROLES: [], ROLE_BINDINGS: []}
+    member = StaticRuntime({gvr: Informer.preloaded(gvr, of) for gvr, of in objects.items()})
+    clusters.add(cluster_of("member", member))
+    try:
+        assert (await act(dan, "end-sessions")).status_code == 302
+        member.informer(CLUSTER_ROLE_BINDINGS).apply(bindings[0])
+        assert (await act(dan, "end-sessions")).status_code == 403
+        member.informer(CLUSTER_ROLE_BINDINGS).remove(bindings[0])
+        member.informer(ROLES).set_stale(datetime.now(UTC))
+        assert (await act(dan, "end-sessions")).status_code == 403
+    finally:
+        clusters.remove("member")
 
 
 async def test_their_own_account_is_not_reset(runtime: StaticRuntime) -> None:
