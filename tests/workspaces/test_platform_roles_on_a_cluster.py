@@ -12,6 +12,7 @@ from console.kube.gvr import (
     GLOBAL_ROLES,
     GROUPS,
     NAMESPACES,
+    WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACES,
     Key,
@@ -72,6 +73,9 @@ async def ready(tenancy: Tenancy, who: str) -> Person:
         key, store = Key("", f"works-{role}"), tenancy.runtime.informer(WORKSPACE_ROLES).store
         await until(partial(store.get, key), "the roles")
     await until(lambda: access.can("get", WORKSPACES, name="works"), "the rights")
+    manages = Key("", "works-admin")
+    bindings = tenancy.runtime.informer(WORKSPACE_ROLE_BINDINGS).store
+    await until(partial(bindings.get, manages), "its manager")
     return Person(tenancy, who)
 
 

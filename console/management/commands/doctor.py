@@ -16,6 +16,7 @@ from console.proxying.address import ProxyBase
 from console.ui.registry import kinds
 from rbac.authorizer import SOURCES
 from rbac.comparing import Disagreement, compare, questions
+from workspaces.leftovers import leftovers
 
 #: Seconds for the lists that the answers come from.
 SYNC_TIMEOUT = 60.0
@@ -37,17 +38,20 @@ class Command(BaseCommand):
         runtime.start()
         try:
             asked, found = runtime.spawn(_examine(runtime, **_chosen(options))).result()
+            left = runtime.spawn(leftovers(runtime)).result()
         except ApiError as error:
             raise CommandError(f"The cluster cannot be asked: {error}") from error
         finally:
             runtime.stop()
+        for one in left:
+            self.stdout.write(one)
         if not runtime.tokens_end:
             self.stdout.write(
                 "The console's tokens do not end, or one credential serves as all three identities: "
                 "`manage.py install` writes a kubeconfig that asks for tokens of an hour"
             )
-        for one in found:
-            self.stdout.write(str(one))
+        for differing in found:
+            self.stdout.write(str(differing))
         if is_node(runtime, str(urlsplit(settings.BASE_URL).hostname)):
             raise CommandError(
                 "BASE_URL is a node of the cluster: whatever listens on one of its ports gets the "

@@ -1,6 +1,7 @@
 """KubeSphere's users, roles and workspaces stay what they are and are shown, and their people sign in."""
 
 import json
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from console.kube.gvr import (
     CUSTOM_RESOURCE_DEFINITIONS,
     GLOBAL_ROLE_BINDINGS,
     GROUPS,
+    LEASES,
     LOGIN_RECORDS,
     ROLE_BINDINGS,
     USERS,
@@ -19,6 +21,7 @@ from tests.accounts.conftest import PASSWORD
 from tests.accounts.kubesphere.objects import TEAM, WHOLE, Manifest
 from tests.accounts.kubesphere.world import Visitor, World, type_of
 from tests.controlplane.waiting import eventually
+from workspaces.controllers.kubesphere import NAME, NAMESPACE
 
 NEW_PASSWORD = "Harbour-bridge-7"
 
@@ -236,6 +239,59 @@ def test_a_user_made_with_kubectl_goes_with_everything_that_names_them(world: Wo
     assert "*.*" not in review
     world.kubectl("delete", "clusterrolebinding", "of-two")
     assert json.dumps(world.get(USERS, "jane"))
+
+
+def lease(seconds: int, renewed: str) -> Manifest:
+    return {
+        "apiVersion": LEASES.group_version,
+        "kind": "Lease",
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
+        "spec": {
+            "holderIdentity": "one",
+            "leaseDurationSeconds": seconds,
+            "renewTime": renewed,
+        },
+    }
+
+
+def test_the_doctor_names_what_kubesphere_has_left_and_whether_it_works(world: World) -> None:
+    world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    place = {"name": "ks-controller-manager", "namespace": NAMESPACE}
+    rule = {"apiGroups": ["example.com"], "apiVersions": ["*"], "operations": ["*"]}
+    for name, policy in (("fails", "Fail"), ("lets-through", "Ignore")):
+        hook = {
+            "name": f"{name}.example.com",
+            "clientConfig": {"service": place},
+            "rules": [{**rule, "resources": ["things"]}],
+            "failurePolicy": policy,
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+        kind = {"apiVersion": "admissionregistration.k8s.io/v1"}
+        metadata = {"name": name}
+        world.put(
+            {
+                **kind,
+                "kind": "ValidatingWebhookConfiguration",
+                "metadata": metadata,
+                "webhooks": [hook],
+            }
+        )
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    try:
+        world.put(lease(600, now))
+        said = world.manage("doctor", "--questions", "0")
+        assert "kubectl delete validatingwebhookconfigurations fails" in said
+        assert "refuses writes of things.example.com" in said and "lets-through" not in said
+        assert "KubeSphere's controllers work here" in said
+        # Without a sign of life for twice as long as it is good for, it is over.
+        world.kubectl("delete", "lease", NAME, "-n", NAMESPACE)
+        world.put(lease(1, "2026-01-01T00:00:00.000000Z"))
+        assert "controllers work here" not in world.manage("doctor", "--questions", "0")
+    finally:
+        for name in ("fails", "lets-through"):
+            world.kubectl("delete", "validatingwebhookconfiguration", name)
+        world.kubectl("delete", "namespace", NAMESPACE)
 
 
 def test_the_doctor_finds_no_difference_and_a_console_on_a_node(world: World) -> None:
