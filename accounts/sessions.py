@@ -22,7 +22,7 @@ from django.db import DatabaseError, transaction
 from accounts.directory import UsersUnknown, users
 from accounts.factors.checking import has_factor
 from accounts.federation.models import ProviderSession
-from accounts.oauth.holders import holder_of
+from accounts.oauth.holders import has_first_password, holder_of
 from accounts.oauth.options import options
 from accounts.protection.models import SignIn
 from accounts.protection.origins import NOWHERE, Origin
@@ -158,17 +158,17 @@ async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> F
         identity = holder.identity
     except InvalidIdentity:
         return Found(State.ENDED)
-    step = _next_step(content.get(FACTOR), bool(holder.uninitialized))
+    step = _next_step(content.get(FACTOR), has_first_password(entry.projection))
     if step is not None:
         return Found(State.ALIVE, pending=identity.name, step=step)
     return Found(State.ALIVE, identity, viewing=viewing_of(content, identity, now))
 
 
-def _next_step(factor: object, uninitialized: bool) -> Step | None:
+def _next_step(factor: object, first_password: bool) -> Step | None:
     """A code comes before a new password: who knows only the old one changes nothing."""
     if factor == OWED:
         return Step.FACTOR
-    if uninitialized:
+    if first_password:
         return Step.PASSWORD
     if options().requires_factor and factor not in (SHOWN, ELSEWHERE):
         return Step.FACTOR

@@ -15,7 +15,7 @@ from accounts.administration.authority import check_holds_no_more, may_change
 from accounts.directory import trusted_users
 from accounts.factors.checking import has_factor
 from accounts.login_page import too_many
-from accounts.oauth.holders import UNINITIALIZED
+from accounts.oauth.holders import has_first_password
 from accounts.own.history import history_of
 from accounts.protection import signins
 from accounts.protection.locks import locked_for
@@ -161,7 +161,7 @@ def _state_text(user: User) -> str:
 def _password_text(user: User) -> str:
     if not user.has_password:
         return _("none")
-    return _("must change at the next login") if user.annotations.get(UNINITIALIZED) else ""
+    return _("must change at the next login") if has_first_password(user) else ""
 
 
 def _moment(text: object) -> str:

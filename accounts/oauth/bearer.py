@@ -39,7 +39,7 @@ class Bearer:
 
         A user who has to choose a password first may do nothing else.
         """
-        return API in self.scope and not self.holder.uninitialized
+        return API in self.scope and not self.holder.must_choose
 
 
 def bearer_in(request: HttpRequest) -> str | None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from accounts.directory import trusted_users
+from accounts.oauth.options import options
 from console.kube.current import get_runtime
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity
@@ -20,7 +21,7 @@ from console.kube.store import Entry
 from rbac.authorizer import is_usable
 from rbac.memberships import identity_of
 
-#: On a user who has to choose a password first. KubeSphere's console writes "true".
+#: On a user whose password somebody else chose. KubeSphere's console writes "true".
 UNINITIALIZED = "iam.kubesphere.io/uninitialized"
 
 
@@ -37,8 +38,15 @@ class Holder:
         return identity_of(get_runtime(), self.user.name)
 
     @property
-    def uninitialized(self) -> str:
-        return self.user.annotations.get(UNINITIALIZED, "")
+    def must_choose(self) -> bool:
+        """A password must be chosen before anything else can be done."""
+        return has_first_password(self.user) and not options().may_postpone
+
+
+def has_first_password(user: User) -> bool:
+    """True while the password is the one that somebody else chose, and the user has not decided about it.
+    Any word but KubeSphere's "false" says so: it was not written to weaken anything."""
+    return user.annotations.get(UNINITIALIZED, "") not in ("", "false")
 
 
 def holder_of(entry: Entry[User]) -> Holder:

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.oauth import jose, keys
 from accounts.oauth.clients import REFRESH, Client
-from accounts.oauth.holders import Holder
+from accounts.oauth.holders import Holder, has_first_password
 from accounts.oauth.models import AccessToken, Grant, RefreshToken
 from accounts.oauth.options import options
 from accounts.oauth.scopes import EMAIL, OPENID, PROFILE
@@ -57,8 +57,8 @@ def issue(
         "scopes": scope.split(" "),
         "uid": holder.user.uid,
     }
-    if holder.uninitialized:
-        claims["extra"] = {"uninitialized": [holder.uninitialized]}
+    if has_first_password(holder.user):
+        claims["extra"] = {"uninitialized": ["true"]}
     return Issued(
         access_token=jose.sign(keys.ACCESS, claims, key),
         refresh_token=_refresh(grant, client, now) if REFRESH in client.grants else "",

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts.directory import UsersUnknown, trusted_users
 from accounts.oauth.bearer import Bearer
 from accounts.oauth.errors import no_token
-from accounts.oauth.holders import UNINITIALIZED
+from accounts.oauth.holders import holder_of
 from accounts.writing import APPLIED_ANNOTATION
 from console.kube.current import get_runtime
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
@@ -40,7 +40,7 @@ async def user(request: HttpRequest, name: str, cluster_name: str = "") -> HttpR
     try:
         users = trusted_users()
         own = users.store.get(Key("", account))
-        if own is not None and own.projection.annotations.get(UNINITIALIZED):
+        if own is not None and holder_of(own).must_choose:
             return status_response(403, "choose a password first")
         if name != account and not _may_get(request, name):
             return _forbidden(account, name)
@@ -82,7 +82,7 @@ def _may_get(request: HttpRequest, name: str) -> bool:
 
 
 def _refused(bearer: Bearer | None) -> HttpResponse:
-    if bearer is not None and bearer.holder.uninitialized:
+    if bearer is not None and bearer.holder.must_choose:
         return status_response(403, "choose a password first")
     if bearer is not None:
         return status_response(403, "the token is not of the scope api")

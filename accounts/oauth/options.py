@@ -25,7 +25,7 @@ MAX_BYTES = 1024 * 1024
 #: KubeSphere's: an access token lives so long, a refresh token for the sum.
 ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 
-#: Ours: `secondFactor`.
+#: Ours: `secondFactor` and `firstPassword`.
 OPTIONAL, REQUIRED = "optional", "required"
 
 Stamp = tuple[str, int, int, int]
@@ -34,7 +34,8 @@ Stamp = tuple[str, int, int, int]
 @dataclass(frozen=True, slots=True)
 class Options:
     """`multiple_login`: a new sign-in leaves the user's earlier ones alone. `requires_factor`: whose
-    password is checked here or in a directory needs a second factor."""
+    password is checked here or in a directory needs a second factor. `may_postpone`: a first password can
+    be kept."""
 
     issuer: str
     clients: Mapping[str, Client]
@@ -42,6 +43,7 @@ class Options:
     problems: tuple[str, ...] = ()
     limits: Limits = DEFAULTS
     requires_factor: bool = False
+    may_postpone: bool = False
     #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
     identity_providers: object = field(default=None, repr=False)
 
@@ -88,17 +90,20 @@ def parse_options(raw: object) -> Options:
         clients=_clients(oauth, problems),
         multiple_login=whole.get("multipleLogin") is not False,
         limits=read_limits(whole, problems.append),
-        requires_factor=_requires_factor(whole.get("secondFactor"), problems),
+        requires_factor=_is_required("secondFactor", whole.get("secondFactor"), False, problems),
+        may_postpone=not _is_required("firstPassword", whole.get("firstPassword"), True, problems),
         problems=tuple(problems),
         identity_providers=oauth.get("identityProviders"),
     )
 
 
-def _requires_factor(value: object, problems: list[str]) -> bool:
+def _is_required(name: str, value: object, default: bool, problems: list[str]) -> bool:
     """What cannot be understood was not written to weaken anything."""
-    if value not in (None, OPTIONAL, REQUIRED):
-        problems.append(f"secondFactor is {OPTIONAL} or {REQUIRED}; until then it is required")
-    return value not in (None, OPTIONAL)
+    if value is None:
+        return default
+    if value not in (OPTIONAL, REQUIRED):
+        problems.append(f"{name} is {OPTIONAL} or {REQUIRED}; until then it is required")
+    return value != OPTIONAL
 
 
 def _clients(oauth: dict[str, Any], problems: list[str]) -> dict[str, Client]:

@@ -28,11 +28,13 @@ from accounts.new_passwords import (
     set_password,
 )
 from accounts.next_url import safe_next
+from accounts.oauth.holders import UNINITIALIZED
+from accounts.oauth.options import options
 from accounts.own.person import own_user, start_anew, write_own
 from accounts.sessions import Step
 from accounts.steps import onward
 from accounts.time import now
-from accounts.writing import Manifest
+from accounts.writing import Manifest, patch_user
 from console.audit.trail import AuditUnavailable, Recording
 from console.kube.client import ConsoleClient
 from console.kube.errors import ApiError
@@ -109,13 +111,17 @@ async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> boo
 @sensitive_post_parameters("current", "password", "again")
 @require_http_methods(["GET", "HEAD", "POST"])
 async def choose_password(request: ConsoleRequest) -> HttpResponse:
-    """`/password/confirm`: the one page of a user whose password must change."""
+    """`/password/confirm`: the one page of a user whose password somebody else chose, until they have
+    chosen another, or kept it where the platform lets them."""
     if getattr(request, "step", None) is not Step.PASSWORD:
         return HttpResponseRedirect(reverse("accounts:own:account"))
     given = request.POST if request.method == "POST" else request.GET
     next_url = safe_next(given.get("next", ""))
     try:
         user = own_user(request).projection
+        if request.POST.get("keep") == "true" and options().may_postpone:
+            await write_own(request, "annotations", _keep)
+            return HttpResponseRedirect(await onward(request.session, next_url))
         form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
         if await change_password(request, form):
             messages.success(request, _("The password is changed."))
@@ -124,9 +130,23 @@ async def choose_password(request: ConsoleRequest) -> HttpResponse:
         return error_page(request, 503, _("The users have not arrived from the cluster."))
     except DatabaseError:
         return error_page(request, 503, _("The database cannot be used."))
-    context = {"form": form, "next": next_url, "who": request.pending}
+    except AuditUnavailable:
+        return error_page(
+            request, 503, _("Nothing was done, because the audit trail cannot be written.")
+        )
+    context = {
+        "form": form,
+        "next": next_url,
+        "who": request.pending,
+        "may_keep": options().may_postpone,
+    }
     status = form.page_status
     return render(request, "accounts/own/choose_password.html", context, status=status)
+
+
+async def _keep(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
+    patch = {"metadata": {"annotations": {UNINITIALIZED: None}}}
+    return await patch_user(client, user, patch, audit_id=recording.audit_id)
 
 
 def _writing(password: str) -> Any:

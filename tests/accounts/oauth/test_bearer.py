@@ -16,6 +16,7 @@ from tests.accounts.oauth.conftest import (
     PKCE,
     SECRET,
     VERIFIER,
+    Config,
     Program,
     authorize_url,
     claims_of,
@@ -157,6 +158,17 @@ async def test_whoever_has_to_choose_a_password_can_do_nothing_else(
     assert (answer.status_code, answer.json()["message"]) == (403, "choose a password first")
     assert (await program.get(LIST, token)).status_code == 401
     assert (await program.get(USERINFO, token)).status_code == 200
+
+
+async def test_where_a_first_password_may_be_kept_tokens_act(
+    program: Program, users: Informer[Any], config: Config
+) -> None:
+    config.write(firstPassword="optional")
+    annotations = {"iam.kubesphere.io/uninitialized": "true"}
+    users.apply(user("new", password=hashed(PASSWORD), annotations=annotations))
+    token = (await program.signed_in("new"))["access_token"]
+    assert claims_of(token)["extra"] == {"uninitialized": ["true"]}
+    assert (await program.get(USERS + "new", token)).status_code == 200
 
 
 async def test_metrics_have_tokens_of_their_own(program: Program, settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """A user whose password must change gets one page, and nothing else anywhere."""
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,15 +10,18 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 from django.urls import get_resolver
+from pytest_django import Settings
 
 from accounts import sessions, views
 from accounts.new_passwords import new_password_problem
+from accounts.oauth.options import options
 from accounts.public import PUBLIC_ROUTES
 from console.kube.errors import Conflict
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser
+from tests.accounts.oauth.conftest import Config
 from tests.accounts.test_sessions import routes
 from tests.accounts.test_socket import connect, from_ours
 from tests.rbac.objects import user
@@ -229,14 +233,65 @@ async def test_without_the_database_it_says_so(
     assert (await choose(pending)).status_code == 503
 
 
-@pytest.mark.parametrize("value", ["true", "false", "1"])
-async def test_any_value_counts_as_in_kubesphere(
+@pytest.mark.parametrize("value", ["true", "1", "False"])
+async def test_any_other_value_is_a_demand(
     browser: Browser, runtime: StaticRuntime, value: str
 ) -> None:
     mark = {"iam.kubesphere.io/uninitialized": value}
     put(runtime, user("alice", password=HASH, annotations=mark))
     await browser.login("alice")
     assert (await browser.get("/dashboard"))["Location"].startswith(PAGE)
+
+
+@pytest.mark.parametrize("value", ["false", ""])
+async def test_false_is_no_demand(browser: Browser, runtime: StaticRuntime, value: str) -> None:
+    mark = {"iam.kubesphere.io/uninitialized": value}
+    put(runtime, user("alice", password=HASH, annotations=mark))
+    await browser.login("alice")
+    assert (await browser.get("/dashboard")).status_code == 200
+
+
+@pytest.fixture
+def optional(settings: Settings, tmp_path: Path) -> Config:
+    """The platform lets people keep what somebody else chose."""
+    settings.AUTHENTICATION_CONFIG = str(tmp_path / "authentication.yaml")
+    config = Config(tmp_path / "authentication.yaml")
+    config.write(firstPassword="optional")
+    return config
+
+
+async def test_where_the_platform_says_so_the_password_can_be_kept(
+    optional: Config, pending: Browser, runtime: StaticRuntime
+) -> None:
+    assert (await pending.get("/dashboard"))["Location"].startswith(PAGE)
+    assert "Keep this password for now" in (await pending.get(PAGE)).content.decode()
+    answer = await pending.post(PAGE, {"keep": "true", "next": "/clusters/host/pods"})
+    assert (answer.status_code, answer["Location"]) == (302, "/clusters/host/pods")
+    found = stored(runtime)
+    assert "iam.kubesphere.io/uninitialized" not in found["metadata"]["annotations"]
+    assert found["spec"]["password"] == HASH
+    assert (await pending.get("/dashboard")).status_code == 200
+
+
+async def test_elsewhere_it_cannot(pending: Browser, runtime: StaticRuntime) -> None:
+    assert "Keep this password" not in (await pending.get(PAGE)).content.decode()
+    assert (await pending.post(PAGE, {"keep": "true"})).status_code == 400
+    assert stored(runtime)["metadata"]["annotations"] == MARK
+
+
+async def test_what_was_not_offered_keeps_nothing(
+    optional: Config, pending: Browser, runtime: StaticRuntime
+) -> None:
+    assert (await pending.post(PAGE, {"keep": "1"})).status_code == 400
+    assert stored(runtime)["metadata"]["annotations"] == MARK
+
+
+async def test_a_word_that_is_not_known_demands_it(
+    optional: Config, pending: Browser, runtime: StaticRuntime
+) -> None:
+    optional.write(firstPassword="later")
+    assert (await pending.post(PAGE, {"keep": "true"})).status_code == 400
+    assert any("firstPassword is optional or required" in one for one in options().problems)
 
 
 @pytest.mark.parametrize(
