@@ -16,6 +16,7 @@
 | `PROMETHEUS_URL` | a Prometheus, asked for what was used before the last hour; none by default |
 | `METRICS_TOKEN` | lets `/metrics` be read from elsewhere with this bearer token, 16 characters or more |
 | `AUTHENTICATION_CONFIG` | who may ask for tokens; `authentication.yaml` in `STATE_DIR` by default |
+| `AUTHENTICATED_READS` | what every User may read, of `nodes,storageclasses`; nothing by default |
 | `KUBECONFIG_HOURS` | how long the certificate of a person's kubeconfig counts; 24 by default |
 | `KUBECONFIG_SERVER` | the address of kube-apiserver in it, where that is not the console's own |
 | `DEBUG_IMAGE` | the image of debug containers, unless somebody types another; `busybox` by default |
@@ -46,6 +47,13 @@ def _port() -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
         raise SystemExit(f"PORT must be a number from 1 to 65535, not {text!r}")
     return int(text)
+
+
+def _authenticated_reads() -> tuple[str, ...]:
+    found = tuple(_list("AUTHENTICATED_READS"))
+    if not set(found) <= {"nodes", "storageclasses"}:
+        raise SystemExit("AUTHENTICATED_READS can have nodes and storageclasses")
+    return found
 
 
 def _hours(name: str, default: int) -> int:
@@ -92,6 +100,7 @@ PROMETHEUS_URL = os.environ.get("PROMETHEUS_URL", "")
 if PROMETHEUS_URL and urlsplit(PROMETHEUS_URL).scheme not in ("http", "https"):
     raise SystemExit("PROMETHEUS_URL must be an http or https address")
 AUTHENTICATION_CONFIG = os.environ.get("AUTHENTICATION_CONFIG", "")
+AUTHENTICATED_READS = _authenticated_reads()
 KUBECONFIG_HOURS = _hours("KUBECONFIG_HOURS", 24)
 KUBECONFIG_SERVER = os.environ.get("KUBECONFIG_SERVER", "")
 DEBUG_IMAGE = os.environ.get("DEBUG_IMAGE") or "busybox"

@@ -1,12 +1,14 @@
 from django.apps import AppConfig
+from django.conf import settings
 
 from console.kube.controller import register
 from rbac.controllers import FACTORIES
+from rbac.signedin import signed_in_factories
 
 
 class RbacConfig(AppConfig):
     name = "rbac"
 
     def ready(self) -> None:
-        for factory in FACTORIES:
+        for factory in (*FACTORIES, *signed_in_factories(settings.AUTHENTICATED_READS)):
             register(factory)

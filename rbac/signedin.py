@@ -1,0 +1,107 @@
+"""What everybody who can sign in may read of the cluster: what AUTHENTICATED_READS names, else nothing.
+
+KubeSphere gives its role `authenticated` to the group `system:authenticated`, in which Kubernetes has
+every service account as well. So what is bound here is people, one by one: all Users who can sign in.
+Users themselves can never be among what is read: the objects have the hashes of their passwords.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from console.kube.controller import Factory, NotSynced, Request, Result
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, USERS, Key
+from console.kube.projections import Subject, User
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.authorizer import is_usable
+from rbac.names import PREFIX
+from rbac.projection import LABELS, RBAC, READS, Manifest, native_subjects
+from rbac.settling import settle
+
+log = logging.getLogger(__name__)
+
+NAME = f"{PREFIX}authenticated:reads"
+#: What can be switched on, by the name in the configuration, and its group.
+RESOURCES: Mapping[str, str] = MappingProxyType({"nodes": "", "storageclasses": "storage.k8s.io"})
+#: People whom one binding holds: kube-apiserver takes 1.5 MB. Of more nobody gets anything.
+MOST = 5000
+
+
+class SignedInReads:
+    """Compares the role and its binding with the Users. `resources`: of `RESOURCES`, none for nothing."""
+
+    def __init__(self, runtime: Runtime, gvr: GVR, resources: Collection[str]) -> None:
+        self.name, self.gvr = f"authenticated-{gvr.resource}", gvr
+        self._client = runtime.console
+        self._resources = frozenset(resources)
+        self._informers = {
+            each: runtime.informer(each) for each in (USERS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
+        }
+        self._turn = asyncio.Lock()
+
+    async def reconcile(self, request: Request) -> Result:
+        if self.gvr != USERS and request.name != NAME:
+            return Result()
+        if not all(informer.freshness.synced for informer in self._informers.values()):
+            raise NotSynced
+        subjects = self._subjects() if self._resources else []
+        role, binding = _role(self._resources), _binding(subjects)
+        if not subjects:
+            role = binding = None
+        async with self._turn:
+            # Nobody is bound to what is not what it should be.
+            await settle(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
+            await settle(
+                self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
+            )
+        return Result()
+
+    def _subjects(self) -> list[Manifest]:
+        found = native_subjects(Subject(kind="User", name=name) for name in sorted(self._people()))
+        if len(found) > MOST:
+            log.error("AUTHENTICATED_READS is for up to %d users, so nobody gets anything", MOST)
+            return []
+        return found
+
+    def _people(self) -> Iterator[str]:
+        for entry in self._informers[USERS].store.snapshot().entries.values():
+            user: User = entry.projection
+            if is_usable(user):
+                yield user.name
+
+    def _find(self, gvr: GVR) -> Entry[Any] | None:
+        return self._informers[gvr].store.get(Key("", NAME))
+
+
+def signed_in_factories(resources: Collection[str]) -> tuple[Factory, ...]:
+    """One for each type that a change may be of. Without resources they take away what there was."""
+
+    def factory(gvr: GVR) -> Factory:
+        return lambda runtime: SignedInReads(runtime, gvr, resources)
+
+    return tuple(factory(gvr) for gvr in (USERS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS))
+
+
+def _role(resources: Collection[str]) -> Manifest | None:
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": NAME, "labels": dict(LABELS)},
+        "rules": [
+            {"apiGroups": [RESOURCES[name]], "resources": [name], "verbs": list(READS)}
+            for name in sorted(resources)
+        ],
+    }
+
+
+def _binding(subjects: list[Manifest]) -> Manifest | None:
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": NAME, "labels": dict(LABELS)},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": NAME},
+        "subjects": subjects,
+    }

@@ -1,0 +1,109 @@
+"""What everybody may read is said by the configuration, is people's alone, and goes with it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Collection
+from typing import Any, cast
+
+import pytest
+
+from console.kube.controller import NotSynced, Request
+from console.kube.gvr import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, USERS
+from console.kube.informer import Informer
+from console.kube.projections import DECODERS
+from console.kube.runtime import Runtime
+from rbac import signedin
+from rbac.signedin import NAME, RESOURCES, signed_in_factories
+from tests.rbac.fakes import FakeRuntime
+from tests.rbac.objects import user
+from tests.rbac.projecting import make_runtime
+
+BOTH = ("nodes", "storageclasses")
+
+
+async def settle(runtime: FakeRuntime, resources: Collection[str]) -> None:
+    for factory in signed_in_factories(resources):
+        reconciler = factory(cast(Runtime, runtime))
+        for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
+            await reconciler.reconcile(Request(key.namespace, key.name))
+
+
+def bound(runtime: FakeRuntime) -> list[str]:
+    binding = runtime.console.of(CLUSTER_ROLE_BINDINGS).get(NAME, {})
+    return [subject["name"] for subject in binding.get("subjects", [])]
+
+
+def rules(runtime: FakeRuntime) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = runtime.console.of(CLUSTER_ROLES).get(NAME, {}).get("rules", [])
+    return found
+
+
+async def test_by_default_nobody_gets_anything() -> None:
+    runtime = make_runtime({USERS: [user("alice")]})
+    await settle(runtime, ())
+    assert not runtime.console.of(CLUSTER_ROLES)
+    assert not runtime.console.of(CLUSTER_ROLE_BINDINGS)
+
+
+async def test_people_who_can_sign_in_may_read_what_is_named_and_nothing_else() -> None:
+    people = [user("alice"), user("bob", state="Disabled"), user("system:admin"), user("carol")]
+    runtime = make_runtime({USERS: people})
+    await settle(runtime, BOTH)
+    assert bound(runtime) == ["alice", "carol"]
+    reads = ["get", "list", "watch"]
+    assert rules(runtime) == [
+        {"apiGroups": [""], "resources": ["nodes"], "verbs": reads},
+        {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": reads},
+    ]
+    await settle(runtime, ("storageclasses",))
+    assert [rule["resources"] for rule in rules(runtime)] == [["storageclasses"]]
+
+
+async def test_it_goes_with_the_word_in_the_configuration() -> None:
+    runtime = make_runtime({USERS: [user("alice")]})
+    await settle(runtime, BOTH)
+    await settle(runtime, ())
+    assert not runtime.console.of(CLUSTER_ROLES)
+    assert not runtime.console.of(CLUSTER_ROLE_BINDINGS)
+
+
+async def test_a_disabled_user_loses_it() -> None:
+    runtime = make_runtime({USERS: [user("alice"), user("bob")]})
+    await settle(runtime, BOTH)
+    runtime.informer(USERS).apply(user("bob", state="Disabled"))
+    await settle(runtime, BOTH)
+    assert bound(runtime) == ["alice"]
+
+
+async def test_of_too_many_nobody_gets_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signedin, "MOST", 1)
+    runtime = make_runtime({USERS: [user("alice"), user("bob")]})
+    await settle(runtime, BOTH)
+    assert not bound(runtime) and not rules(runtime)
+
+
+async def test_nothing_is_concluded_before_the_users_have_arrived() -> None:
+    runtime = make_runtime({USERS: [user("alice")]})
+    runtime._informers[USERS] = Informer(USERS, DECODERS[USERS])
+    reconciler = signed_in_factories(BOTH)[0](cast(Runtime, runtime))
+    with pytest.raises(NotSynced):
+        await reconciler.reconcile(Request("", "alice"))
+
+
+def test_users_cannot_be_switched_on() -> None:
+    assert set(RESOURCES) == set(BOTH)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("word", ["users", "nodes,secrets", "*"])
+def test_a_word_that_is_not_known_keeps_the_process_from_starting(word: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import console.settings"],
+        env={**os.environ, "AUTHENTICATED_READS": word},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "AUTHENTICATED_READS can have nodes and storageclasses" in done.stderr
