@@ -15,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
 from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from accounts.oauth.kubesphere_config import keep_read  # noqa: E402
 from accounts.presence import kept_presence  # noqa: E402
 from accounts.protection.cleaning import keep_clean  # noqa: E402
 from accounts.protection.endings import Endings  # noqa: E402
@@ -52,6 +53,7 @@ use_host(
 )
 runtime.spawn(controller.run(runtime, Endings(runtime), workers=1))
 runtime.spawn(keep_clean(runtime.clock))
+runtime.spawn(keep_read(runtime))
 runtime.on_refusal = RefusalEvents(runtime).note
 if settings.NODE_SHELL_NAMESPACE:
     runtime.spawn(keep_swept(runtime))

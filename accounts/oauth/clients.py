@@ -2,7 +2,8 @@
 
 The shape is KubeSphere's `authentication.oauthOptions.clients[]`, with these differences:
 
-- A secret that everybody knows, or one of less than 16 characters, disables its client.
+- A secret that everybody knows, or one of less than 16 characters, disables its client; KubeSphere's own
+  counts where `shippedClient: true` says so.
 - `redirectURIs` are compared as a whole; one with a `*` is left out.
 - `grantMethod` is `prompt` where nothing is said. `auto` is for applications of one's own.
 - Ours: `grantTypes`; `public: true` for a client without a secret, which must then use PKCE;
@@ -25,6 +26,8 @@ AUTO, PROMPT, DENY = "auto", "prompt", "deny"
 
 SHORTEST_SECRET = 16
 MAX_URI = 1024
+#: Name and secret of the client that KubeSphere's console has.
+_SHIPPED = "kubesphere"
 _KNOWN_SECRETS = frozenset({"kubesphere", "quarterdeck", "changeme", "change-me", "secret"})
 _FIRST_PARTY = frozenset({"kubesphere", "quarterdeck"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -60,15 +63,18 @@ class Lifetimes:
     idle: timedelta
 
 
-def read_client(raw: Mapping[str, Any], defaults: Lifetimes, note: Note) -> Client:
-    """Raises ValueError for an entry that is of no use; notes what is left out of one that is."""
+def read_client(
+    raw: Mapping[str, Any], defaults: Lifetimes, note: Note, *, shipped: bool = False
+) -> Client:
+    """`shipped`: KubeSphere's own client counts with the secret that it ships with. Raises ValueError for
+    an entry that is of no use; notes what is left out of one that is."""
     name = raw.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError("a client needs a name of letters, digits, '.', '_' and '-'")
     secret, public = str(raw.get("secret") or ""), raw.get("public") is True
     grants = _grants(raw.get("grantTypes"), name, public)
     problem = _secret_problem(secret, public)
-    if problem:
+    if problem and not (shipped and name == secret == _SHIPPED):
         raise ValueError(f"client {name}: {problem}")
     consent = raw.get("grantMethod") or PROMPT
     if consent not in (AUTO, PROMPT, DENY):

@@ -3,11 +3,15 @@
 The file is `settings.AUTHENTICATION_CONFIG`, or `authentication.yaml` in `STATE_DIR`. It may be a whole
 `kubesphere.yaml`, its `authentication` part, or an `oauthOptions` part alone. A change is taken up with
 the next request. An entry that is wrong is left out and named in `problems`; a file that cannot be read
-changes nothing. Without a file there are no clients, and nobody gets a token.
+changes nothing.
+
+What the file does not say counts as KubeSphere's ConfigMap has it (`accounts.oauth.kubesphere_config`).
+`secondFactor`, `firstPassword` and `shippedClient` are ours, and the file's alone. Without both there are
+no clients, and nobody gets a token.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +20,7 @@ from typing import Any
 import yaml
 from django.conf import settings
 
+from accounts.oauth import kubesphere_config
 from accounts.oauth.clients import Client, Lifetimes, lifetime, read_client
 from accounts.protection.limits import DEFAULTS, Limits, read_limits
 
@@ -29,6 +34,19 @@ ACCESS, IDLE = timedelta(hours=2), timedelta(hours=2)
 OPTIONAL, REQUIRED = "optional", "required"
 
 Stamp = tuple[str, int, int, int]
+
+#: Sources of a setting.
+FILE, CLUSTER = "file", "cluster"
+#: What KubeSphere's ConfigMap may say, in `authentication` and in its `oauthOptions`.
+_OF_WHOLE = (
+    "authenticateRateLimiterDuration",
+    "authenticateRateLimiterMaxTries",
+    "loginHistoryMaximumEntries",
+    "loginHistoryRetentionPeriod",
+    "multipleLogin",
+)
+_OF_OAUTH = ("accessTokenInactivityTimeout", "accessTokenMaxAge", "clients")
+SHARED_SETTINGS = (*_OF_OAUTH, *_OF_WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +62,8 @@ class Options:
     limits: Limits = DEFAULTS
     requires_factor: bool = False
     may_postpone: bool = False
+    #: `FILE` or `CLUSTER`, by the name of a setting that both may have; none for the default.
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     #: As it is in the file, for `accounts.providers`; None if the file says nothing of them.
     identity_providers: object = field(default=None, repr=False)
 
@@ -53,21 +73,22 @@ class Options:
         return max((client.access for client in self.clients.values()), default=ACCESS)
 
 
-_current: tuple[Stamp, Options] | None = None
+_current: tuple[Stamp, kubesphere_config.Found, Options] | None = None
 
 
 def options() -> Options:
     """The configuration as it is now. Never raises for what the file says."""
     global _current
-    path = config_path()
+    path, beneath = config_path(), kubesphere_config.found()
     stamp = _stamp(path)
     known = _current
-    if known is not None and known[0] == stamp:
-        return known[1]
-    found = _load(path, known[1] if known is not None and known[0][0] == stamp[0] else None)
+    if known is not None and known[0] == stamp and known[1] is beneath:
+        return known[2]
+    before = known[2] if known is not None and known[0][0] == stamp[0] else None
+    found = _load(path, before, beneath)
     for problem in found.problems:
         log.error("%s: %s", path, problem)
-    _current = (stamp, found)
+    _current = (stamp, beneath, found)
     return found
 
 
@@ -76,37 +97,72 @@ def config_path() -> Path:
     return Path(named) if named else Path(settings.STATE_DIR) / "authentication.yaml"
 
 
-def parse_options(raw: object) -> Options:
-    """Raises ValueError if `raw` has not even the shape of a configuration."""
+def parse_options(
+    raw: object, beneath: kubesphere_config.Found = kubesphere_config.NOTHING
+) -> Options:
+    """`beneath`: what counts where `raw` says nothing. Raises ValueError if `raw` has not even the shape
+    of a configuration."""
     if not isinstance(raw, dict):
         raise ValueError("it is not a mapping")
-    whole = raw.get("authentication", raw)
-    oauth = whole.get("oauthOptions", whole) if isinstance(whole, dict) else None
-    if not isinstance(oauth, dict):
+    own = raw.get("authentication", raw)
+    own_oauth = own.get("oauthOptions", own) if isinstance(own, dict) else None
+    if not isinstance(own_oauth, dict):
         raise ValueError("authentication and oauthOptions are mappings")
-    problems: list[str] = []
+    problems: list[str] = [beneath.problem] if beneath.problem else []
+    sources: dict[str, str] = {}
+    whole = _over(own, beneath.authentication, _OF_WHOLE, sources)
+    oauth = _over(own_oauth, beneath.oauth, _OF_OAUTH, sources)
     return Options(
         issuer=settings.BASE_URL,
-        clients=_clients(oauth, problems),
-        multiple_login=whole.get("multipleLogin") is not False,
+        clients=_clients(oauth, _is_true("shippedClient", own, False, problems), problems),
+        multiple_login=_is_true("multipleLogin", whole, True, problems),
         limits=read_limits(whole, problems.append),
-        requires_factor=_is_required("secondFactor", whole.get("secondFactor"), False, problems),
-        may_postpone=not _is_required("firstPassword", whole.get("firstPassword"), True, problems),
+        requires_factor=_is_required("secondFactor", own, False, problems),
+        may_postpone=not _is_required("firstPassword", own, True, problems),
         problems=tuple(problems),
-        identity_providers=oauth.get("identityProviders"),
+        sources=sources,
+        identity_providers=own_oauth.get("identityProviders"),
     )
 
 
-def _is_required(name: str, value: object, default: bool, problems: list[str]) -> bool:
+def _over(
+    own: Mapping[str, Any],
+    beneath: Mapping[str, Any],
+    names: Iterable[str],
+    sources: dict[str, str],
+) -> dict[str, Any]:
+    """`own`, and of these names what it does not say. Notes where each comes from."""
+    found = dict(own)
+    for name in names:
+        if own.get(name) is not None:
+            sources[name] = FILE
+        elif beneath.get(name) is not None:
+            sources[name] = CLUSTER
+            found[name] = beneath[name]
+    return found
+
+
+def _is_true(name: str, raw: Mapping[str, Any], default: bool, problems: list[str]) -> bool:
     """What cannot be understood was not written to weaken anything."""
+    value = raw.get(name)
+    if value is None:
+        return default
+    if type(value) is not bool:
+        problems.append(f"{name} is true or false; until then it is false")
+    return value is True
+
+
+def _is_required(name: str, raw: Mapping[str, Any], default: bool, problems: list[str]) -> bool:
+    """As `_is_true`."""
+    value = raw.get(name)
     if value is None:
         return default
     if value not in (OPTIONAL, REQUIRED):
         problems.append(f"{name} is {OPTIONAL} or {REQUIRED}; until then it is required")
-    return value != OPTIONAL
+    return bool(value != OPTIONAL)
 
 
-def _clients(oauth: dict[str, Any], problems: list[str]) -> dict[str, Client]:
+def _clients(oauth: dict[str, Any], shipped: bool, problems: list[str]) -> dict[str, Client]:
     try:
         defaults = Lifetimes(
             lifetime(oauth.get("accessTokenMaxAge"), ACCESS),
@@ -121,7 +177,7 @@ def _clients(oauth: dict[str, Any], problems: list[str]) -> dict[str, Client]:
         try:
             if not isinstance(raw, dict):
                 raise ValueError("a client is a mapping")
-            client = read_client(raw, defaults, problems.append)
+            client = read_client(raw, defaults, problems.append, shipped=shipped)
             if client.name in found:
                 raise ValueError(f"client {client.name} is there twice; the first one counts")
             found[client.name] = client
@@ -139,15 +195,15 @@ def _stamp(path: Path) -> Stamp:
     return (str(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _load(path: Path, before: Options | None) -> Options:
+def _load(path: Path, before: Options | None, beneath: kubesphere_config.Found) -> Options:
     try:
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise ValueError("it is too large")
-        return parse_options(yaml.safe_load(text))
+        return parse_options(yaml.safe_load(text), beneath)
     except FileNotFoundError:
-        return Options(settings.BASE_URL, {})
+        return parse_options({}, beneath)
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         kept = before or Options(settings.BASE_URL, {})
         problem = f"cannot be read, and what was known before still counts: {error}"

@@ -7,33 +7,26 @@ restart. An entry that is wrong is left out and named in `problems`; a ConfigMap
 changes nothing. Without either there are no providers.
 """
 
-import asyncio
 import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
-import yaml
 from django.conf import settings
 from django.urls import reverse
 
+from accounts.oauth.kubesphere_config import FRESH, SOURCE, read_authentication, read_text
 from accounts.oauth.options import config_path, options
 from accounts.providers import base
 from accounts.providers.base import Provider
 from accounts.providers.fields import Fields
 from accounts.providers.registry import build
 from console.kube.current import get_runtime
-from console.kube.errors import ApiError, NotFound
-from console.kube.gvr import CONFIG_MAPS
+from console.kube.errors import ApiError
 
 log = logging.getLogger(__name__)
 
-NAMESPACE, CONFIG_MAP, KEY = "kubesphere-system", "kubesphere-config", "kubesphere.yaml"
-#: How old what is known of the ConfigMap may be, and how long a reading of it may take.
-FRESH, READING = timedelta(seconds=10), 3.0
-MAX_BYTES = 1024 * 1024
 AUTO, LOOKUP, MIXED = "auto", "lookup", "mixed"
 
 #: A value of a label, and a segment of an address.
@@ -112,38 +105,23 @@ def forget() -> None:
 
 
 async def _look() -> None:
-    source = f"{NAMESPACE}/{CONFIG_MAP}"
     client = get_runtime().console
     if client is None:
         # A runtime without a cluster.
         return
     try:
-        async with asyncio.timeout(READING):
-            found = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
-        text = str((found.get("data") or {}).get(KEY, ""))
-        if text != _map.text:
-            _map.catalogue, _map.text = read_catalogue(_listed(text), source), text
-    except NotFound:
-        _map.catalogue, _map.text = Catalogue(), None
+        text = await read_text(client)
+        if text is None:
+            _map.catalogue, _map.text = Catalogue(), None
+        elif text != _map.text:
+            listed = read_authentication(text)["oauthOptions"].get("identityProviders") or []
+            _map.catalogue, _map.text = read_catalogue(listed, SOURCE), text
     except (ApiError, TimeoutError, ValueError) as error:
-        log.warning("The identity providers in %s cannot be read: %s", source, error)
+        log.warning("The identity providers in %s cannot be read: %s", SOURCE, error)
         problem = Problem("", "", "it cannot be read, and what was known before still counts")
         before = _map.catalogue
         others = (each for each in before.problems if each.name or each.kind)
-        _map.catalogue, _map.text = Catalogue(source, before.entries, (problem, *others)), None
-
-
-def _listed(text: str) -> object:
-    """The list in a whole `kubesphere.yaml`. Raises ValueError."""
-    if len(text) > MAX_BYTES:
-        raise ValueError("it is too large")
-    try:
-        raw = yaml.safe_load(text) or {}
-        oauth = (raw.get("authentication") or {}).get("oauthOptions") or {}
-        return oauth.get("identityProviders") or []
-    except (AttributeError, yaml.YAMLError, RecursionError) as error:
-        # Not its text, in which there may be secrets.
-        raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
+        _map.catalogue, _map.text = Catalogue(SOURCE, before.entries, (problem, *others)), None
 
 
 def read_catalogue(listed: object, source: str) -> Catalogue:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from accounts.oauth.kubesphere_config import keep_read
 from console.kube import controller
 from console.kube.credentials import NoCluster
 from console.kube.current import set_runtime
@@ -45,6 +46,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, ask_to_stop)
         runtime.start()
         set_runtime(runtime)
+        runtime.spawn(keep_read(runtime))
         leader = Leader(runtime.console, runtime.clock, name=LEASE, namespace=NAMESPACE)
         runtime.console = runtime.console.guarded(leader.check)
         health = Standalone(lambda: leader.leading)

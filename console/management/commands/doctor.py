@@ -2,12 +2,15 @@
 
 import argparse
 import socket
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
+from accounts.oauth import kubesphere_config
+from accounts.oauth.options import CLUSTER, FILE, SHARED_SETTINGS, config_path, options
 from console.kube.credentials import NoCluster
 from console.kube.errors import ApiError
 from console.kube.gvr import NAMESPACES, NODES
@@ -43,8 +46,8 @@ class Command(BaseCommand):
             raise CommandError(f"The cluster cannot be asked: {error}") from error
         finally:
             runtime.stop()
-        for one in left:
-            self.stdout.write(one)
+        for line in (*configuration(), *left):
+            self.stdout.write(line)
         if not runtime.tokens_end:
             self.stdout.write(
                 "The console's tokens do not end, or one credential serves as all three identities: "
@@ -66,6 +69,21 @@ class Command(BaseCommand):
         if found:
             raise CommandError(f"{len(found)} of {asked} answers differ")
         self.stdout.write(f"{asked} answers are the same")
+
+
+def configuration() -> Iterator[str]:
+    """Where each setting of `authentication` comes from, and what is wrong with them."""
+    found, beneath = options(), kubesphere_config.found()
+    places = {FILE: str(config_path()), CLUSTER: kubesphere_config.SOURCE}
+    sources = dict(found.sources)
+    if found.identity_providers is not None:
+        sources["identityProviders"] = FILE
+    elif beneath.oauth.get("identityProviders"):
+        sources["identityProviders"] = CLUSTER
+    for name in (*SHARED_SETTINGS, "identityProviders"):
+        yield f"{name}: {places.get(sources.get(name, ''), 'the default')}"
+    for problem in found.problems:
+        yield f"Not as it is written: {problem}"
 
 
 def is_node(runtime: Runtime, host: str) -> bool:
@@ -95,6 +113,7 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """How many questions there were, and what differed."""
+    await kubesphere_config.look(runtime.console)
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
             raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")

@@ -1,0 +1,104 @@
+"""`kubesphere.yaml` in the ConfigMap `kubesphere-config`, as KubeSphere has left it in the cluster.
+
+What it says of `authentication` counts where `authentication.yaml` says nothing. It is read through the
+console's own identity, and again every `FRESH`. Before the first reading it says nothing, so there are no
+clients of it; when it cannot be read later, what was known counts on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import yaml
+
+from console.kube.client import ConsoleClient
+from console.kube.errors import ApiError, NotFound
+from console.kube.gvr import CONFIG_MAPS
+from console.kube.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+NAMESPACE, CONFIG_MAP, KEY = "kubesphere-system", "kubesphere-config", "kubesphere.yaml"
+SOURCE = f"{NAMESPACE}/{CONFIG_MAP}"
+#: How old what is known of the ConfigMap may be, and how long a reading of it may take.
+FRESH, READING = timedelta(seconds=10), 3.0
+MAX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`authentication`: that part, empty if there is none. `problem`: why it is not what is there now."""
+
+    authentication: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    problem: str = ""
+
+    @property
+    def oauth(self) -> Mapping[str, Any]:
+        return self.authentication.get("oauthOptions") or {}
+
+
+NOTHING = Found()
+
+_text: str | None = None
+_found = NOTHING
+
+
+def found() -> Found:
+    """As it was last read. The same object until something is different."""
+    return _found
+
+
+def forget() -> None:
+    """As before the first reading."""
+    global _text, _found
+    _text, _found = None, NOTHING
+
+
+async def read_text(client: ConsoleClient) -> str | None:
+    """None if there is no such ConfigMap. Raises `ApiError`, TimeoutError and ValueError."""
+    try:
+        async with asyncio.timeout(READING):
+            item = await client.get(CONFIG_MAPS, namespace=NAMESPACE, name=CONFIG_MAP)
+    except NotFound:
+        return None
+    text = str((item.get("data") or {}).get(KEY, ""))
+    if len(text) > MAX_BYTES:
+        raise ValueError("it is too large")
+    return text
+
+
+def read_authentication(text: str) -> Mapping[str, Any]:
+    """Of a whole `kubesphere.yaml`. Raises ValueError."""
+    try:
+        raw = yaml.safe_load(text) or {}
+        authentication = raw.get("authentication") or {}
+        oauth = authentication.get("oauthOptions") or {}
+        return {**authentication, "oauthOptions": {**oauth}}
+    except (AttributeError, TypeError, yaml.YAMLError, RecursionError) as error:
+        # Not its text, in which there may be secrets.
+        raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
+
+
+async def look(client: ConsoleClient) -> None:
+    """Reads it now. Never raises for what the cluster answers."""
+    global _text, _found
+    try:
+        text = await read_text(client)
+        if text != _text or _found.problem:
+            _found = Found(read_authentication(text)) if text is not None else NOTHING
+        _text = text
+    except (ApiError, TimeoutError, ValueError) as error:
+        problem = f"{SOURCE} cannot be read, and what was known before still counts"
+        if _found.problem != problem:
+            log.warning("%s: %s", problem, error)
+            _found = Found(_found.authentication, problem)
+
+
+async def keep_read(runtime: Runtime) -> None:
+    """Until cancelled."""
+    while True:
+        await look(runtime.console)
+        await runtime.clock.sleep(FRESH.total_seconds())
