@@ -36,13 +36,45 @@ def curl(*arguments: str) -> tuple[int, Manifest]:
     return int(code), json.loads(body)
 
 
-def token(world: World, name: str) -> str:
+def signed_in(world: World, name: str) -> Manifest:
     status, body = curl(
         f"{world.url}/oauth/token", "-u", f"kubesphere:{SECRET}", "-d", "grant_type=password",
         "-d", f"username={name}", "--data-urlencode", f"password={PASSWORD}",
     )  # fmt: skip
     assert status == 200, body
-    return str(body["access_token"])
+    return body
+
+
+def token(world: World, name: str) -> str:
+    return str(signed_in(world, name)["access_token"])
+
+
+def lifetime(world: World, name: str) -> int:
+    return int(signed_in(world, name)["expires_in"])
+
+
+def test_kubespheres_config_map_says_how_long_tokens_live(world: World) -> None:
+    """The file has clients, and says nothing of this."""
+    assert lifetime(world, "jane") == 7200
+    content = {"authentication": {"oauthOptions": {"accessTokenMaxAge": "90m", "clients": []}}}
+    namespace: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "kubesphere-system"},
+    }
+    config_map: Manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kubesphere-config", "namespace": "kubesphere-system"},
+        "data": {"kubesphere.yaml": yaml.safe_dump(content)},
+    }
+    world.kubectl("apply", "-f", "-", input=yaml.safe_dump_all([namespace, config_map]))
+    eventually(lambda: lifetime(world, "jane") == 5400, "what the ConfigMap says", timeout=30)
+    told = world.manage("doctor", "--questions", "1")
+    assert "accessTokenMaxAge: kubesphere-system/kubesphere-config" in told
+    assert f"clients: {world.environment['AUTHENTICATION_CONFIG']}" in told
+    world.kubectl("delete", "configmap", "kubesphere-config", "-n", "kubesphere-system")
+    eventually(lambda: lifetime(world, "jane") == 7200, "the end of it", timeout=30)
 
 
 def kubectl(world: World, user: Manifest, *arguments: str) -> "subprocess.CompletedProcess[str]":
