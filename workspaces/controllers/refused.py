@@ -41,6 +41,9 @@ WORKLOADS: Mapping[str, GVR] = MappingProxyType(
     }
 )
 
+#: Events of one project that are looked at, the latest: whoever may write them may write many.
+_MOST = 200
+
 
 class Refused:
     """By project, kept up to date with the cluster."""
@@ -77,7 +80,7 @@ class Refused:
 
     def _of(self, project: str, waiting: set[tuple[GVR, str]]) -> Iterator[Refusal]:
         now = self._clock.now().timestamp()
-        for entry in self._told[EVENTS].get(project):
+        for entry in self._told[EVENTS].get(project)[-_MOST:]:
             event: Event = entry.projection
             kind, _, name = event.about.partition("/")
             gvr = WORKLOADS.get(kind)

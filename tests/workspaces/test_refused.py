@@ -1,0 +1,104 @@
+"""Which refusals count: those of workloads that lack pods, and the latest of all others."""
+
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from console.kube.gvr import EVENTS, REPLICA_SETS, STATEFUL_SETS, Key
+from console.kube.runtime import Runtime
+from tests.workspaces.fakes import TenantRuntime
+from workspaces.controllers.refused import Refused
+
+WORDS = "exceeded quota: quarterdeck-workspace, requested: pods={}, used: pods=0, limited: pods=1"
+NOW = "2026-03-01T12:00:00Z"
+
+
+def event(name: str, about: str, requested: int = 2, uid: str = "u") -> dict[str, Any]:
+    kind, _, of = about.partition("/")
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {
+            "name": name,
+            "namespace": "shop",
+            "uid": name,
+            "resourceVersion": "5",
+            "creationTimestamp": NOW,
+        },
+        "involvedObject": {"kind": kind, "name": of, "namespace": "shop", "uid": uid},
+        "reason": "FailedCreate",
+        "message": f"Error creating: pods is forbidden: {WORDS.format(requested)}",
+        "firstTimestamp": NOW,
+        "lastTimestamp": NOW,
+    }
+
+
+def workload(name: str, replicas: int, message: str = "", **metadata: str) -> dict[str, Any]:
+    condition = {
+        "type": "ReplicaFailure",
+        "status": "True",
+        "reason": "FailedCreate",
+        "message": message,
+        "lastTransitionTime": NOW,
+    }
+    meta = {"name": name, "namespace": "shop", "uid": "u", "resourceVersion": "6", **metadata}
+    return {
+        "apiVersion": "apps/v1",
+        "metadata": meta,
+        "spec": {"replicas": replicas},
+        "status": {"replicas": 0, "conditions": [condition] if message else []},
+    }
+
+
+def amounts(refused: Refused, used: int = 0) -> list[int]:
+    found = refused.needs("shop", {"pods": Decimal(used)})
+    return sorted(int(need.amount) for need in found.get("pods", ()))
+
+
+def refused_with(**objects: list[dict[str, Any]]) -> Refused:
+    types = {"events": EVENTS, "sets": STATEFUL_SETS, "replicas": REPLICA_SETS}
+    runtime = TenantRuntime({types[name]: items for name, items in objects.items()})
+    return Refused(cast(Runtime, runtime))
+
+
+def test_an_event_counts_as_long_as_its_workload_lacks_pods() -> None:
+    one = event("one", "StatefulSet/db")
+    assert amounts(refused_with(events=[one], sets=[workload("db", 1)]), used=7) == [9]
+    assert amounts(refused_with(events=[one], sets=[workload("db", 0)])) == []
+    assert amounts(refused_with(events=[one], sets=[workload("db", 1, uid="other")])) == []
+    assert amounts(refused_with(events=[one])) == []
+
+
+def test_a_replica_set_says_so_itself() -> None:
+    failing = workload("web", 3, WORDS.format(4))
+    assert amounts(refused_with(replicas=[failing]), used=5) == [9]
+    assert amounts(refused_with(replicas=[workload("web", 0, WORDS.format(4))])) == []
+
+
+def test_one_of_a_kind_that_is_not_known_counts_for_a_minute() -> None:
+    found = refused_with(events=[event("one", "Robot/r2")])
+    assert amounts(found) == [2]
+    found._clock.move(seconds=61)  # type: ignore[attr-defined]
+    assert amounts(found) == []
+
+
+def test_of_very_many_the_latest_are_looked_at() -> None:
+    many = [event(f"e{at}", f"Robot/r{at}", requested=at, uid=f"u{at}") for at in range(1000)]
+    found = amounts(refused_with(events=many))
+    assert len(found) == 200 and found[-1] == 999
+
+
+@pytest.mark.parametrize(
+    ("gvr", "name", "tells"),
+    [
+        (EVENTS, "one", True),
+        (STATEFUL_SETS, "db", True),
+        (STATEFUL_SETS, "other", False),
+        (EVENTS, "none", False),
+    ],
+)
+def test_a_change_of_whoever_waits_is_news(gvr: Any, name: str, tells: bool) -> None:
+    found = refused_with(events=[event("one", "StatefulSet/db")], sets=[workload("db", 1)])
+    amounts(found)
+    assert found.tells(gvr, Key("shop", name)) is tells
