@@ -218,6 +218,12 @@ def test_the_console_has_its_named_uses() -> None:
             "verbs": ["bind", "create", "delete", "escalate", "get", "update"],
         },
         {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "resourceNames": ["ks-controller-manager-leader-election"],
+            "verbs": ["get"],
+        },
+        {
             "apiGroups": ["tenant.kubesphere.io"],
             "resources": ["workspaces"],
             "verbs": ["create", "delete", "get", "patch"],

@@ -17,6 +17,8 @@ from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind
 from console.kube.gvr import (
+    GLOBAL_ROLE_BINDINGS,
+    GLOBAL_ROLES,
     GROUP_BINDINGS,
     GROUPS,
     GVR,
@@ -52,7 +54,11 @@ from workspaces.services.acting import Doer, Overtaken
 Values = Callable[..., Mapping[str, Any]]
 
 #: What every page is made of: whether the workspace is there, and what the viewer may do in it.
-_EVERYWHERE = (WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES)
+_EVERYWHERE = (
+    *(WORKSPACES, WORKSPACE_ROLES, WORKSPACE_ROLE_BINDINGS, NAMESPACES),
+    # What platform roles say of workspaces counts in each.
+    *(GLOBAL_ROLES, GLOBAL_ROLE_BINDINGS),
+)
 
 #: What the pages are made of, and seconds that the first viewer waits for lists that nobody has followed.
 FOLLOWED = (
