@@ -26,6 +26,8 @@ class _Markup(HTMLParser):
             "tbody": set(),
             # Widths that a script holds while rows change.
             "th": {"style"},
+            # Where the lines of a long log are, which its script says.
+            "div": {"style"},
             # A block of the base template.
             "body": {"hx-ext", "hx-headers", "ws-connect"},
             # Fields of forms, which Django draws.
