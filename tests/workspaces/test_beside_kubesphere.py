@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ class Manager:
     async def _hold(self) -> None:
         spec = {
             "holderIdentity": "ks-controller-manager-0",
-            "leaseDurationSeconds": 1,
+            "leaseDurationSeconds": 4,
             "renewTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         }
         body: dict[str, Any] = {"metadata": {"name": NAME}, "spec": spec}
@@ -129,9 +130,9 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
     async with managing(tenancy, "old", "gone") as manager:
         for name in ("old", "gone"):
             apply(tenancy, template(name, "ann"))
-        await until(lambda: bool(read(tenancy, WORKSPACES, "gone")), "they make it")
+        for name in ("old", "gone"):
+            await until(partial(read, tenancy, WORKSPACES, name), "they make it")
         before = read(tenancy, WORKSPACES, "old")
-        assert before is not None
         change(tenancy, WORKSPACE_TEMPLATES, "old", {"metadata": {"annotations": {"a": "b"}}})
         delete(tenancy, WORKSPACES, "gone")
         await manager.some_rounds()
