@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.chromium import Chromium
 from tests.browser.console import Console
 from tests.browser.logs.conftest import StartPod
-from tests.browser.pages.test_tenant import enter, person
+from tests.browser.pages.test_tenant import IAM, enter, person
 from tests.browser.tasks.conftest import LOOKS, Person
 from tests.controlplane.waiting import eventually
 from tests.logs.conftest import binding
@@ -224,10 +224,14 @@ def it_has_another_size_with_the_window(page: Page, shell: str) -> None:
 
 def it_ends_with_the_right(console: Console, browser: Chromium, start: StartPod) -> None:
     address = terminal(start("right"))
-    console.kubectl("create", "-f", "-", input=json.dumps(person("typist")))
     kind = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}
     about = {**kind, **binding("typists", "cluster-admin", "typist")}
-    console.kubectl("create", "-f", "-", input=json.dumps(about))
+    for item in (person("typist"), about):
+        console.kubectl("apply", "-f", "-", input=json.dumps(item))
+    # Nobody signs in before `controllers` has hashed the password.
+    eventually(
+        lambda: "Active" in console.kubectl("get", f"users.{IAM}", "typist", "-o", "yaml"), "typist"
+    )
     context = browser.new_context()
     page = context.new_page()
     enter(page, console, "typist", urlsplit(address).path)
