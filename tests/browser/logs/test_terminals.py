@@ -108,10 +108,13 @@ def it_says_that_a_shell_is_new(page: Page, shell: str) -> None:
 def it_is_left_and_searched_by_keyboard(page: Page, shell: str) -> None:
     run(page, "echo needle")
     shows(page, "needle")
+    rows = screen(page).locator("> div").count()
     page.keyboard.press("Control+Shift+F")
     page.keyboard.type("needle")
     page.keyboard.press("Enter")
     expect(page.locator(".xterm-selection > div").first).to_be_attached()
+    # What looks for something takes no room from the shell, which would end the selection.
+    assert screen(page).locator("> div").count() == rows
     page.keyboard.press("Escape")
     # Escape and Tab belong to the shell; these leave it.
     page.keyboard.press("Escape")
