@@ -70,6 +70,8 @@ async def test_by_a_part_of_name_or_address_within_what_one_may_see(
     text = text_of(await fay.get(f"{INVITE}?q=fo"))
     assert "fog" not in text and "mail.example" not in text
     assert "type the whole name below" in text
+    # The page speaks of addresses to nobody else.
+    assert "email address" not in text and "email address" in text_of(await fox.get(INVITE))
     # As many as can be looked at.
     monkeypatch.setattr(finding, "MOST", 2)
     assert await found(fox, "f") == ["fin", "fog"]

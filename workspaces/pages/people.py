@@ -99,6 +99,7 @@ def _found(opened: Open, part: str) -> dict[str, Any]:
             for one in found.people
         ],
         "more": found.more,
+        "by_address": found.by_address,
     }
 
 

@@ -28,30 +28,30 @@ class Person(NamedTuple):
 
 
 class Found(NamedTuple):
-    """`more`: there are others beside these `people`."""
+    """`more`: there are others beside these `people`. `by_address`: they are found by that, too."""
 
     people: list[Person]
     more: bool
+    by_address: bool
 
 
 def find(access: Access, workspace: str, part: str) -> Found:
     """Users who may sign in and are no members yet, by their names; nobody for no part. Raises
     `UsersUnknown`."""
-    wanted = part.strip().casefold()[:LONGEST]
+    wanted, by_address = part.strip().casefold()[:LONGEST], access.can("list", USERS)
     if not wanted:
-        return Found([], False)
+        return Found([], False, by_address)
     taken = _members(workspace)
     found = [
         one
-        for one in _seen(access)
+        for one in _seen(access, by_address)
         if one.name not in taken and (wanted in one.name or wanted in one.email.casefold())
     ]
     found.sort()
-    return Found(found[:MOST], len(found) > MOST)
+    return Found(found[:MOST], len(found) > MOST, by_address)
 
 
-def _seen(access: Access) -> Iterator[Person]:
-    everybody = access.can("list", USERS)
+def _seen(access: Access, everybody: bool) -> Iterator[Person]:
     names = None if everybody else _colleagues(access)
     for entry in users().store.snapshot().entries.values():
         user: User = entry.projection
