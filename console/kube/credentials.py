@@ -10,7 +10,7 @@ from threading import Lock
 from kubernetes import client as official
 from kubernetes import config as official_config
 
-from console.kube.errors import ApiError, Unavailable
+from console.kube.errors import Unavailable
 from console.kube.kubeconfig import ISSUER, replace_token
 from console.kube.sentences import Sentence
 from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
@@ -21,6 +21,8 @@ RELOAD_INTERVAL = 5.0
 KUBECONFIG_LIFETIME = 30 * 24 * 3600
 
 log = logging.getLogger(__name__)
+
+_renewing = Lock()
 
 
 class NoCluster(Exception):
@@ -44,6 +46,7 @@ class Credentials:
         self._path = kubeconfig or os.environ.get("KUBECONFIG") or _default_kubeconfig()
         self._lock = Lock()
         self._loaded_at = 0.0
+        self._requested: Requested | None = None
         #: Grows when they are read anew.
         self.generation = 0
         self._load()
@@ -51,7 +54,12 @@ class Credentials:
     def _load(self) -> None:
         configuration, issues = _read(self._path, self.role)
         self._configuration = configuration
-        self._requested = Requested(self._ask) if issues else None
+        if not issues:
+            self._requested = None
+        elif self._requested is None:
+            self._requested = Requested(self._ask)
+        else:
+            self._requested.doubt()
         self._loaded_at = time.monotonic()
 
     def reload(self) -> bool:
@@ -117,9 +125,10 @@ class Credentials:
         except NoCluster as error:
             log.warning("%s", error)
             raise Unavailable(Sentence("The kubeconfig of the console cannot be read")) from error
+        token = request_token(issuer, self.role)
         if self._path:
             _renew(Path(self._path), issuer)
-        return request_token(issuer, self.role)
+        return token
 
 
 def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
@@ -137,22 +146,33 @@ def _read(path: str | None, role: str) -> tuple[official.Configuration, bool]:
         )
         return configuration, context == ISSUER
     except (official_config.ConfigException, OSError) as error:
-        raise NoCluster(
-            f"No cluster found: set KUBECONFIG to a kubeconfig file ({error})"
-        ) from error
+        raise _no_cluster(str(error)) from error
+    except Exception as error:  # a file that is being written may be anything
+        raise _no_cluster(f"it cannot be read: {type(error).__name__}") from error
+
+
+def _no_cluster(why: str) -> NoCluster:
+    return NoCluster(f"No cluster found: set KUBECONFIG to a kubeconfig file ({why})")
 
 
 def _renew(path: Path, issuer: official.Configuration) -> None:
-    """Puts a new token into the kubeconfig once half of the old one's time is over."""
+    """Puts a new token into the kubeconfig once half of the old one's time is over. Never raises: the
+    old one still counts, and the next who asks tries again."""
     old = _bearer(issuer)
     claims = claims_of(old)
     left = claims.expires - time.time()
     if not claims.lifetime or left > claims.lifetime / 2:
         return
+    # One of the identities does it for all of the process.
+    if not _renewing.acquire(blocking=False):
+        return
     try:
-        replace_token(path, old, request_token(issuer, ISSUER, KUBECONFIG_LIFETIME))
-    except (ApiError, OSError, ValueError, TypeError, KeyError) as error:
-        log.warning("The credential in %s ends in %.0f h: %s", path, left / 3600, error)
+        if not replace_token(path, old, request_token(issuer, ISSUER, KUBECONFIG_LIFETIME)):
+            log.info("%s has another token by now", path)
+    except Exception as error:  # noqa: BLE001  as above
+        log.warning("The credential in %s ends in %.0f h: %r", path, left / 3600, error)
+    finally:
+        _renewing.release()
 
 
 def _bearer(configuration: official.Configuration) -> str:

@@ -43,15 +43,18 @@ def write_console_kubeconfig(
     _write(path, config)
 
 
-def replace_token(path: Path, old: str, new: str) -> None:
-    """Raises OSError, and ValueError where it is not the issuer's any more."""
+def replace_token(path: Path, old: str, new: str) -> bool:
+    """False where nobody has the old one any more. May raise anything for what is no kubeconfig."""
+    # A link stays one.
+    path = path.resolve()
     config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    held = [one["user"] for one in config["users"] if one["user"].get("token") == old]
-    if not held:
-        raise ValueError("it has another token by now")
+    users = [one.get("user") or {} for one in config["users"]]
+    held = [user for user in users if user.get("token") == old]
     for user in held:
         user["token"] = new
-    _write(path, config)
+    if held:
+        _write(path, config)
+    return bool(held)
 
 
 def _write(path: Path, config: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -67,6 +67,8 @@ def request_token(configuration: official.Configuration, role: str, seconds: int
     else: it says nothing of what whoever is served may do.
     """
     name = service_account(role)
+    # Everybody waits for it: urllib3 would ask three times more.
+    configuration.retries = False
     spec = official.V1TokenRequestSpec(audiences=[], expiration_seconds=seconds)
     body = official.AuthenticationV1TokenRequest(spec=spec)
     try:
@@ -95,7 +97,8 @@ def _no_token(why: str, name: str) -> Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """`renew` and `ends`: of the monotonic clock, for the server's may be another."""
+    """`renew` and `ends`: of the monotonic clock, for the server's may be another; `renew` is 0 for one
+    that is in doubt."""
 
     text: str = ""
     renew: float = 0.0
@@ -112,12 +115,18 @@ class Requested:
         self._failure: ApiError | None = None
         self._again_at = 0.0
 
+    def doubt(self) -> None:
+        """The server did not take it, or something else that it was sent with: the next who wants it asks
+        for another. Where there is none it may still count."""
+        with self._lock:
+            self._token = replace(self._token, renew=0.0)
+
     def text(self) -> str:
         """Waits while one is asked for, unless the last one still counts. Raises `ApiError`."""
         now, token = time.monotonic(), self._token
         if now < token.renew:
             return token.text
-        if not self._lock.acquire(blocking=now >= token.ends):
+        if not self._lock.acquire(blocking=now >= token.ends or not token.renew):
             return token.text
         try:
             # Somebody else may have asked while this one waited.

@@ -20,7 +20,7 @@ from console.kube import controller
 from console.kube import credentials as credentials_module
 from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient
 from console.kube.credentials import Credentials
-from console.kube.errors import ApiError, Forbidden, Invalid
+from console.kube.errors import ApiError, Forbidden, Invalid, Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -33,7 +33,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.identity import Identity
-from console.kube.kubeconfig import ROLES, write_console_kubeconfig
+from console.kube.kubeconfig import ROLES, replace_token, write_console_kubeconfig
 from console.kube.runtime import Runtime
 from console.kube.tokens import claims_of
 from console.management.commands._installing import install_into
@@ -253,6 +253,41 @@ def test_the_kubeconfig_is_renewed_past_half_of_its_time(
     assert Credentials("reader", str(path)).authorization()
     assert path.read_text() != before and path.stat().st_mode & 0o777 == 0o600
     assert Credentials("writer", str(path)).authorization()
+
+
+def test_a_kubeconfig_that_cannot_be_read_costs_nobody_the_last_token(
+    kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_bytes(kubeconfig.read_bytes())
+    credentials = Credentials("reader", str(path))
+    first = credentials.authorization()
+    path.write_bytes(kubeconfig.read_bytes()[:300])
+    later = time.monotonic() + 3000
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert credentials.authorization() == first
+    over = later + 1000
+    monkeypatch.setattr(time, "monotonic", lambda: over)
+    with pytest.raises(Unavailable):
+        credentials.authorization()
+    path.write_bytes(kubeconfig.read_bytes())
+    monkeypatch.setattr(time, "monotonic", lambda: over + 3)
+    assert credentials.authorization() != first
+
+
+def test_what_else_is_in_the_kubeconfig_stops_no_renewal(
+    kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written_once, link = tmp_path / "written", tmp_path / "kubeconfig"
+    config = json.loads(kubeconfig.read_bytes())
+    config["users"].append({"name": "odd", "user": None})
+    written_once.write_text(json.dumps(config))
+    link.symlink_to(written_once)
+    later = time.time() + 16 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert Credentials("reader", str(link)).authorization()
+    assert json.loads(written_once.read_bytes())["users"] != config["users"] and link.is_symlink()
+    assert not replace_token(written_once, "another", "new")
 
 
 async def test_a_token_that_counts_no_more_is_asked_for_anew(

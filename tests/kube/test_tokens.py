@@ -7,9 +7,11 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+import urllib3
+from kubernetes import client as official
 
 from console.kube.errors import ApiError, Unauthorized, Unavailable
-from console.kube.tokens import Requested, claims_of, is_of_issuer
+from console.kube.tokens import Requested, claims_of, is_of_issuer, request_token
 
 
 def token(**claims: Any) -> str:
@@ -94,6 +96,30 @@ def test_nobody_waits_for_a_new_one_while_the_old_one_counts(server: Server) -> 
     answer.set()
     other.join(10)
     assert requested.text() != first and server.asked == 2
+
+
+def test_one_in_doubt_serves_only_while_no_other_comes(server: Server) -> None:
+    requested = Requested(server.ask)
+    first = requested.text()
+    server.failure = Unavailable("gone")
+    requested.doubt()
+    assert requested.text() == first and server.asked == 2
+    server.failure, server.now = None, server.now + 3
+    assert requested.text() != first and server.asked == 3
+
+
+def test_a_server_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody who wants to see a page waits for it."""
+    asked = []
+
+    def silent(address: Any, *_more: Any, **_options: Any) -> None:
+        asked.append(address)
+        raise TimeoutError
+
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", silent)
+    with pytest.raises(Unavailable):
+        request_token(official.Configuration(host="http://127.0.0.1:1"), "reader")
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("text", ["", "x", "a.b.c", "..", "a.b", "é.é.é", token(sub=5), token()])
