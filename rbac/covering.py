@@ -14,25 +14,34 @@ from itertools import product
 
 from rbac.rules import ALL, Rule, Rules
 
-#: Single rights that one rule may be taken apart into.
-MOST = 20_000
+#: Single rights that all rules of one comparison may be taken apart into: it is made on an event loop.
+MOST = 50_000
 
 
-def uncovered(held: Rules, wanted: Iterable[Rule]) -> Rules:
-    """What of `wanted` is not within `held`: single rights, or the whole rule if it is too large."""
-    return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(held, rule)))
+class Comparison:
+    """What may still be taken apart of several lists of rules that are compared together."""
+
+    left = MOST
+
+
+def uncovered(held: Rules, wanted: Iterable[Rule], within: Comparison | None = None) -> Rules:
+    """What of `wanted` is not within `held`: single rights, or the whole rule where that is too much."""
+    within = within or Comparison()
+    return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(held, rule, within)))
 
 
 def covers(held: Rules, wanted: Iterable[Rule]) -> bool:
     return not uncovered(held, wanted)
 
 
-def _uncovered(held: Rules, wanted: Rule) -> Iterator[Rule]:
+def _uncovered(held: Rules, wanted: Rule, within: Comparison) -> Iterator[Rule]:
     if any(_covers(rule, wanted) for rule in held):
         return
-    if _size(wanted) > MOST:
+    size = _size(wanted)
+    if size > within.left:
         yield wanted
         return
+    within.left -= size
     yield from (part for part in _parts(wanted) if not any(_covers(rule, part) for rule in held))
 
 

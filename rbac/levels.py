@@ -34,10 +34,10 @@ from console.kube.projections import GlobalRoleBinding
 from console.kube.projections.roles import Binding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
-from rbac.authorizer import Authorizer, is_reserved
-from rbac.covering import uncovered
+from rbac.authorizer import Authorizer, is_admin_binding, is_reserved
+from rbac.covering import Comparison, uncovered
 from rbac.resolver import Grant
-from rbac.rules import Question, Rules, any_allows, parse_rules
+from rbac.rules import EVERYTHING, Question, Rules, any_allows, parse_rules
 
 
 class Level(StrEnum):
@@ -116,8 +116,18 @@ class Levels:
         standing = self._authorizer.standing(identity)
         if standing is None or not standing[1]:
             return ()
-        found = self.roles_of(identity, acting=True)
-        return tuple(rule for one in found if one.place.level is Level.GLOBAL for rule in one.rules)
+        roles, bindings = (self._store(gvr, acting=True) for gvr in TYPES[Level.GLOBAL][:2])
+        if Level.GLOBAL not in self._ours or roles is None or bindings is None:
+            return ()
+        versions = (roles.version, bindings.version)
+        kept = _of_platform.get(roles)
+        if kept is None or kept.bindings is not bindings or kept.versions != versions:
+            kept = _of_platform[roles] = _OfPlatform(bindings, versions, {})
+        found = kept.rules.get(identity)
+        if found is None:
+            held = _held(Level.GLOBAL, roles, bindings, identity)
+            found = kept.rules[identity] = tuple(rule for one in held for rule in one.rules)
+        return found
 
     def may(self, identity: Identity, asked: Question, place: Place) -> bool:
         """True if a role of these levels allows it there; for what kube-apiserver cannot decide."""
@@ -132,7 +142,18 @@ class Levels:
         yet; None while that is not known for sure."""
         grants = self._authorizer.bound_to(other)
         known = all(self._is_certain(gvr) for level in self._ours for gvr in TYPES[level][:2])
-        return self._beyond(identity, other, grants) if grants is not None and known else None
+        if grants is None or not known:
+            return None
+        # Nothing is projected for the disabled, and words do not say it (ADR 8).
+        administers = Level.GLOBAL in self._ours and self._is_bound_as_admin(other)
+        return self._beyond(identity, other, grants, also=EVERYTHING if administers else ())
+
+    def _is_bound_as_admin(self, identity: Identity) -> bool:
+        """Whether bindings make this name a platform administrator, with or without a role of that name."""
+        bindings = self._store(GLOBAL_ROLE_BINDINGS, acting=False)
+        return bindings is not None and any(
+            is_admin_binding(entry.projection) for _, entry in _naming(bindings, identity)
+        )
 
     def _is_certain(self, gvr: GVR) -> bool:
         """Whether this type says all that it gives. One that the cluster has not gives nothing."""
@@ -142,15 +163,21 @@ class Levels:
             return True
         return freshness.synced and freshness.stale_since is None
 
-    def _beyond(self, identity: Identity, other: Identity, grants: Iterable[Grant]) -> Rules:
-        given: dict[Place, list[Rules]] = {}
+    def _beyond(
+        self, identity: Identity, other: Identity, grants: Iterable[Grant], also: Rules = ()
+    ) -> Rules:
+        """`also`: given in the whole cluster beside these."""
+        given: dict[Place, list[Rules]] = {Place(Level.CLUSTER): [also]}
         for grant in grants:
             level = Level.PROJECT if grant.namespace else Level.CLUSTER
             given.setdefault(Place(level, namespace=grant.namespace), []).append(grant.rules)
         for one in self.roles_of(other, acting=False):
             given.setdefault(one.place, []).append(one.rules)
+        comparison = Comparison()
         missing = (
-            uncovered(self.held(identity, place), [rule for rules in found for rule in rules])
+            uncovered(
+                self.held(identity, place), [rule for rules in found for rule in rules], comparison
+            )
             for place, found in given.items()
         )
         return tuple(dict.fromkeys(rule for rules in missing for rule in rules))
@@ -174,23 +201,40 @@ class Levels:
         return None if doubtful else informer.store
 
 
+class _OfPlatform(NamedTuple):
+    """What somebody asked for at these versions: rows of lists and workspaces ask for each of them."""
+
+    bindings: Store[Any]
+    versions: tuple[int, int]
+    rules: dict[Identity, Rules]
+
+
+_of_platform: "WeakKeyDictionary[Store[Any], _OfPlatform]" = WeakKeyDictionary()
+
+
 def _held(
     level: Level, roles: Store[Any], bindings: Store[Any], identity: Identity
 ) -> Iterator[Held]:
     types = TYPES[level]
+    for subject, entry in _naming(bindings, identity):
+        binding = entry.projection
+        role: Entry[Any] | None = roles.get(Key("", binding.role))
+        if role is None or binding.role_kind not in (types.role_kind, ""):
+            continue
+        workspace = role.projection.workspace if level is Level.WORKSPACE else ""
+        if level is Level.WORKSPACE and not (workspace and workspace == binding.workspace):
+            continue
+        rules = parse_rules(role.original().get("rules"))
+        yield Held(Place(level, workspace), binding.role, entry.key.name, subject, rules)
+
+
+def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:
+    """Those that name somebody, each with the subject that does."""
     index = _subjects(bindings)
     groups = (f"Group {group}" for group in identity.groups if not is_reserved(group))
     for subject in (f"User {identity.name}", *groups):
         for entry in index.get(subject):
-            binding = entry.projection
-            role: Entry[Any] | None = roles.get(Key("", binding.role))
-            if role is None or binding.role_kind not in (types.role_kind, ""):
-                continue
-            workspace = role.projection.workspace if level is Level.WORKSPACE else ""
-            if level is Level.WORKSPACE and not (workspace and workspace == binding.workspace):
-                continue
-            rules = parse_rules(role.original().get("rules"))
-            yield Held(Place(level, workspace), binding.role, entry.key.name, subject, rules)
+            yield subject, entry
 
 
 _indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()

@@ -74,6 +74,9 @@ class Rule(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 Rules = tuple[Rule, ...]
 
+#: What Kubernetes' `cluster-admin` says.
+EVERYTHING: Rules = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), non_resource_urls=(ALL,)))
+
 
 def parse_rules(found: Any) -> Rules:
     """Those of a role's `rules`, as JSON has them. What is no rule is left out."""

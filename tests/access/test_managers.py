@@ -126,6 +126,28 @@ async def test_nobody_is_changed_who_holds_more(runtime: StaticRuntime, how: str
     assert "has rights that you do not have" in text and "Reset password" not in text
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["with the role", "without the role"])
+async def test_words_are_not_the_rights_of_an_administrator(
+    runtime: StaticRuntime, there: bool
+) -> None:
+    """Of a platform administrator who is disabled nothing is projected, and dan has all the words."""
+    everything = rule("*", "*", "*")
+    native = native_role("quarterdeck:globalrole:users-manager", rule(READ, "*", "*"))
+    runtime.console.put(GLOBAL_ROLES, global_role("users-manager", everything))
+    runtime.console.put(CLUSTER_ROLES, native)
+    runtime.console.put(USERS, user("old", state="Disabled", password=HASH))
+    bound = binding("old", ("User", "old"), role="platform-admin")
+    runtime.console.put(GLOBAL_ROLE_BINDINGS, bound)
+    if not there:
+        runtime.informer(GLOBAL_ROLES).remove(global_role("platform-admin"))
+    dan = await signed_in("dan")
+    for what in (*ACTIONS, "enable"):
+        answer = await act(dan, what, "old")
+        assert answer.status_code == 403, what
+    assert writes(runtime) == []
+    assert (await act(dan, "password")).status_code == 302
+
+
 async def test_what_is_not_known_for_sure_is_more(
     runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,3 +76,11 @@ def it_does_not_hold_what_is_too_large_to_compare() -> None:
     wanted = Rule(("get", "list"), ("",), many)
     assert uncovered((Rule(("get",), ("",), many), Rule(("list",), ("",), many)), [wanted])
     assert covers((Rule(("get", "list"), ("",), many),), [wanted])
+
+
+def it_takes_no_more_apart_of_many_rules_than_of_one() -> None:
+    half = tuple(f"r{number}" for number in range(MOST // 4 + 1))
+    held = (Rule(("get",), ("",), half), Rule(("list",), ("",), half))
+    wanted = Rule(("get", "list"), ("",), half)
+    assert covers(held, [wanted])
+    assert uncovered(held, [wanted, wanted]) == (wanted,)
