@@ -149,7 +149,7 @@ class Levels:
         return self._beyond(identity, other, grants, also=EVERYTHING if administers else ())
 
     def _is_bound_as_admin(self, identity: Identity) -> bool:
-        """Whether bindings make this name a platform administrator, with or without a role of that name."""
+        """Whether bindings make this name a platform administrator, even if no role has that name."""
         bindings = self._store(GLOBAL_ROLE_BINDINGS, acting=False)
         return bindings is not None and any(
             is_admin_binding(entry.projection) for _, entry in _naming(bindings, identity)
