@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from console.kube.client import ConsoleClient
+from console.kube.clock import Clock
 from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import CONFIG_MAPS
 from console.kube.runtime import Runtime
@@ -44,6 +45,8 @@ NOTHING = Found()
 
 _text: str | None = None
 _found = NOTHING
+#: When it was last read, by a monotonic clock; None if it was not.
+_looked: float | None = None
 
 
 def found() -> Found:
@@ -53,11 +56,43 @@ def found() -> Found:
 
 def forget() -> None:
     """As before the first reading."""
-    global _text, _found
-    _text, _found = None, NOTHING
+    global _text, _found, _looked
+    _text, _found, _looked = None, NOTHING, None
 
 
-async def read_text(client: ConsoleClient) -> str | None:
+async def look(client: ConsoleClient, clock: Clock) -> None:
+    """Reads it now. Never raises for what the cluster answers."""
+    global _text, _found, _looked
+    # First, so that many who need it at once make one request.
+    _looked = clock.monotonic()
+    try:
+        text = await _read_text(client)
+        if text != _text or _found.problem:
+            _found = Found(_read_authentication(text)) if text is not None else NOTHING
+        _text = text
+    except Exception as error:  # noqa: BLE001  a ConfigMap may hold anything
+        problem = f"{SOURCE} cannot be read, and what was known before still counts"
+        if _found.problem != problem:
+            # Not its text, in which there may be secrets.
+            said = error if isinstance(error, ApiError | ValueError) else type(error).__name__
+            log.warning("%s: %s", problem, said)
+            _found = Found(_found.authentication, problem)
+
+
+async def look_if_old(client: ConsoleClient, clock: Clock) -> None:
+    """Reads it if that was `FRESH` ago."""
+    if _looked is None or clock.monotonic() - _looked >= FRESH.total_seconds():
+        await look(client, clock)
+
+
+async def keep_read(runtime: Runtime) -> None:
+    """Until cancelled; so often that no page has to."""
+    while True:
+        await look(runtime.console, runtime.clock)
+        await runtime.clock.sleep(FRESH.total_seconds() * 0.8)
+
+
+async def _read_text(client: ConsoleClient) -> str | None:
     """None if there is no such ConfigMap. Raises `ApiError`, TimeoutError and ValueError."""
     try:
         async with asyncio.timeout(READING):
@@ -70,35 +105,12 @@ async def read_text(client: ConsoleClient) -> str | None:
     return text
 
 
-def read_authentication(text: str) -> Mapping[str, Any]:
+def _read_authentication(text: str) -> Mapping[str, Any]:
     """Of a whole `kubesphere.yaml`. Raises ValueError."""
     try:
         raw = yaml.safe_load(text) or {}
         authentication = raw.get("authentication") or {}
         oauth = authentication.get("oauthOptions") or {}
         return {**authentication, "oauthOptions": {**oauth}}
-    except (AttributeError, TypeError, yaml.YAMLError, RecursionError) as error:
-        # Not its text, in which there may be secrets.
+    except Exception as error:  # what YAML says of a type is whatever Python says of it
         raise ValueError(f"it is not such a configuration: {type(error).__name__}") from error
-
-
-async def look(client: ConsoleClient) -> None:
-    """Reads it now. Never raises for what the cluster answers."""
-    global _text, _found
-    try:
-        text = await read_text(client)
-        if text != _text or _found.problem:
-            _found = Found(read_authentication(text)) if text is not None else NOTHING
-        _text = text
-    except (ApiError, TimeoutError, ValueError) as error:
-        problem = f"{SOURCE} cannot be read, and what was known before still counts"
-        if _found.problem != problem:
-            log.warning("%s: %s", problem, error)
-            _found = Found(_found.authentication, problem)
-
-
-async def keep_read(runtime: Runtime) -> None:
-    """Until cancelled."""
-    while True:
-        await look(runtime.console)
-        await runtime.clock.sleep(FRESH.total_seconds())

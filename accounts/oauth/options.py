@@ -86,8 +86,9 @@ def options() -> Options:
         return known[2]
     before = known[2] if known is not None and known[0][0] == stamp[0] else None
     found = _load(path, before, beneath)
+    places = f"{path} or {kubesphere_config.SOURCE}" if beneath.authentication else path
     for problem in found.problems:
-        log.error("%s: %s", path, problem)
+        log.error("Not as it is written in %s: %s", places, problem)
     _current = (stamp, beneath, found)
     return found
 
@@ -104,10 +105,8 @@ def parse_options(
     of a configuration."""
     if not isinstance(raw, dict):
         raise ValueError("it is not a mapping")
-    own = raw.get("authentication", raw)
-    own_oauth = own.get("oauthOptions", own) if isinstance(own, dict) else None
-    if not isinstance(own_oauth, dict):
-        raise ValueError("authentication and oauthOptions are mappings")
+    own = _part(raw, "authentication")
+    own_oauth = _part(own, "oauthOptions")
     problems: list[str] = [beneath.problem] if beneath.problem else []
     sources: dict[str, str] = {}
     whole = _over(own, beneath.authentication, _OF_WHOLE, sources)
@@ -123,6 +122,14 @@ def parse_options(
         sources=sources,
         identity_providers=own_oauth.get("identityProviders"),
     )
+
+
+def _part(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    """Empty where it says nothing; the whole where that has no such part. Raises ValueError."""
+    part = raw.get(name, raw)
+    if not isinstance(part, dict | None):
+        raise ValueError("authentication and oauthOptions are mappings")
+    return part or {}
 
 
 def _over(
@@ -201,10 +208,12 @@ def _load(path: Path, before: Options | None, beneath: kubesphere_config.Found) 
             text = file.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             raise ValueError("it is too large")
-        return parse_options(yaml.safe_load(text), beneath)
+        content = yaml.safe_load(text)
+        return parse_options({} if content is None else content, beneath)
     except FileNotFoundError:
         return parse_options({}, beneath)
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
-        kept = before or Options(settings.BASE_URL, {})
+        # Of a file that nobody has read it may be the point that nobody gets a token.
+        kept = before or replace(parse_options({}, beneath), clients={})
         problem = f"cannot be read, and what was known before still counts: {error}"
         return replace(kept, problems=(problem,))

@@ -10,20 +10,20 @@ changes nothing. Without either there are no providers.
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
 
-from accounts.oauth.kubesphere_config import FRESH, SOURCE, read_authentication, read_text
+from accounts.oauth import kubesphere_config
+from accounts.oauth.kubesphere_config import SOURCE
 from accounts.oauth.options import config_path, options
 from accounts.providers import base
 from accounts.providers.base import Provider
 from accounts.providers.fields import Fields
 from accounts.providers.registry import build
 from console.kube.current import get_runtime
-from console.kube.errors import ApiError
 
 log = logging.getLogger(__name__)
 
@@ -67,11 +67,10 @@ class Catalogue:
 
 @dataclass(slots=True)
 class _Known:
-    """What was made of which text, and when it was looked at."""
+    """What was made of which list or part."""
 
-    text: object = None
+    of: object = None
     catalogue: Catalogue = Catalogue()
-    looked: float | None = None
 
 
 _file, _map = _Known(), _Known()
@@ -79,49 +78,40 @@ _file, _map = _Known(), _Known()
 
 async def catalogue() -> Catalogue:
     """The configuration as it is now. Never raises for what it says."""
-    listed = options().identity_providers
-    if listed is not None:
-        if _file.text is not listed:
-            _file.catalogue = read_catalogue(listed, str(config_path()))
-            _file.text = listed
-        return _file.catalogue
-    now = base.clock.monotonic()
-    if _map.looked is None or now - _map.looked >= FRESH.total_seconds():
-        # First, so that many visitors at once make one request.
-        _map.looked = now
-        await _look()
-    return _map.catalogue
+    client = get_runtime().console
+    # A runtime may be without a cluster.
+    if options().identity_providers is None and client is not None:
+        await kubesphere_config.look_if_old(client, base.clock)
+    return known()
 
 
 def known() -> Catalogue:
-    """As `catalogue` last found it: for who has just asked, or cannot wait."""
-    return _map.catalogue if options().identity_providers is None else _file.catalogue
+    """As it was last read: for who has just asked, or cannot wait."""
+    listed = options().identity_providers
+    if listed is not None:
+        if _file.of is not listed:
+            _file.catalogue, _file.of = read_catalogue(listed, str(config_path())), listed
+        return _file.catalogue
+    found = kubesphere_config.found()
+    if _map.of is not found.authentication:
+        _map.catalogue, _map.of = _of_cluster(found), found.authentication
+    if not found.problem:
+        return _map.catalogue
+    problem = Problem("", "", "it cannot be read, and what was known before still counts")
+    return replace(_map.catalogue, source=SOURCE, problems=(problem, *_map.catalogue.problems))
+
+
+def _of_cluster(found: kubesphere_config.Found) -> Catalogue:
+    if not found.authentication:
+        return Catalogue()
+    return read_catalogue(found.oauth.get("identityProviders") or [], SOURCE)
 
 
 def forget() -> None:
     """Reads everything again at the next use."""
     global _file, _map
     _file, _map = _Known(), _Known()
-
-
-async def _look() -> None:
-    client = get_runtime().console
-    if client is None:
-        # A runtime without a cluster.
-        return
-    try:
-        text = await read_text(client)
-        if text is None:
-            _map.catalogue, _map.text = Catalogue(), None
-        elif text != _map.text:
-            listed = read_authentication(text)["oauthOptions"].get("identityProviders") or []
-            _map.catalogue, _map.text = read_catalogue(listed, SOURCE), text
-    except (ApiError, TimeoutError, ValueError) as error:
-        log.warning("The identity providers in %s cannot be read: %s", SOURCE, error)
-        problem = Problem("", "", "it cannot be read, and what was known before still counts")
-        before = _map.catalogue
-        others = (each for each in before.problems if each.name or each.kind)
-        _map.catalogue, _map.text = Catalogue(SOURCE, before.entries, (problem, *others)), None
+    kubesphere_config.forget()
 
 
 def read_catalogue(listed: object, source: str) -> Catalogue:

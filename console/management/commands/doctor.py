@@ -113,7 +113,7 @@ def _chosen(options: dict[str, Any]) -> dict[str, int]:
 
 async def _examine(runtime: Runtime, *, count: int, seed: int) -> tuple[int, list[Disagreement]]:
     """How many questions there were, and what differed."""
-    await kubesphere_config.look(runtime.console)
+    await kubesphere_config.look(runtime.console, runtime.clock)
     for gvr in (*SOURCES, NAMESPACES, NODES):
         if not await runtime.wait_synced(gvr, timeout=SYNC_TIMEOUT):
             raise CommandError(f"No list of {gvr.qualified} within {SYNC_TIMEOUT:g} s")

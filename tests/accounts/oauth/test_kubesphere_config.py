@@ -11,6 +11,7 @@ from accounts.oauth import kubesphere_config
 from accounts.oauth.options import CLUSTER, FILE, options
 from accounts.protection.limits import DEFAULTS
 from console.kube.client import ConsoleClient
+from console.kube.clock import SystemClock
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS
 from console.management.commands.doctor import configuration
@@ -58,7 +59,7 @@ async def look(console: FakeConsole, text: str | None = None, **authentication: 
         "metadata": {"name": "kubesphere-config", "namespace": "kubesphere-system", "uid": "u"},
         "data": {"kubesphere.yaml": text},
     }
-    await kubesphere_config.look(cast(ConsoleClient, console))
+    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
 
 
 def write(config: Config, **content: Any) -> None:
@@ -93,6 +94,24 @@ async def test_what_the_file_says_wins_setting_by_setting(
     assert found.limits.duration == timedelta(minutes=20)
     assert found.sources["clients"] == found.sources["authenticateRateLimiterMaxTries"] == FILE
     assert found.sources["multipleLogin"] == CLUSTER
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet", "authentication:", "oauthOptions: null"])
+async def test_a_file_that_says_nothing_leaves_it_to_the_cluster(
+    console: FakeConsole, config: Config, text: str
+) -> None:
+    await look(console)
+    config.path.write_text(text)
+    assert list(options().clients) == ["jenkins"] and options().multiple_login is False
+
+
+async def test_of_a_file_that_cannot_be_read_nobody_is_let_in(
+    console: FakeConsole, config: Config
+) -> None:
+    await look(console)
+    config.path.write_text("[")
+    found = options()
+    assert not found.clients and found.limits.tries == 7 and found.multiple_login is False
 
 
 async def test_what_the_file_says_wrongly_is_the_default_and_not_the_clusters(
@@ -166,13 +185,16 @@ async def test_a_change_counts_and_so_does_its_end(console: FakeConsole) -> None
     await look(console, authenticateRateLimiterMaxTries=8)
     assert options() is before, "nothing is read twice"
     del console.objects[PLACE]
-    await kubesphere_config.look(cast(ConsoleClient, console))
+    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
     assert options().limits == DEFAULTS and not options().clients
 
 
 @pytest.mark.parametrize(
     "text",
-    ["[", "- x", "authentication: 7", "authentication: {oauthOptions: [1]}", "x" * 2_000_000],
+    [
+        *("[", "- x", "authentication: 7", "authentication: {oauthOptions: [1]}", "x" * 2_000_000),
+        *("a: !!bool x", "a: !!int ''", "a: !!timestamp 2", "? [a]\n: b"),
+    ],
 )
 async def test_what_is_no_configuration_changes_nothing(console: FakeConsole, text: str) -> None:
     await look(console)
@@ -191,7 +213,7 @@ async def test_while_the_cluster_is_away_what_was_known_counts(
 
     await look(console)
     monkeypatch.setattr(console, "get", fail)
-    await kubesphere_config.look(cast(ConsoleClient, console))
+    await kubesphere_config.look(cast(ConsoleClient, console), SystemClock())
     assert list(options().clients) == ["jenkins"]
 
 
