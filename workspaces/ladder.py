@@ -16,7 +16,7 @@ Promises:
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 ZERO = Decimal(0)
 #: What Kubernetes counts in parts: everything else is whole bytes, or pieces.
@@ -57,7 +57,7 @@ Shares = Mapping[str, Share]
 def deal(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     """What every project's share should say now, by project. To be asked again when any of them has
     changed, until nothing is to be done."""
-    needs = _needs(total, shares)
+    needs = _needs(resource, total, shares)
     goals = _goals(resource, total, shares, needs)
     if not _is_due(total, shares, goals, needs):
         return {name: share.asked or ZERO for name, share in shares.items()}
@@ -91,11 +91,17 @@ def _is_low(share: Share, goal: Decimal) -> bool:
     return asked < goal and asked - share.used < (goal - share.used) * _LOW
 
 
-def _needs(total: Decimal, shares: Shares) -> dict[str, Decimal]:
+def _needs(resource: str, total: Decimal, shares: Shares) -> dict[str, Decimal]:
     """What each uses, or needs if there is that much that nobody uses."""
     free = total - sum((share.used for share in shares.values()), ZERO)
     found = {name: share.used for name, share in shares.items()}
-    waiting = [(need.since, name, need.amount) for name in shares for need in shares[name].needs]
+    waiting = [
+        # Anybody may have written the amount, and kube-apiserver takes no half of a pod.
+        (need.since, name, _part(resource, need.amount, ROUND_CEILING))
+        for name in shares
+        for need in shares[name].needs
+        if need.amount <= total
+    ]
     for _since, name, amount in sorted(waiting):
         own = shares[name].own
         # What its own quota does not allow would be refused all the same.
@@ -146,9 +152,9 @@ def _with_rest(
     return goals
 
 
-def _part(resource: str, amount: Decimal) -> Decimal:
+def _part(resource: str, amount: Decimal, rounding: str = ROUND_FLOOR) -> Decimal:
     unit = _unit(resource)
-    return (amount / unit).to_integral_value(rounding=ROUND_FLOOR) * unit
+    return (amount / unit).to_integral_value(rounding=rounding) * unit
 
 
 def _unit(resource: str) -> Decimal:

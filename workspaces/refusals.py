@@ -4,6 +4,7 @@ Nothing of it is to be believed: whoever may write events may write these. All t
 room that nobody uses between projects of one workspace, as making pods does.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -63,9 +64,7 @@ def needs_of(
 ) -> Mapping[str, tuple[Need, ...]]:
     """What a project needs, by resource, of what it uses now: of each object the most."""
     asked = list(refusals)
-    begun: dict[str, float] = {}
-    for refusal in asked:
-        begun[refusal.about] = min(refusal.first, begun.get(refusal.about, refusal.first))
+    begun = _begun(asked)
     most: dict[str, dict[str, Decimal]] = {}
     for refusal in asked:
         if not _counts(refusal, begun[refusal.about], now):
@@ -80,6 +79,18 @@ def needs_of(
         resource: tuple(Need(amount, begun[about]) for about, amount in sorted(found.items()))
         for resource, found in most.items()
     }
+
+
+def _begun(refusals: Iterable[Refusal]) -> dict[str, float]:
+    """Since when each object is refused, by what they are about. After a pause that is longer than
+    Kubernetes' controllers make it is refused anew."""
+    found: dict[str, tuple[float, float]] = {}
+    for one in sorted(refusals, key=lambda one: one.first):
+        since, until = found.get(one.about, (one.first, one.first))
+        if one.first - until > _LONGEST:
+            since = one.first
+        found[one.about] = since, max(until, math.inf if one.last is None else one.last)
+    return {about: since for about, (since, _until) in found.items()}
 
 
 def _counts(refusal: Refusal, first: float, now: float) -> bool:

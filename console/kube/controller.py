@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from console.kube.errors import ApiError, Conflict
 from console.kube.gvr import GVR, Key
@@ -63,6 +63,16 @@ class Reconciler(Protocol):
         ...
 
 
+@runtime_checkable
+class Folding(Protocol):
+    """A reconciler that looks at several objects together."""
+
+    def request_for(self, key: Key) -> Request | None:
+        """The look that a change of this object asks for, the same for all that are looked at together;
+        None for no look."""
+        ...
+
+
 @dataclass(slots=True)
 class Progress:
     """How one controller does in this process. `done` and `failed` count looks since the start; `waiting`
@@ -109,8 +119,12 @@ async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -
     told = _progress.setdefault(reconciler.name, Progress())
     informer = runtime.informer(reconciler.gvr)
 
+    request_for = reconciler.request_for if isinstance(reconciler, Folding) else _request_for
+
     def changed(key: Key) -> None:
-        queue.add(Request(key.namespace, key.name))
+        request = request_for(key)
+        if request is not None:
+            queue.add(request)
 
     remove = informer.add_listener(changed)
     for key in informer.store.snapshot().entries:
@@ -126,6 +140,10 @@ async def run(runtime: "Runtime", reconciler: Reconciler, *, workers: int = 2) -
             del _queues[reconciler.name]
             told.waiting = told.retrying = 0
             told.early.clear()
+
+
+def _request_for(key: Key) -> Request:
+    return Request(key.namespace, key.name)
 
 
 async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progress) -> None:
@@ -159,3 +177,5 @@ async def _work(queue: WorkQueue[Request], reconciler: Reconciler, told: Progres
                 queue.add_after(request, result.requeue_after)
         finally:
             queue.done(request)
+        # A look that changes nothing waits for nothing, and the lease is renewed on this loop.
+        await asyncio.sleep(0)

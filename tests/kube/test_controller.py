@@ -7,7 +7,7 @@ from typing import Any
 
 from console.kube import controller
 from console.kube.controller import NotSynced, Progress, Request, Result
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import NAMESPACES, Key
 from console.kube.informer import Informer
 from tests.kube.fakes import FakeClock
 from tests.ui.support import namespace
@@ -49,5 +49,56 @@ async def test_a_look_that_came_too_early_is_one_to_come() -> None:
     )
     reconciler.known = True
     await comes_to(lambda told: told.done == 1 and told.waiting == 0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+class Together:
+    """Looks at all namespaces at once, and never waits."""
+
+    name, gvr = "together", NAMESPACES
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    def request_for(self, key: Key) -> Request | None:
+        return Request("", "all") if key.name != "none" else None
+
+    async def reconcile(self, request: Request) -> Result:
+        self.asked.append(request)
+        return Result()
+
+
+def world(*names: str) -> Any:
+    return SimpleNamespace(
+        clock=FakeClock(),
+        informer=lambda gvr: Informer.preloaded(gvr, [namespace(name) for name in names]),
+    )
+
+
+async def test_what_is_looked_at_together_is_looked_at_once() -> None:
+    reconciler = Together()
+    running = asyncio.create_task(controller.run(world("a", "b", "none", "c"), reconciler))
+    while not reconciler.asked:
+        await asyncio.sleep(0)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert reconciler.asked == [Request("", "all")]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_looks_that_wait_for_nothing_let_others_go_on() -> None:
+    """The lease is renewed on the same loop."""
+    reconciler = Patient()
+    reconciler.known = True
+    running = asyncio.create_task(
+        controller.run(world(*(f"n{number}" for number in range(500))), reconciler)
+    )
+    turns = 0
+    while reconciler.looks < 500:
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 100
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)

@@ -14,7 +14,7 @@ from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import Runtime
 from rbac import signedin
-from rbac.signedin import NAME, RESOURCES, signed_in_factories
+from rbac.signedin import NAME, RESOURCES, SignedInReads, signed_in_factories
 from tests.rbac.fakes import FakeRuntime
 from tests.rbac.objects import user
 from tests.rbac.projecting import make_runtime
@@ -24,9 +24,10 @@ BOTH = ("nodes", "storageclasses")
 
 async def settle(runtime: FakeRuntime, resources: Collection[str]) -> None:
     for factory in signed_in_factories(resources):
-        reconciler = factory(cast(Runtime, runtime))
+        reconciler = cast(SignedInReads, factory(cast(Runtime, runtime)))
         for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
-            await reconciler.reconcile(Request(key.namespace, key.name))
+            if (request := reconciler.request_for(key)) is not None:
+                await reconciler.reconcile(request)
 
 
 def bound(runtime: FakeRuntime) -> list[str]:

@@ -4,7 +4,7 @@ collector, the namespace controller, and the controller that fills in quotas."""
 import copy
 from typing import Any, cast
 
-from console.kube.controller import Request
+from console.kube.controller import Folding, Request
 from console.kube.errors import Conflict
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -216,8 +216,13 @@ async def reconcile(runtime: TenantRuntime, *, projection: bool = True) -> None:
         if reconciler.gvr not in TYPES:
             continue
         for key in list(runtime.informer(reconciler.gvr).store.snapshot().entries):
+            request = Request(key.namespace, key.name)
+            if isinstance(reconciler, Folding):
+                if (folded := reconciler.request_for(key)) is None:
+                    continue
+                request = folded
             try:
-                await reconciler.reconcile(Request(key.namespace, key.name))
+                await reconciler.reconcile(request)
             except Conflict:
                 continue
 

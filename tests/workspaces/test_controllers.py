@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from console.kube.controller import NotSynced
-from console.kube.errors import ApiError, Unavailable
+from console.kube.controller import Folding, NotSynced, Request
+from console.kube.errors import ApiError, Invalid, Unavailable
 from console.kube.gvr import (
     CLUSTER_ROLES,
+    EVENTS,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
     GVR,
@@ -40,7 +41,7 @@ from tests.workspaces.fakes import (
     template,
     workspace_quota,
 )
-from workspaces.controllers import Tenancy
+from workspaces.controllers import FACTORIES, Tenancy
 from workspaces.names import SHARE, owner_of
 
 ADMIN = "quarterdeck:workspacerole:acme-admin"
@@ -455,6 +456,66 @@ async def test_what_a_share_may_have_is_given_to_nobody_else(
     monkeypatch.setattr(shares._world, "within", lambda _gvr, _project: ())
     await dealt()
     assert sum(asked(runtime).values()) <= 8
+
+
+async def test_what_one_project_cannot_have_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    projects = [new_project(name, "acme") for name in ("ann", "zoe")]
+    runtime = await settle(acme(*projects, quotas=[workspace_quota("acme", pods="8")]))
+    shares, console = Tenancy(cast(Runtime, runtime)).shares, runtime.console
+    replace = console.replace
+
+    async def invalid(*given: Any, **named: Any) -> Manifest:
+        if named["namespace"] == "ann":
+            raise Invalid(422, "must be an integer")
+        return await replace(*given, **named)
+
+    monkeypatch.setattr(console, "replace", invalid)
+    console.put(WORKSPACE_QUOTAS, workspace_quota("acme", pods="6"))
+    with pytest.raises(Invalid):
+        await shares.sync("acme")
+    assert asked(runtime) == {"ann": 4, "zoe": 3}
+    status = console.of(WORKSPACE_QUOTAS)["acme"]["status"]
+    assert status["total"]["hard"] == {"pods": "6"}
+
+
+async def test_of_many_refusals_of_a_project_one_look_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = (
+        "exceeded quota: quarterdeck-workspace, requested: pods=1, used: pods=0, limited: pods=0"
+    )
+    runtime = acme(new_project("ann", "acme"))
+    for number in range(50):
+        runtime.console.put(EVENTS, refusal(f"e{number}", "ann", f"No: {words}"))
+    runtime.console.put(EVENTS, refusal("other", "ann", "something else"))
+    reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
+    told = next(one for one in reconcilers if one.name == "refusal")
+    assert isinstance(told, Folding)
+    keys = runtime.informer(EVENTS).store.snapshot().entries
+    assert {told.request_for(key) for key in keys} == {Request("ann", ""), None}
+    looks = []
+
+    async def look(project: str) -> None:
+        looks.append(project)
+
+    monkeypatch.setattr(told._tenancy.shares, "sync_project", look)  # type: ignore[attr-defined]
+    await told.reconcile(Request("ann", ""))
+    again = await told.reconcile(Request("ann", ""))
+    assert looks == ["ann"] and again.requeue_after is not None and again.requeue_after < 1
+    runtime.clock.move(seconds=1)
+    await told.reconcile(Request("ann", ""))
+    assert looks == ["ann", "ann"]
+
+
+def refusal(name: str, project: str, message: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": project},
+        "involvedObject": {"kind": "ResourceQuota", "name": SHARE, "namespace": project},
+        "reason": "QuotaExceeded",
+        "message": message,
+    }
 
 
 def own_quota(project: str, **hard: str) -> Manifest:

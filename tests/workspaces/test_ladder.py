@@ -149,6 +149,29 @@ def test_what_is_kept_for_an_idle_project_gives_way_to_a_request() -> None:
     assert whole(deal(PODS, Decimal(10), own))["b"] >= 7
 
 
+@pytest.mark.parametrize(
+    ("resource", "amount", "given"),
+    [(PODS, "1.5", "2"), (CPU, "0.0001", "0.001"), (PODS, "11", "2")],
+)
+def test_what_kube_apiserver_cannot_count_is_rounded_up(
+    resource: str, amount: str, given: str
+) -> None:
+    """Whoever may write events may ask for half a pod."""
+    asking = {
+        "a": Share(Decimal(0), Decimal(0), needs=(Need(Decimal(amount)),)),
+        "b": Share(Decimal(10), Decimal(10), used=Decimal(5)),
+    }
+    for _ in range(3):
+        found = deal(resource, Decimal(10), asking)
+        asking = {
+            one: replace(share, asked=found[one], enforced=found[one])
+            for one, share in asking.items()
+        }
+    assert found["a"] >= Decimal(given)
+    assert found["a"] % (1 if resource == PODS else Decimal("0.001")) == 0
+    assert found == deal(resource, Decimal(10), asking), "it comes to rest"
+
+
 def test_more_than_its_own_quota_a_project_is_not_given() -> None:
     own = {
         "a": Share(None, None, own=Decimal(2), needs=(Need(Decimal(7)),)),

@@ -82,9 +82,15 @@ def test_an_object_that_still_lacks_pods_needs_them_beside_whatever_is_used() ->
 def test_who_has_tried_for_longer_is_waited_for_longer(
     first: float, last: float, now: float, counts: bool
 ) -> None:
-    # Each attempt may be an event of its own.
-    found = needs_of([event(first, first), event(last, last)], USED, now)
+    # Attempts may be events of their own.
+    found = needs_of([event(first, first), event(first, last), event(last, last)], USED, now)
     assert bool(found) is counts
+
+
+def test_what_was_refused_long_ago_is_another_story() -> None:
+    two = [event(0, 0), event(3000, 3000)]
+    assert needs_of(two, USED, 3059)["requests.cpu"] == (Need(Decimal(4), 3000),)
+    assert not needs_of(two, USED, 3061)
 
 
 def test_each_object_has_a_need_since_its_first_refusal() -> None:

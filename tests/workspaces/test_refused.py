@@ -1,5 +1,7 @@
 """Which refusals count: those of workloads that lack pods, and the latest of all others."""
 
+import random
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, cast
 
@@ -85,8 +87,35 @@ def test_one_of_a_kind_that_is_not_known_counts_for_a_minute() -> None:
 
 def test_of_very_many_the_latest_are_looked_at() -> None:
     many = [event(f"e{at}", f"Robot/r{at}", requested=at, uid=f"u{at}") for at in range(1000)]
-    found = amounts(refused_with(events=many))
-    assert len(found) == 200 and found[-1] == 999
+    for at, one in enumerate(many):
+        one["lastTimestamp"] = f"2026-03-01T11:{at // 60:02}:{at % 60:02}Z"
+        one["metadata"]["creationTimestamp"] = one["lastTimestamp"]
+    # Whatever order a list has them in.
+    random.Random(1).shuffle(many)  # noqa: S311
+    found = refused_with(events=many)
+    found._clock.time = datetime(2026, 3, 1, 11, 16, 40, tzinfo=UTC)  # type: ignore[attr-defined]
+    latest = amounts(found)
+    assert len(latest) == 59 and latest[-1] == 999
+    looked = {one.about for one in found._of("shop", set())}
+    assert looked == {f"Event/e{at}" for at in range(800, 1000)}
+
+
+def test_a_moment_that_is_yet_to_come_makes_nothing_last() -> None:
+    one = event("one", "Robot/r2")
+    one["lastTimestamp"] = "2099-01-01T00:00:00Z"
+    found = refused_with(events=[one])
+    assert amounts(found) == [2]
+    found._clock.move(seconds=61)  # type: ignore[attr-defined]
+    assert amounts(found) == []
+
+
+def test_each_request_of_somebody_is_waited_for_by_itself() -> None:
+    early, late = event("early", "ResourceQuota/q", 5), event("late", "ResourceQuota/q", 2)
+    early["metadata"]["creationTimestamp"] = early["lastTimestamp"] = "2026-03-01T11:30:00Z"
+    found = refused_with(events=[early, late])
+    assert amounts(found) == [2]
+    found._clock.move(seconds=61)  # type: ignore[attr-defined]
+    assert amounts(found) == []
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ from workspaces.rolebases import Bases
 
 Sync = Callable[["Tenancy", Request], Awaitable[Result]]
 
+#: Seconds between two looks at what a project was refused, and projects of which that is remembered.
+_PAUSE, _LOOKED = 0.25, 1000
+
 
 class Tenancy:
     """The rules over one runtime, so that what they know is there once."""
@@ -69,6 +72,33 @@ class TenancyReconciler:
         if not self._tenancy.world.known:
             raise NotSynced
         return await self._sync(self._tenancy, request)
+
+
+class RefusalReconciler(TenancyReconciler):
+    """Looks at a project that was refused something, or that waits for it no more: its workspace may have
+    it. Whoever may write events may write thousands, so it is one look for all that are there."""
+
+    def __init__(self, runtime: Runtime, name: str, gvr: GVR) -> None:
+        super().__init__(runtime, name, gvr, self._look)
+        self._clock = runtime.clock
+        self._looked: dict[str, float] = {}
+
+    def request_for(self, key: Key) -> Request | None:
+        tells = self._tenancy.shares.refused.tells(self.gvr, key)
+        return Request(key.namespace, "") if tells else None
+
+    async def _look(self, tenancy: Tenancy, request: Request) -> Result:
+        project, now = request.namespace, self._clock.monotonic()
+        wait = self._looked.get(project, -_PAUSE) + _PAUSE - now
+        if wait > 0:
+            return Result(requeue_after=wait)
+        if len(self._looked) >= _LOOKED:
+            self._looked.clear()
+        self._looked[project] = now
+        await tenancy.shares.sync_project(project)
+        # Nothing tells that a refusal counts no more.
+        again = self.gvr == EVENTS and tenancy.shares.refused.is_needy(project)
+        return Result(requeue_after=PATIENCE if again else None)
 
 
 async def _workspace(tenancy: Tenancy, request: Request) -> Result:
@@ -105,17 +135,6 @@ async def _share(tenancy: Tenancy, request: Request) -> Result:
     return Result()
 
 
-def _refusal(gvr: GVR) -> Sync:
-    async def sync(tenancy: Tenancy, request: Request) -> Result:
-        """The workspace may have what the project was refused, and others what it waits for no more."""
-        if not tenancy.shares.refused.tells(gvr, Key(request.namespace, request.name)):
-            return Result()
-        await tenancy.shares.sync_project(request.namespace)
-        return Result(requeue_after=PATIENCE if gvr == EVENTS else None)
-
-    return sync
-
-
 async def _quota(tenancy: Tenancy, request: Request) -> Result:
     for workspace in tenancy.shares.workspaces_of(request.name):
         await tenancy.shares.sync(workspace)
@@ -148,9 +167,14 @@ _SYNCS: tuple[tuple[str, GVR, Sync], ...] = (
     ("project-builtin-roles", ROLES, _role),
     ("workspace-quota", WORKSPACE_QUOTAS, _quota),
     ("workspace-share", RESOURCE_QUOTAS, _share),
-    ("refusal", EVENTS, _refusal(EVENTS)),
-    *((f"refused-{kind.lower()}", gvr, _refusal(gvr)) for kind, gvr in WORKLOADS.items()),
     ("network-isolation", NETWORK_POLICIES, _policy),
+)
+
+
+#: What is refused is told by these.
+_REFUSALS: tuple[tuple[str, GVR], ...] = (
+    ("refusal", EVENTS),
+    *((f"refused-{kind.lower()}", gvr) for kind, gvr in WORKLOADS.items()),
 )
 
 
@@ -158,8 +182,19 @@ def _factory(name: str, gvr: GVR, sync: Sync) -> Factory:
     return lambda runtime: TenancyReconciler(runtime, name, gvr, sync)
 
 
+def _refusal_factory(name: str, gvr: GVR) -> Factory:
+    return lambda runtime: RefusalReconciler(runtime, name, gvr)
+
+
 #: All of them.
-FACTORIES: tuple[Factory, ...] = tuple(_factory(*found) for found in _SYNCS)
+FACTORIES: tuple[Factory, ...] = (
+    *(_factory(*found) for found in _SYNCS),
+    *(_refusal_factory(*found) for found in _REFUSALS),
+)
 
 #: What they read.
-SOURCES: tuple[GVR, ...] = (*dict.fromkeys(gvr for _name, gvr, _sync in _SYNCS), LIMIT_RANGES)
+SOURCES: tuple[GVR, ...] = (
+    *dict.fromkeys(gvr for _name, gvr, _sync in _SYNCS),
+    *(gvr for _name, gvr in _REFUSALS),
+    LIMIT_RANGES,
+)

@@ -4,6 +4,7 @@ Events tell what could not be made, and so do the conditions of ReplicaSets, abo
 out events when there are many. Either counts as long as the workload lacks pods.
 """
 
+import heapq
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
@@ -30,7 +31,15 @@ from console.kube.store import Entry
 from workspaces.amounts import Amounts
 from workspaces.lacking import lacks_pods
 from workspaces.ladder import Need
-from workspaces.refusals import REASONS, Refusal, amounts_in, mentions, needs_of, words_of
+from workspaces.refusals import (
+    PATIENCE,
+    REASONS,
+    Refusal,
+    amounts_in,
+    mentions,
+    needs_of,
+    words_of,
+)
 
 WORKLOADS: Mapping[str, GVR] = MappingProxyType(
     {
@@ -57,8 +66,9 @@ class Refused:
             gvr: Index(self._informers[gvr].store, projects_of)
             for gvr, projects_of in _PROJECTS_OF.items()
         }
-        # Whose refusals counted when a project was last asked about.
+        # Whose refusals counted when a project was last asked about, and which projects needed anything.
         self._waiting: dict[str, frozenset[tuple[GVR, str]]] = {}
+        self._needy: set[str] = set()
 
     def needs(self, project: str, used: Amounts) -> Mapping[str, tuple[Need, ...]]:
         """What the project was refused, above what it uses."""
@@ -68,7 +78,16 @@ class Refused:
             self._waiting[project] = frozenset(waiting)
         else:
             self._waiting.pop(project, None)
-        return needs_of(refusals, used, self._clock.now().timestamp())
+        found = needs_of(refusals, used, self._clock.now().timestamp())
+        if found:
+            self._needy.add(project)
+        else:
+            self._needy.discard(project)
+        return found
+
+    def is_needy(self, project: str) -> bool:
+        """Whether the project needed something when it was last asked about."""
+        return project in self._needy
 
     def tells(self, gvr: GVR, key: Key) -> bool:
         """True for an object that is refused something, or was until now."""
@@ -80,7 +99,7 @@ class Refused:
 
     def _of(self, project: str, waiting: set[tuple[GVR, str]]) -> Iterator[Refusal]:
         now = self._clock.now().timestamp()
-        for entry in self._told[EVENTS].get(project)[-_MOST:]:
+        for entry in heapq.nlargest(_MOST, self._told[EVENTS].get(project), key=_moment):
             event: Event = entry.projection
             kind, _, name = event.about.partition("/")
             gvr = WORKLOADS.get(kind)
@@ -90,10 +109,15 @@ class Refused:
                 waiting.add((gvr, name))
             requested, then = amounts_in(event.message)
             # The server's own moment; the others are the writer's.
-            first = _seconds(event.created, now)
-            last = min(max(_seconds(event.last, first), first), now)
-            used = None if gvr is not None else then
-            yield Refusal(event.about_uid or event.about, requested, used, first, last)
+            first = min(_seconds(event.created, now), now)
+            last = _seconds(event.last, first)
+            # Clocks differ, but not by that much.
+            last = min(last, now) if first <= last <= now + PATIENCE else first
+            if gvr is not None:
+                yield Refusal(event.about_uid or event.about, requested, None, first, last)
+            else:
+                # Each is somebody's own request.
+                yield Refusal(f"Event/{entry.key.name}", requested, then, first, last)
         for entry in self._told[REPLICA_SETS].get(project):
             if not self._lacks("ReplicaSet", entry.key, entry.projection.uid):
                 continue
@@ -124,6 +148,10 @@ def _conditions(entry: Entry[Any]) -> list[_Condition]:
         return msgspec.convert(status.get("conditions") or [], list[_Condition])
     except msgspec.ValidationError:
         return []
+
+
+def _moment(entry: Entry[Event]) -> float:
+    return _seconds(entry.projection.last, 0.0)
 
 
 def _seconds(moment: datetime | None, otherwise: float) -> float:

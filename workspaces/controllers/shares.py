@@ -56,8 +56,10 @@ class ShareSync:
                 self._was_in[project.name] = name
             hard = workspace_hard(self._world, name)
             shares = {project.name: self._share(project.name) for project in projects}
-            await self._deal(workspace, projects, hard, shares)
+            failure = await self._deal(workspace, projects, hard, shares)
             await self._report(name, hard, shares)
+            if failure is not None:
+                raise failure
 
     async def _deal(
         self,
@@ -65,11 +67,12 @@ class ShareSync:
         projects: list[Namespace],
         hard: Amounts,
         shares: dict[str, Manifest | None],
-    ) -> None:
+    ) -> ApiError | None:
+        """The first refusal: what one project cannot have is no reason to leave out others."""
         wanted: dict[str, Amounts] = {project.name: {} for project in projects}
         needs = {
             name: self.refused.needs(name, _amounts(shares[name], "status", "used"))
-            for name in wanted
+            for name in (wanted if hard else ())
         }
         for resource, total in hard.items():
             found = {
@@ -78,8 +81,13 @@ class ShareSync:
             }
             for name, amount in deal(resource, total, found).items():
                 wanted[name][resource] = amount
+        failures = []
         for name, amounts in wanted.items():
-            await self._write(workspace, name, shares[name], amounts)
+            try:
+                await self._write(workspace, name, shares[name], amounts)
+            except ApiError as error:
+                failures.append(error)
+        return next(iter(failures), None)
 
     def _share(self, project: str) -> Manifest | None:
         """The project's share as it was last seen or written."""
