@@ -200,7 +200,7 @@ class Transport:
             await kept.leave()
 
     async def close(self) -> None:
-        """Closes the running loop's connections, also those in use."""
+        """Closes the running loop's connections, also those in use, but for retired ones."""
         kept = self._kept.pop(asyncio.get_running_loop(), None)
         if kept is not None:
             await kept.session.close()
