@@ -23,7 +23,7 @@ from accounts.groupbindings import GroupBindingReconciler
 from accounts.groups import GroupReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient
-from console.kube.controller import Factory, Reconciler, Request, Result
+from console.kube.controller import Factory, Folding, Reconciler, Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -177,6 +177,11 @@ class Looks:
         self.busy = 0
         #: Those that it looks at again soon, whether because it failed or because it has to wait.
         self.unfinished: set[Request] = set()
+
+    def request_for(self, key: Key) -> Request | None:
+        if isinstance(self._inner, Folding):
+            return self._inner.request_for(key)
+        return Request(key.namespace, key.name)
 
     async def reconcile(self, request: Request) -> Result:
         self.busy += 1
