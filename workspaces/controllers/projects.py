@@ -10,6 +10,7 @@ from console.kube.gvr import (
     RESOURCE_QUOTAS,
     ROLE_BINDINGS,
     ROLES,
+    WORKSPACES,
 )
 from console.kube.identity import Identity, InvalidIdentity
 from console.kube.projections.namespace import (
@@ -40,13 +41,27 @@ from workspaces.objects import isolation, limit_range, project_member
 class ProjectSync:
     def __init__(self, world: World, shares: ShareSync) -> None:
         self._world, self._shares = world, shares
+        # The version of each workspace for which all its projects were looked at.
+        self._looked: dict[str, str] = {}
 
     async def sync_all(self, workspace: str) -> None:
-        for project in self._world.projects(workspace):
-            await self.sync(project.name)
+        """All projects of a workspace, if it has changed since they were looked at: its shares are dealt
+        once for all of them. Whatever else changes brings each project by itself."""
+        found = self._world.find(WORKSPACES, workspace)
+        version = found.resource_version if found is not None else ""
+        if self._looked.get(workspace) == version:
+            return
+        projects = self._world.projects(workspace)
+        await self._shares.sync(workspace)
+        for project in projects:
+            await self.sync(project.name, dealt=workspace)
+        if version:
+            self._looked[workspace] = version
+        else:
+            self._looked.pop(workspace, None)
 
-    async def sync(self, name: str) -> Result:
-        """Makes a namespace what its label says."""
+    async def sync(self, name: str, *, dealt: str = "") -> Result:
+        """Makes a namespace what its label says. `dealt`: the workspace whose shares were just dealt."""
         entry = self._world.find(NAMESPACES, name)
         if entry is None:
             return Result()
@@ -65,7 +80,7 @@ class ProjectSync:
             project.workspace != SYSTEM_WORKSPACE
             and (workspace := self._world.workspace(project.workspace)) is not None
         ):
-            await self._join(entry, workspace)
+            await self._join(entry, workspace, dealt=workspace.name == dealt)
         elif _is_of_another(project):
             await self._leave(entry)
         return Result()
@@ -109,11 +124,12 @@ class ProjectSync:
             wanted = isolation(project, workspace.uid, by_itself=project.isolated)
         await self._world.settle(NETWORK_POLICIES, ISOLATION, wanted, namespace=name)
 
-    async def _join(self, entry: Entry[Namespace], workspace: Workspace) -> None:
+    async def _join(self, entry: Entry[Namespace], workspace: Workspace, *, dealt: bool) -> None:
         project = entry.projection
         name = project.name
         # Before anybody has rights there: those come with the owner, and with the end of preparing.
-        await self._shares.sync(workspace.name)
+        if not dealt:
+            await self._shares.sync(workspace.name)
         if not is_of(project, workspace):
             await self._own(entry, workspace)
             return

@@ -1,0 +1,104 @@
+"""What our controllers do at each look while KubeSphere's work, and what they leave to them."""
+
+from typing import Any, cast
+
+import pytest
+
+from console.kube.controller import Request
+from console.kube.errors import Unavailable
+from console.kube.gvr import (
+    LEASES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.runtime import Runtime
+from tests.rbac.fakes import Manifest
+from tests.workspaces.fakes import TenantRuntime, new_project, settle, template
+from workspaces.controllers import FACTORIES, TenancyReconciler
+from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE
+from workspaces.controllers.shares import ShareSync
+from workspaces.names import ISOLATION
+
+PROJECTS = ("one", "two", "three")
+
+
+def hold(runtime: TenantRuntime, **spec: Any) -> None:
+    """As ks-controller-manager does; the next look finds it."""
+    runtime.clock.move(seconds=LOOK_EVERY)
+    renewed = runtime.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    found = {"holderIdentity": "ks-0", "leaseDurationSeconds": 30, "renewTime": renewed, **spec}
+    metadata = {"name": NAME, "namespace": NAMESPACE}
+    runtime.console.put(LEASES, {"metadata": metadata, "spec": found})
+
+
+def reconciler(runtime: TenantRuntime, name: str) -> TenancyReconciler:
+    made = (factory(cast(Runtime, runtime)) for factory in FACTORIES)
+    return next(cast(TenancyReconciler, one) for one in made if one.name == name)
+
+
+async def acme() -> TenantRuntime:
+    projects = [new_project(name, "acme") for name in PROJECTS]
+    made_of = {WORKSPACE_TEMPLATES: [template("acme", "alice")], NAMESPACES: projects}
+    return await settle(TenantRuntime(made_of))
+
+
+@pytest.fixture
+def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The workspaces whose shares were dealt, one after another."""
+    found: list[str] = []
+    sync = ShareSync.sync
+
+    async def counted(self: ShareSync, name: str) -> None:
+        found.append(name)
+        await sync(self, name)
+
+    monkeypatch.setattr(ShareSync, "sync", counted)
+    return found
+
+
+async def test_a_look_at_an_unchanged_workspace_looks_at_none_of_its_projects(
+    dealt: list[str],
+) -> None:
+    runtime = await acme()
+    hold(runtime)
+    look = reconciler(runtime, "workspace").reconcile
+    dealt.clear()
+    assert (await look(Request("", "acme"))).requeue_after == LOOK_EVERY
+    assert dealt == []
+
+
+async def test_its_projects_follow_a_change_of_it_and_shares_are_dealt_once(
+    dealt: list[str],
+) -> None:
+    runtime = await acme()
+    hold(runtime)
+    found = runtime.console.of(WORKSPACES)["acme"]
+    runtime.console.put(WORKSPACES, {**found, "spec": {"networkIsolation": True}})
+    dealt.clear()
+    await reconciler(runtime, "workspace").reconcile(Request("", "acme"))
+    assert dealt == ["acme"]
+    policies = runtime.console.of(NETWORK_POLICIES)
+    assert set(policies) == {f"{name}/{ISOLATION}" for name in PROJECTS}
+
+
+async def test_what_went_wrong_with_a_project_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runtime = await acme()
+    found = runtime.console.of(WORKSPACES)["acme"]
+    runtime.console.put(WORKSPACES, {**found, "spec": {"networkIsolation": True}})
+    hold(runtime)
+    look = reconciler(runtime, "workspace").reconcile
+    create = runtime.console.create
+
+    async def away(*_given: Any, **_named: Any) -> Manifest:
+        raise Unavailable("it took too long")
+
+    monkeypatch.setattr(runtime.console, "create", away)
+    with pytest.raises(Unavailable):
+        await look(Request("", "acme"))
+    monkeypatch.setattr(runtime.console, "create", create)
+    await look(Request("", "acme"))
+    assert len(runtime.console.of(NETWORK_POLICIES)) == len(PROJECTS)
