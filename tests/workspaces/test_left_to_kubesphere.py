@@ -102,3 +102,21 @@ async def test_what_went_wrong_with_a_project_is_tried_again(
     monkeypatch.setattr(runtime.console, "create", create)
     await look(Request("", "acme"))
     assert len(runtime.console.of(NETWORK_POLICIES)) == len(PROJECTS)
+
+
+async def test_a_workspace_without_a_template_that_is_deleted_goes_once_they_have_ended() -> None:
+    metadata = {
+        "name": "lone",
+        "uid": "uid-of-lone",
+        "resourceVersion": "5",
+        "finalizers": ["finalizers.tenant.kubesphere.io"],
+        "deletionTimestamp": "2026-03-01T12:00:00Z",
+    }
+    runtime = TenantRuntime({WORKSPACES: [{"metadata": metadata, "spec": {}}]})
+    hold(runtime)
+    look = reconciler(runtime, "workspace").reconcile
+    assert (await look(Request("", "lone"))).requeue_after == LOOK_EVERY
+    assert "lone" in runtime.console.of(WORKSPACES)
+    hold(runtime, holderIdentity="")
+    assert (await look(Request("", "lone"))).requeue_after is None
+    assert runtime.console.of(WORKSPACES) == {}

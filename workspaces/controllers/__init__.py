@@ -102,10 +102,13 @@ class RefusalReconciler(TenancyReconciler):
 
 
 async def _workspace(tenancy: Tenancy, request: Request) -> Result:
-    result = await tenancy.workspaces.sync_template(request.name)
-    await tenancy.workspaces.sync(request.name)
+    results = (
+        await tenancy.workspaces.sync_template(request.name),
+        await tenancy.workspaces.sync(request.name),
+    )
     await tenancy.projects.sync_all(request.name)
-    return result
+    waits = [one.requeue_after for one in results if one.requeue_after is not None]
+    return Result(requeue_after=min(waits, default=None))
 
 
 async def _builtin(tenancy: Tenancy, request: Request) -> Result:

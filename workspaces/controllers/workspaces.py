@@ -69,15 +69,17 @@ class WorkspaceSync:
             patch.setdefault("metadata", {})["resourceVersion"] = found.resource_version
             await self._world.client.patch(WORKSPACES, patch, name=name)
 
-    async def sync(self, name: str) -> None:
-        """The roles of the workspace, and its manager's."""
+    async def sync(self, name: str) -> Result:
+        """The roles of the workspace, and its manager's; or its end."""
         entry = self._world.find(WORKSPACES, name)
-        if entry is None or await self._world.kubesphere.works():
-            return
+        if entry is None:
+            return Result()
+        if await self._world.kubesphere.works():
+            return Result(requeue_after=LOOK_EVERY)
         workspace: Workspace = entry.projection
         if workspace.deleted is not None:
             await self.drop_finalizers(entry)
-            return
+            return Result()
         ours, says = workspace_roles(name, workspace.uid), self._world.role_bases.rules().workspaces
         for role, wanted in workspace_roles(name, workspace.uid, says).items():
             await self._world.provide(WORKSPACE_ROLES, role, wanted, ours[role])
@@ -85,6 +87,7 @@ class WorkspaceSync:
         manager = _manager(workspace)
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None
         await self._world.settle(WORKSPACE_ROLE_BINDINGS, role, bound)
+        return Result()
 
     async def drop_finalizers(self, entry: Entry[Any]) -> None:
         """Those that a controller of KubeSphere would take away."""
