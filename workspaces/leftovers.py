@@ -23,7 +23,7 @@ _SYNC = 60.0
 async def leftovers(runtime: Runtime) -> list[str]:
     """One sentence for each, with what to do. Raises `ApiError`."""
     found = []
-    if await KubeSphere(runtime.console, runtime.clock).works():
+    if await KubeSphere(runtime.console, runtime.clock).renews():
         found.append(
             f"KubeSphere's controllers work here (lease {NAMESPACE}/{NAME}): workspaces and their roles "
             "are left to them. To take over, scale the deployment ks-controller-manager to 0"

@@ -1,5 +1,9 @@
 """Whether KubeSphere's own controllers work in this cluster too. Then what they own is left to them:
-Workspaces and their finalizers, the roles that all workspaces have, and whose a project is."""
+Workspaces and their finalizers, the roles that all workspaces have, and whose a project is.
+
+Their lease says so. It is counted by our own clock, from when it was first seen as it is, since the times
+in it are another machine's (as in `console.kube.leader`).
+"""
 
 import msgspec
 
@@ -13,36 +17,66 @@ from console.kube.sentences import Sentence
 NAMESPACE, NAME = "kubesphere-system", "ks-controller-manager-leader-election"
 #: Seconds for which an answer counts, and until another look at what was left to them.
 LOOK_EVERY = 5.0
-#: Clocks differ: a lease is over after so many times of what it is good for.
+#: A lease is over when nobody has renewed it for so many times of what it is good for.
 _PATIENCE = 2.0
-#: Seconds that a lease is good for which does not say.
+#: Seconds that a lease is good for which does not say, or says nonsense.
 _USUAL = 30
+#: Seconds within which they renew it, or end: their `RenewDeadline`; and between two looks at that.
+_RENEWED_WITHIN, _PAUSE = 15.0, 1.0
 
 
 class KubeSphere:
     def __init__(self, client: ObjectClient, clock: Clock) -> None:
         self._client, self._clock = client, clock
         self._asked_at, self._works = -LOOK_EVERY, False
+        # What the lease was when it was looked at last, and when it was first seen so.
+        self._seen: object = None
+        self._seen_at = 0.0
 
     async def works(self) -> bool:
-        """Raises `ApiError` where that is not known."""
+        """Whether they work, for whoever asks again and again: a lease that is seen for the first time
+        counts until nobody has renewed it for long enough. Raises `ApiError` where that is not known."""
         if self._clock.monotonic() - self._asked_at >= LOOK_EVERY:
-            self._works = await self._ask()
+            lease = await self._read()
+            self._works = lease is not None and not self._has_run_out(lease)
             self._asked_at = self._clock.monotonic()
         return self._works
 
-    async def _ask(self) -> bool:
+    async def renews(self) -> bool:
+        """Whether they work, for whoever asks once: watches until somebody renews the lease, as long as
+        that may take. Raises `ApiError`, too."""
+        first = await self._read()
+        end = self._clock.monotonic() + _RENEWED_WITHIN
+        found = first
+        while found is not None and self._clock.monotonic() < end:
+            if _spec(found) != _spec(first):
+                return True
+            await self._clock.sleep(_PAUSE)
+            found = await self._read()
+        return False
+
+    async def _read(self) -> Lease | None:
+        """None where nobody holds it."""
         try:
             found = await self._client.get(LEASES, namespace=NAMESPACE, name=NAME)
         except NotFound:
-            return False
+            return None
         try:
             lease: Lease = DECODERS[LEASES](msgspec.json.encode(found))[0]
         except msgspec.DecodeError as error:
             raise ServerError(
                 502, Sentence("The answer of the Kubernetes API is no Lease")
             ) from error
-        if not lease.holder or lease.renewed is None:
-            return False
-        age = (self._clock.now() - lease.renewed).total_seconds()
-        return age < (lease.seconds or _USUAL) * _PATIENCE
+        return lease if lease.holder else None
+
+    def _has_run_out(self, lease: Lease) -> bool:
+        now, seen = self._clock.monotonic(), _spec(lease)
+        if seen != self._seen:
+            self._seen, self._seen_at = seen, now
+        lasts = lease.seconds if lease.seconds > 0 else _USUAL
+        return now - self._seen_at >= lasts * _PATIENCE
+
+
+def _spec(lease: Lease | None) -> object:
+    """What differs after each renewal."""
+    return lease and (lease.holder, lease.renewed, lease.seconds, lease.transitions)

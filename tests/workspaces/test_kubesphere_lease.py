@@ -1,0 +1,106 @@
+"""Whether KubeSphere works is counted by our own clock, whatever the clock of its machine says."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from console.kube.client import ObjectClient
+from console.kube.errors import ServerError
+from console.kube.gvr import LEASES
+from tests.rbac.fakes import FakeConsole, MovableClock
+from workspaces.controllers.kubesphere import LOOK_EVERY, NAME, NAMESPACE, KubeSphere
+
+AHEAD = [timedelta(0), timedelta(seconds=-70), timedelta(seconds=70), timedelta(days=-400)]
+ahead = pytest.mark.parametrize("ahead", AHEAD, ids=str)
+
+
+class Manager:
+    """ks-controller-manager, on a machine whose clock is so far ahead of ours."""
+
+    def __init__(self, ahead: timedelta = timedelta(0)) -> None:
+        self.clock, self._ahead = MovableClock(), ahead
+        self.console = FakeConsole({})
+        self.client = cast(ObjectClient, self.console)
+
+    def renew(self, seconds: Any = 30, holder: str = "ks-0") -> None:
+        renewed = (self.clock.now() + self._ahead).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = {"holderIdentity": holder, "leaseDurationSeconds": seconds, "renewTime": renewed}
+        metadata = {"name": NAME, "namespace": NAMESPACE}
+        self.console.put(LEASES, {"metadata": metadata, "spec": spec})
+
+    def looks(self) -> KubeSphere:
+        return KubeSphere(self.client, self.clock)
+
+
+@ahead
+async def test_it_works_while_its_lease_is_renewed_and_until_that_has_run_out_twice(
+    ahead: timedelta,
+) -> None:
+    manager = Manager(ahead)
+    manager.renew()
+    kubesphere = manager.looks()
+    for _ in range(30):
+        assert await kubesphere.works()
+        manager.clock.move(seconds=LOOK_EVERY)
+        manager.renew()
+    assert await kubesphere.works()
+    manager.clock.move(seconds=59)
+    assert await kubesphere.works()
+    manager.clock.move(seconds=LOOK_EVERY)
+    assert not await kubesphere.works()
+    manager.renew()
+    manager.clock.move(seconds=LOOK_EVERY)
+    assert await kubesphere.works()
+
+
+@pytest.mark.parametrize("seconds", [0, -1, None])
+async def test_a_duration_that_is_none_is_the_usual_one(seconds: int | None) -> None:
+    manager = Manager()
+    manager.renew(seconds)
+    kubesphere = manager.looks()
+    assert await kubesphere.works()
+    manager.clock.move(seconds=59)
+    assert await kubesphere.works()
+    manager.clock.move(seconds=LOOK_EVERY)
+    assert not await kubesphere.works()
+
+
+async def test_what_nobody_holds_or_what_is_not_there_works_not() -> None:
+    manager = Manager()
+    assert not await manager.looks().works()
+    manager.renew(holder="")
+    assert not await manager.looks().works()
+    before = manager.clock.monotonic()
+    assert not await manager.looks().renews()
+    assert manager.clock.monotonic() == before
+
+
+@ahead
+async def test_who_asks_once_watches_until_it_is_renewed(ahead: timedelta) -> None:
+    manager = Manager(ahead)
+    manager.renew()
+    manager.clock.move(days=1)
+    assert not await manager.looks().renews()
+    began = manager.clock.monotonic()
+    sleep: Callable[[float], Any] = manager.clock.sleep
+
+    async def renewing(seconds: float) -> None:
+        await sleep(seconds)
+        if manager.clock.monotonic() >= began + LOOK_EVERY:
+            manager.renew()
+
+    manager.clock.sleep = renewing  # type: ignore[method-assign]
+    async with asyncio.timeout(5):
+        assert await manager.looks().renews()
+    assert manager.clock.monotonic() - began < 2 * LOOK_EVERY
+
+
+async def test_what_is_no_lease_is_not_known() -> None:
+    manager = Manager()
+    manager.renew("soon")
+    for ask in (manager.looks().works, manager.looks().renews):
+        with pytest.raises(ServerError):
+            await ask()
