@@ -29,7 +29,10 @@ async def leftovers(runtime: Runtime) -> list[str]:
             "are left to them. To take over, scale the deployment ks-controller-manager to 0"
         )
     for gvr in (*_WEBHOOKS, ENDPOINT_SLICES):
-        await runtime.wait_synced(gvr, timeout=_SYNC)
+        if not await runtime.wait_synced(gvr, timeout=_SYNC):
+            # Without a list of who answers nobody does, and advice would be to delete what works.
+            found.append(f"No list of {gvr.qualified}: which webhooks nobody serves is not known")
+            return found
     served = {
         f"{key.namespace}/{entry.projection.service}"
         for key, entry in runtime.informer(ENDPOINT_SLICES).store.snapshot().entries.items()
@@ -42,11 +45,26 @@ async def leftovers(runtime: Runtime) -> list[str]:
 
 
 def _unserved(gvr: GVR, entry: Entry[Any], served: set[str]) -> Iterator[str]:
-    hook: WebhookConfiguration = entry.projection
-    missing = [one for one in hook.targets if "/" in one and one not in served]
-    if missing and hook.failing_closed:
+    configuration: WebhookConfiguration = entry.projection
+    lost = [one for one in configuration.hooks if "/" in one.target and one.target not in served]
+    stopping = [one for one in lost if one.fails_closed]
+    if not stopping:
+        return
+    name = f"{gvr.resource} {configuration.name}"
+    targets = dict.fromkeys(one.target for one in stopping)
+    resources = dict.fromkeys(resource for one in stopping for resource in one.resources)
+    says = (
+        f"asks {', '.join(targets)}, where nobody answers, so that "
+        f"kube-apiserver refuses writes of {', '.join(resources) or 'what it is about'}. "
+    )
+    if len(lost) == len(configuration.hooks):
         yield (
-            f"{gvr.resource}/{hook.name} asks {', '.join(missing)}, where nobody answers, so that "
-            f"kube-apiserver refuses writes of {', '.join(hook.resources) or 'what it is about'}. "
-            f"If nothing needs it any more: kubectl delete {gvr.resource} {hook.name}"
+            f"{gvr.resource}/{configuration.name} {says}"
+            f"If nothing needs it any more: kubectl delete {name}"
+        )
+    else:
+        yield (
+            f"{', '.join(one.name for one in stopping)} of {gvr.resource}/{configuration.name} {says}"
+            "Others in it may be answered. If nothing needs these any more, take them out alone: "
+            f"kubectl edit {name}"
         )

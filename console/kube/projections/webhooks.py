@@ -15,11 +15,21 @@ from console.kube.projections.common import Object, Projection, basics, decoder
 from console.kube.store import Decode
 
 
-class WebhookConfiguration(Projection, frozen=True):
-    """`webhooks` counts them. `failing_closed`: as many of them refuse requests while nobody answers.
-    `targets` are `namespace/service` in the cluster, host names elsewhere; `resources` what they are
-    asked about, as `plural.group`."""
+class Webhook(msgspec.Struct, frozen=True, gc=False):
+    """`fails_closed`: refuses requests while nobody answers. `target` is `namespace/service` in the
+    cluster, a host name elsewhere; `resources` what it is asked about, as `plural.group`."""
 
+    name: str
+    fails_closed: bool
+    target: str
+    resources: tuple[str, ...]
+
+
+class WebhookConfiguration(Projection, frozen=True):
+    """`webhooks` counts `hooks`, and `failing_closed` those that fail closed; `targets` and `resources`
+    are all of theirs."""
+
+    hooks: tuple[Webhook, ...]
     webhooks: int
     failing_closed: int
     targets: tuple[str, ...]
@@ -42,6 +52,7 @@ class _Rule(msgspec.Struct, gc=False):
 
 
 class _Webhook(msgspec.Struct, gc=False):
+    name: str = ""
     clientConfig: _ClientConfig | None = None
     rules: tuple[_Rule, ...] | None = None
     failurePolicy: str | None = None
@@ -52,21 +63,29 @@ class _Webhooks(Object):
 
 
 def _configuration(item: _Webhooks) -> WebhookConfiguration:
-    webhooks = item.webhooks or ()
-    targets = [_target(webhook.clientConfig or _ClientConfig()) for webhook in webhooks]
+    hooks = tuple(map(_hook, item.webhooks or ()))
+    return WebhookConfiguration(
+        **basics(item.metadata),
+        hooks=hooks,
+        webhooks=len(hooks),
+        failing_closed=sum(hook.fails_closed for hook in hooks),
+        targets=tuple(dict.fromkeys(hook.target for hook in hooks if hook.target)),
+        resources=tuple(dict.fromkeys(one for hook in hooks for one in hook.resources)),
+    )
+
+
+def _hook(webhook: _Webhook) -> Webhook:
     resources = [
         _resource(resource, group)
-        for webhook in webhooks
         for rule in webhook.rules or ()
         for group in rule.apiGroups or ()
         for resource in rule.resources or ()
     ]
-    return WebhookConfiguration(
-        **basics(item.metadata),
-        webhooks=len(webhooks),
+    return Webhook(
+        name=webhook.name,
         # The API's default is Fail.
-        failing_closed=sum(webhook.failurePolicy != "Ignore" for webhook in webhooks),
-        targets=tuple(dict.fromkeys(target for target in targets if target)),
+        fails_closed=webhook.failurePolicy != "Ignore",
+        target=_target(webhook.clientConfig or _ClientConfig()),
         resources=tuple(dict.fromkeys(resources)),
     )
 
