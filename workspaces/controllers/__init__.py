@@ -122,14 +122,19 @@ async def _builtin(tenancy: Tenancy, request: Request) -> Result:
 
 async def _base(tenancy: Tenancy, request: Request) -> Result:
     """What all workspaces and projects have, when the RoleBases together say something else."""
-    bases = tenancy.world.role_bases.rules()
-    if bases == tenancy.roles_of:
-        return Result()
-    for workspace in tenancy.world.workspaces():
-        await tenancy.workspaces.sync(workspace)
-        projects = [project.name for project in tenancy.world.projects(workspace)]
-        await a_few_at_a_time(partial(tenancy.projects.sync_roles, name) for name in projects)
-    tenancy.roles_of = bases
+    world, projects = tenancy.world, tenancy.projects
+    # Once more for what they have come to say meanwhile.
+    while (bases := world.role_bases.rules()) != tenancy.roles_of:
+        # What is half done is none of both.
+        tenancy.roles_of = None
+        names = world.workspaces()
+        doings: list[Callable[[], Awaitable[object]]] = [
+            partial(tenancy.workspaces.sync, name) for name in names
+        ]
+        for name in names:
+            doings += [partial(projects.sync_roles, one.name) for one in world.projects(name)]
+        await a_few_at_a_time(doings)
+        tenancy.roles_of = bases
     return Result()
 
 
