@@ -5,12 +5,13 @@ from typing import Any, cast
 import pytest
 
 from console.kube.controller import Request
-from console.kube.errors import Unavailable
+from console.kube.errors import Invalid, Unavailable
 from console.kube.gvr import NAMESPACES, ROLE_BASES, ROLES, WORKSPACE_TEMPLATES
 from console.kube.runtime import Runtime
 from tests.rbac.fakes import Manifest
 from tests.rbac.objects import rule
 from tests.workspaces.fakes import TenantRuntime, new_project, settle, template
+from workspaces.builtins import PROJECT_RULES
 from workspaces.controllers import FACTORIES, TenancyReconciler
 
 PROJECTS = {"acme": ("one", "two", "three"), "other": ("four", "five")}
@@ -28,12 +29,14 @@ class World:
     def __init__(self, runtime: TenantRuntime) -> None:
         self.runtime, self.console = runtime, runtime.console
         made = (factory(cast(Runtime, runtime)) for factory in FACTORIES)
-        self._look = next(cast(TenancyReconciler, one) for one in made if one.name == "rolebase")
+        self.looks = {one.name: cast(TenancyReconciler, one) for one in made}
         self.away: set[str] = set()
+        self.refusing: dict[str, list[Manifest]] = {}
+        self.refused: list[str] = []
 
     async def say(self, rules: list[Manifest]) -> None:
         self.console.put(ROLE_BASES, base(rules))
-        await self._look.reconcile(Request("", "viewer"))
+        await self.looks["rolebase"].reconcile(Request("", "viewer"))
 
     def viewers(self) -> dict[str, Any]:
         found = self.console.of(ROLES)
@@ -54,6 +57,9 @@ async def world(monkeypatch: pytest.MonkeyPatch) -> World:
     async def replacing(*given: Any, **named: Any) -> Manifest:
         if named["namespace"] in found.away:
             raise Unavailable("it took too long")
+        if found.refusing.get(named["namespace"]) == given[1]["rules"]:
+            found.refused.append(named["namespace"])
+            raise Invalid(422, "a policy refuses it")
         return await replace(*given, **named)
 
     monkeypatch.setattr(found.console, "replace", replacing)
@@ -91,3 +97,27 @@ async def test_what_they_come_to_say_meanwhile_is_followed(
     monkeypatch.setattr(world.console, "replace", meanwhile)
     await world.say(A)
     assert all(rules == B for rules in world.viewers().values())
+
+
+async def test_what_is_refused_is_asked_once_and_where_it_is_refused_alone(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.refusing = {"one": A, "five": A}
+    await world.say(A)
+    ours = PROJECT_RULES["viewer"]
+    is_ours = {name for name, rules in world.viewers().items() if rules == ours}
+    assert is_ours == {"one", "five"}
+    assert all(rules in (A, ours) for rules in world.viewers().values())
+    # It stays ours, without another word.
+    role = world.console.of(ROLES)["one/viewer"]
+    for rules in (ours, []):
+        world.console.put(ROLES, {**role, "rules": rules})
+        await world.looks["project-builtin-roles"].reconcile(Request("one", "viewer"))
+        assert world.viewers()["one"] == ours
+    assert sorted(world.refused) == ["five", "one"]
+    assert caplog.text.count("RoleBase") == 1
+    # Something else is tried, and the same again after that.
+    await world.say(B)
+    assert all(rules == B for rules in world.viewers().values())
+    await world.say(A)
+    assert sorted(world.refused) == ["five", "five", "one", "one"]

@@ -34,6 +34,9 @@ from workspaces.rolebases import RoleBases
 
 log = logging.getLogger(__name__)
 
+#: Roles of which it is remembered what they were refused.
+_REFUSED = 10_000
+
 #: What goes with a workspace, each labelled with its name. Bindings first: rights end before anything.
 BELONGINGS = (
     WORKSPACE_ROLE_BINDINGS,
@@ -60,6 +63,8 @@ class World:
         self.client = runtime.console
         self.kubesphere = KubeSphere(runtime.console, runtime.clock)
         self.role_bases = RoleBases(runtime)
+        # Rules that kube-apiserver called invalid, by the role that was to have them.
+        self._refused: dict[tuple[GVR, Key], list[Manifest]] = {}
         self.recorder = Recorder(runtime.console, "quarterdeck-workspace-controller")
         informers = {gvr: runtime.informer(gvr) for gvr in _READ}
         self._informers = tuple(informers.values())
@@ -111,19 +116,33 @@ class World:
     async def provide(
         self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
     ) -> None:
-        """Makes it and keeps it as it should be; where kube-apiserver will not have that, as `ours` is.
-        One that others made, as an installation of KubeSphere has, stays as it is. Raises `ApiError`."""
+        """Makes it and keeps it as it should be; where kube-apiserver calls that invalid, as `ours` is.
+        Each role is tried once with the same rules: a policy may refuse them in one place alone. One that
+        others made, as an installation of KubeSphere has, stays as it is. Raises `ApiError`."""
         found = self.find(gvr, name, namespace)
         labels = found.projection.labels if found is not None else MANAGED
         if not MANAGED.items() <= labels.items():
             return
+        place, rules = (gvr, Key(namespace, name)), wanted["rules"]
+        if self._refused.get(place) == rules:
+            wanted = ours
+        else:
+            self._refused.pop(place, None)
         try:
             await settle(self.client, gvr, found, wanted)
         except Invalid as error:
             if wanted == ours:
                 raise
-            log.warning("The RoleBase of %s %s is left out: %s", gvr.resource, name, error)
             await settle(self.client, gvr, found, ours)
+            self._refuse(place, rules, error)
+
+    def _refuse(self, place: tuple[GVR, Key], rules: list[Manifest], error: Invalid) -> None:
+        if rules not in self._refused.values():
+            text = "What a RoleBase says is left out of %s where it is refused, as in %s: %s"
+            log.warning(text, place[0].resource, place[1], error)
+        if len(self._refused) >= _REFUSED:
+            self._refused.clear()
+        self._refused[place] = rules
 
     async def patch(self, gvr: GVR, entry: Entry[Any], metadata: Manifest) -> None:
         """Merges into the metadata of the object, if it is as it was seen. Raises `ApiError`."""
