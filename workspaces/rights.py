@@ -43,16 +43,26 @@ ITSELF = GVR(TENANT, "v1alpha1", "workspaces")
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRights:
-    """Of one viewer in one workspace, at this moment: never keep it. `belongs`: by a role of its own."""
+    """Of one viewer in one workspace, at this moment: never keep it. `own`: by the roles of the workspace
+    alone; `rules`: by those of the platform, too."""
 
     access: Access
     workspace: str
     rules: Rules
     platform: bool
-    belongs: bool = False
+    own: Rules = ()
+
+    @property
+    def belongs(self) -> bool:
+        return bool(self.own)
 
     def may(self, verb: str, about: GVR) -> bool:
         return self.platform or any_allows(self.rules, Question(verb, about.group, about.resource))
+
+    def may_from_outside(self, verb: str, about: GVR) -> bool:
+        """True if a role of the platform alone says so."""
+        by_own = any_allows(self.own, Question(verb, about.group, about.resource))
+        return self.may(verb, about) and not (self.platform or by_own)
 
     def require(self, verb: str, about: GVR) -> None:
         """Raises `Denied`."""
@@ -85,7 +95,7 @@ def rights_in(access: Access, workspace: str) -> WorkspaceRights:
     platform = access.can("update", WORKSPACE_TEMPLATES, name=workspace)
     own = _rules_of(access, workspace)
     rules = own + get_levels().of_platform(access.identity)
-    return WorkspaceRights(access, workspace, rules, platform, bool(own))
+    return WorkspaceRights(access, workspace, rules, platform, own)
 
 
 def rules_of_role(workspace: str, name: str) -> Rules | None:

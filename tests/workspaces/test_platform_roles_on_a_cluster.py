@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
     GLOBAL_ROLE_BINDINGS,
     GLOBAL_ROLES,
+    GROUP_BINDINGS,
     GROUPS,
     NAMESPACES,
     WORKSPACE_ROLE_BINDINGS,
@@ -20,7 +22,17 @@ from console.kube.gvr import (
 from console.kube.identity import Identity
 from console.ui.clusters import clusters
 from rbac.current import get_authorizer
-from tests.rbac.objects import IAM, TENANT, Manifest, binding, global_role, rule, user
+from tests.rbac.objects import (
+    IAM,
+    TENANT,
+    Manifest,
+    binding,
+    global_role,
+    native_binding,
+    native_role,
+    rule,
+    user,
+)
 from tests.workspaces.cast import (
     Person,
     apply,
@@ -126,6 +138,51 @@ async def test_words_about_members_count_in_every_workspace(tenancy: Tenancy) ->
     assert (await ines.post("/workspaces/works/projects/new", name="ines-x")).status_code == 403
     access = get_authorizer().access_for(Identity("ines"), clusters.host)
     assert not may_see_quota(access, "works")
+
+
+async def test_a_department_that_was_given_more_elsewhere_is_for_those_who_have_it(
+    tenancy: Tenancy,
+) -> None:
+    ines, owen = await ready(tenancy, "ines"), await ready(tenancy, "owen")
+    departments = "/workspaces/works/departments"
+    assert (await owen.post(f"{departments}?new", title="Keepers")).status_code == 302
+
+    def keepers() -> Any:
+        found = listed(tenancy, GROUPS, workspace="works")
+        return [one["metadata"]["name"] for one in found if "Keepers" in str(one["metadata"])]
+
+    (name,) = await until(keepers, "the department")
+    store = tenancy.runtime.informer(GROUPS).store
+    await until(partial(store.get, Key("", name)), "the department")
+    if not bound_to(tenancy, "works", "ines"):
+        invited = await owen.post(
+            "/workspaces/works/members/invite", user="ines", role="works-regular"
+        )
+        assert invited.status_code == 302
+    role = native_role("see-nodes", rule("get", "nodes", "core"))
+    bound = native_binding("keepers", "see-nodes", f"Group {name}")
+    apply(tenancy, role, bound)
+    bindings = tenancy.runtime.informer(CLUSTER_ROLE_BINDINGS).store
+    await until(partial(bindings.get, Key("", "keepers")), "the binding")
+    page = f"{departments}/{name}"
+    for url, fields in (
+        (page, {"add": "ines"}),
+        (page, {"role": "works-regular"}),
+        (f"{page}/delete", {}),
+    ):
+        answer = await ines.post(url, **fields)
+        assert answer.status_code == 400, url
+        assert "Keepers has rights that you do not have" in text_of(answer)
+    assert listed(tenancy, GROUP_BINDINGS, workspace="works") == []
+    # Whoever is trusted with the workspace itself is.
+    assert (await owen.post(page, add="ines")).status_code == 302
+    (member,) = listed(tenancy, GROUP_BINDINGS, workspace="works")
+    delete(tenancy, GROUP_BINDINGS, member["metadata"]["name"])
+    delete(tenancy, CLUSTER_ROLE_BINDINGS, "keepers")
+    members = tenancy.runtime.informer(GROUP_BINDINGS).store
+    await until(lambda: not members.get(Key("", member["metadata"]["name"])), "nobody in it")
+    await until(lambda: not bindings.get(Key("", "keepers")), "no binding")
+    assert (await ines.post(page, add="ines")).status_code == 302
 
 
 def text_of(answer: Any) -> str:

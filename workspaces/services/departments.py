@@ -8,12 +8,15 @@ from django.utils.translation import gettext as _
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, WORKSPACE_ROLE_BINDINGS
+from console.kube.identity import Identity, InvalidIdentity
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL
 from console.kube.projections.roles import ALIAS_ANNOTATION, CREATOR_ANNOTATION, Binding
 from console.kube.projections.tenancy import PARENT_LABEL, USER_LABEL, Group
 from console.kube.store import Entry
 from console.ui.decisions import Refused
+from console.ui.text import visible
+from rbac.current import beyond_anywhere
 from rbac.names import department_name
 from rbac.projection import IAM, RBAC
 from workspaces.names import Manifest, owner_of
@@ -108,7 +111,7 @@ async def delete(doer: Doer, name: str) -> None:
     """With the memberships in it, and the roles that it gave."""
     doer.rights.require("delete", DEPARTMENTS)
     department = _find(doer, name)
-    _check_outranks(doer, department)
+    _check_outranks(doer, department, "delete")
     if any(entry.projection.parent == name for entry in _labelled(GROUPS, doer.workspace)):
         raise Refused(_("There are departments under this one. Delete them first."))
     for entry in _roles_of(doer.workspace, name):
@@ -199,10 +202,27 @@ def _find(doer: Doer, name: str) -> Department:
     return found
 
 
-def _check_outranks(doer: Doer, department: Department) -> None:
+def _check_outranks(doer: Doer, department: Department, verb: str = "update") -> None:
     rules = rules_of_role(doer.workspace, department.role) if department.role else ()
     if rules and not doer.rights.holds(rules):
         raise Refused(_("This department may do more than you in this workspace."))
+    # Those of the workspace know what it was given elsewhere. Others might add themselves to any.
+    if not doer.rights.may_from_outside(verb, DEPARTMENTS):
+        return
+    try:
+        member = Identity(doer.name, (department.name,))
+    except InvalidIdentity:
+        beyond = None
+    else:
+        beyond = beyond_anywhere(doer.access.identity, member)
+    title = {"name": visible(department.title)}
+    if beyond is None:
+        raise Refused(_("It is not known what %(name)s may do.") % title)
+    if beyond:
+        text = _(
+            "%(name)s has rights that you do not have, and is for those to change who have them."
+        )
+        raise Refused(text % title)
 
 
 def _roles_of(workspace: str, name: str) -> list[Entry[Binding]]:
