@@ -158,6 +158,8 @@ async def test_what_is_theirs_is_left_to_them_and_taken_up_after(tenancy: Tenanc
         assert manager.writes == 1
         now = (read(tenancy, WORKSPACES, "new") or {})["metadata"]["resourceVersion"]
         assert now == version
+    # Controllers that start on this control plane later would wait until it has run out.
+    delete(tenancy, LEASES, NAME, NAMESPACE)
 
 
 def is_ours(tenancy: Tenancy, name: str) -> bool:

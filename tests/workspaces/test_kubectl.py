@@ -166,7 +166,12 @@ async def _department(tenancy: Tenancy, manager: Person) -> None:
     answer = await manager.post("/workspaces/kub/departments?new", title="Audit")
     assert answer.status_code == 302, answer.content.decode()
     store = tenancy.runtime.informer(GROUPS).store
-    group = await until(lambda: next(iter(store.snapshot().entries), None), "the department")
+
+    def found() -> Key | None:
+        there = store.snapshot().entries.items()
+        return next((key for key, one in there if one.projection.workspace == "kub"), None)
+
+    group = await until(found, "the department")
     url = f"/workspaces/kub/departments/{group.name}"
     answer = await manager.post(url, role="kub-viewer", add=DEPARTED)
     assert answer.status_code == 302, answer.content.decode()
