@@ -11,11 +11,12 @@ Promises:
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import NamedTuple, Self
 
 from rbac.rules import ALL, Rule, Rules
 
-#: Single rights that all rules of one comparison may be taken apart into: it is made on an event loop.
-MOST = 50_000
+#: Comparisons of a single right with a rule in all of one question: it is asked on an event loop.
+MOST = 500_000
 
 
 class Comparison:
@@ -26,18 +27,41 @@ class Comparison:
 
 def uncovered(held: Rules, wanted: Iterable[Rule], within: Comparison | None = None) -> Rules:
     """What of `wanted` is not within `held`: single rights, or the whole rule where that is too much."""
-    within = within or Comparison()
-    return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(held, rule, within)))
+    sets, within = [_Held.of(rule) for rule in held], within or Comparison()
+    return tuple(dict.fromkeys(part for rule in wanted for part in _uncovered(sets, rule, within)))
 
 
 def covers(held: Rules, wanted: Iterable[Rule]) -> bool:
     return not uncovered(held, wanted)
 
 
-def _uncovered(held: Rules, wanted: Rule, within: Comparison) -> Iterator[Rule]:
+class _Held(NamedTuple):
+    """A rule in which words are looked up. `of_all`: subresources that it names of all resources."""
+
+    verbs: frozenset[str]
+    groups: frozenset[str]
+    resources: frozenset[str]
+    of_all: frozenset[str]
+    names: frozenset[str]
+    urls: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        of_all = (one.removeprefix("*/") for one in rule.resources if one.startswith("*/"))
+        return cls(
+            frozenset(rule.verbs),
+            frozenset(rule.api_groups),
+            frozenset(rule.resources),
+            frozenset(of_all),
+            frozenset(rule.resource_names),
+            rule.non_resource_urls,
+        )
+
+
+def _uncovered(held: list[_Held], wanted: Rule, within: Comparison) -> Iterator[Rule]:
     if any(_covers(rule, wanted) for rule in held):
         return
-    size = _size(wanted)
+    size = _size(wanted) * max(1, len(held))
     if size > within.left:
         yield wanted
         return
@@ -58,31 +82,31 @@ def _parts(rule: Rule) -> Iterator[Rule]:
         yield Rule((verb,), non_resource_urls=(url,))
 
 
-def _covers(held: Rule, wanted: Rule) -> bool:
+def _covers(held: _Held, wanted: Rule) -> bool:
     return (
-        (ALL in held.verbs or set(wanted.verbs) <= set(held.verbs))
-        and (ALL in held.api_groups or set(wanted.api_groups) <= set(held.api_groups))
+        (ALL in held.verbs or held.verbs.issuperset(wanted.verbs))
+        and (ALL in held.groups or held.groups.issuperset(wanted.api_groups))
         and all(_has_resource(held, resource) for resource in wanted.resources)
         and _has_names(held, wanted)
         and all(_has_url(held, url) for url in wanted.non_resource_urls)
     )
 
 
-def _has_resource(held: Rule, resource: str) -> bool:
+def _has_resource(held: _Held, resource: str) -> bool:
     if ALL in held.resources or resource in held.resources:
         return True
     _, slash, subresource = resource.partition("/")
-    return bool(slash) and f"*/{subresource}" in held.resources
+    return bool(slash) and subresource in held.of_all
 
 
-def _has_names(held: Rule, wanted: Rule) -> bool:
-    if not held.resource_names:
+def _has_names(held: _Held, wanted: Rule) -> bool:
+    if not held.names:
         return True
-    return bool(wanted.resource_names) and set(wanted.resource_names) <= set(held.resource_names)
+    return bool(wanted.resource_names) and held.names.issuperset(wanted.resource_names)
 
 
-def _has_url(held: Rule, url: str) -> bool:
+def _has_url(held: _Held, url: str) -> bool:
     return any(
         pattern == url or (pattern.endswith(ALL) and url.startswith(pattern.rstrip(ALL)))
-        for pattern in held.non_resource_urls
+        for pattern in held.urls
     )

@@ -71,16 +71,21 @@ def it_names_what_is_missing() -> None:
     }
 
 
+def _halves(count: int) -> tuple[tuple[Rule, Rule], Rule]:
+    """What is held in two rules, and as much in one."""
+    many = tuple(f"r{number}" for number in range(count))
+    return (Rule(("get",), ("",), many), Rule(("list",), ("",), many)), Rule(
+        ("get", "list"), ("",), many
+    )
+
+
 def it_does_not_hold_what_is_too_large_to_compare() -> None:
-    many = tuple(f"r{number}" for number in range(MOST))
-    wanted = Rule(("get", "list"), ("",), many)
-    assert uncovered((Rule(("get",), ("",), many), Rule(("list",), ("",), many)), [wanted])
-    assert covers((Rule(("get", "list"), ("",), many),), [wanted])
+    held, wanted = _halves(MOST // 4 + 1)
+    assert uncovered(held, [wanted]) == (wanted,)
+    assert covers((wanted,), [wanted])
 
 
 def it_takes_no_more_apart_of_many_rules_than_of_one() -> None:
-    half = tuple(f"r{number}" for number in range(MOST // 4 + 1))
-    held = (Rule(("get",), ("",), half), Rule(("list",), ("",), half))
-    wanted = Rule(("get", "list"), ("",), half)
+    held, wanted = _halves(MOST // 8 + 1)
     assert covers(held, [wanted])
     assert uncovered(held, [wanted, wanted]) == (wanted,)
