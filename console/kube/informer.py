@@ -98,6 +98,8 @@ class Informer(Generic[P]):
     def renew(self) -> None:
         """The server is back, and an open watch may be deaf: take it up anew. On the core's loop."""
         if self._reflector is not None:
+            # What a deaf watch has missed, the next one tells: until then the store stays doubtful.
+            self._connected = self._connected and self._doubt is None
             self._reflector.renew()
 
     def doubt(self, since: datetime | None) -> None:

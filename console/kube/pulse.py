@@ -52,9 +52,9 @@ class Pulse:
                     # It is not ready, but there: what it says on open watches counts.
                     self._alive()
             else:
-                self._alive()
                 if deaf:
                     self._renew()
+                self._alive()
                 if silent:
                     self._wake()
                 silent = deaf = False

@@ -87,7 +87,9 @@ class ScopedInformer(Informer[P]):
                 reflector.wake()
 
     def renew(self) -> None:
-        for reflector in self._reflectors:
+        for part, reflector in zip(self._parts, self._reflectors, strict=True):
+            if self._doubt is not None:
+                part.connected_now = self._connected = False
             reflector.renew()
 
     def gathering(self, namespace: str) -> Gathering:

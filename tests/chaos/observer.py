@@ -58,6 +58,7 @@ class Observer:
     """Use as a context manager: inside, the runtime follows the cluster through the faulty line."""
 
     def __init__(self, world: World, history: History) -> None:
+        self._world = world
         self._runtime = Runtime(kubeconfig=str(world.kubeconfig))
         self._history = history
         self._errors = Errors()
@@ -68,6 +69,7 @@ class Observer:
 
     def __enter__(self) -> "Observer":
         logging.getLogger().addHandler(self._errors)
+        mark = len(self._world.proxy.seen)
         self._runtime.start()
         self.informers = {t.gvr: self._runtime.informer(t.gvr) for t in TARGETS}
         self.replicas = {gvr: Replica(one.store) for gvr, one in self.informers.items()}
@@ -75,7 +77,16 @@ class Observer:
             self._listen(informer)
         self._reader.start()
         eventually(lambda: all(map(fresh, self._all)), "all synced", timeout=_SYNC_SECONDS)
+        # What is listed is fresh already; a fault must not meet the first watch while it is asked for,
+        # for the HTTP client asks again at once when its connection goes before the answer.
+        wanted = {gvr.resource for gvr in self.informers}
+        eventually(lambda: wanted <= self._watched(mark), "all are watched", timeout=_SYNC_SECONDS)
         return self
+
+    def _watched(self, mark: int) -> set[str]:
+        """The resources of which a watch has begun since then."""
+        seen = self._world.proxy.seen[mark:]
+        return {one.resource for one in seen if one.verb == "watch" and one.status == 200}
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()

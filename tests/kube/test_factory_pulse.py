@@ -35,6 +35,7 @@ class Noting:
         self.doubts: list[datetime | None] = []
         self.woken = 0
         self.renewed = 0
+        self.renewed_at: int | None = None
 
     def doubt(self, since: datetime | None) -> None:
         self.doubts.append(since)
@@ -44,6 +45,7 @@ class Noting:
 
     def renew(self) -> None:
         self.renewed += 1
+        self.renewed_at = len(self.doubts)
 
 
 def pulse_of(reader: Any, *informers: Any, clock: FakeClock) -> Pulse:
@@ -67,6 +69,8 @@ async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> No
     began = clock.now()
     await run(pulse, reader)
     assert informer.doubts == [None, began, began, None]
+    # Whoever is told that it is there must know by then that what is open may be deaf.
+    assert informer.renewed_at == 3
     assert (informer.woken, informer.renewed) == (1, 1)
     assert clock.sleeps == [PROBE_INTERVAL, PROBE_RETRY, PROBE_RETRY, PROBE_INTERVAL]
     assert (pulse.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY

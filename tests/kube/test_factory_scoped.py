@@ -143,6 +143,18 @@ async def it_asks_anew_in_each_namespace(world: World) -> None:
         assert all(one.lists == ["0"] for one in world.servers.values())
 
 
+async def it_is_stale_until_each_namespace_is_asked_anew(world: World) -> None:
+    async with world.following():
+        await world.until(lambda: world.live)
+        world.informer.doubt(world.clock.now())
+        world.informer.renew()
+        world.informer.doubt(None)
+        assert not world.live
+        await world.until(lambda: len(world.servers["a"].watches) == 2)
+        await world.until(lambda: world.live)
+        assert all(len(one.watches) == 2 for one in world.servers.values())
+
+
 async def it_never_says_an_older_version_because_another_namespace_is_behind(world: World) -> None:
     for _ in range(5):
         world.servers["b"].add("two")

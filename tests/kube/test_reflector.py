@@ -268,6 +268,18 @@ async def it_takes_up_a_watch_anew_when_it_may_be_deaf(world: World) -> None:
         assert world.names() == {"a", "b"}
 
 
+async def it_is_stale_until_a_watch_that_may_be_deaf_is_open_anew(world: World) -> None:
+    async with world.following():
+        began = world.clock.now()
+        world.informer.doubt(began)
+        world.informer.renew()
+        world.informer.doubt(None)
+        assert world.informer.freshness.stale_since == began
+        world.server.idle.clear()
+        await world.settled()
+        assert world.informer.freshness.stale_since is None
+
+
 async def it_drops_a_listener_that_raises_and_keeps_the_others(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
