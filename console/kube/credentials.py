@@ -169,7 +169,7 @@ def _renew(path: Path, issuer: official.Configuration) -> None:
     try:
         if not replace_token(path, old, request_token(issuer, ISSUER, KUBECONFIG_LIFETIME)):
             log.info("%s has another token by now", path)
-    except Exception as error:  # noqa: BLE001  as above
+    except Exception as error:  # noqa: BLE001  a file that is being written may be anything
         log.warning("The credential in %s ends in %.0f h: %r", path, left / 3600, error)
     finally:
         _renewing.release()
