@@ -102,6 +102,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(report.longreprtext)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last lines name them, where a shortened log still has them."""
+    if reporter := config.pluginmanager.get_plugin("terminalreporter"):
+        for report in reporter.stats.get("rerun", ()):
+            reporter.write_line(f"tried again: {report.nodeid}")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not DEEP:
         left_out = {item for item in items if item.get_closest_marker("deep")}

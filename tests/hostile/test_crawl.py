@@ -70,7 +70,7 @@ SEGMENTS = sorted(kind.segment for kind in kinds)
 #: one object more: tests/kinds shows of each that frames are what the page is.
 FOLLOWED = frozenset((*CHOSEN, *some("followed", SEGMENTS, 2)))
 #: Of the others those with a page that is opened, and not only read: scripts do the same for all kinds.
-OPENED = frozenset(some("opened", SEGMENTS, 12))
+OPENED = frozenset(some("opened", SEGMENTS, 8))
 VERSION = """([name]) => {
   const rows = [...document.querySelectorAll("tr[data-key]")];
   return rows.find((row) => row.dataset.key.endsWith(name))?.dataset.v;
@@ -158,7 +158,7 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         own = [action.name for action in kind.actions if action.asks]
         meta = next(renamed(kind))["metadata"]
         known = Key(meta.get("namespace", ""), meta["name"])
-        asked = [(known, name) for name in (names if DEEP else own)]
+        asked = [(known, name) for name in (names if DEEP else some(kind.segment, own, 2))]
         asked += [(place_of(kind, CHANGING), name) for name in some(kind.segment, names, 1)]
         for key, name in asked:
             await visitor.glance(action_url(name, "host", kind.segment, key))
@@ -245,10 +245,14 @@ async def of_pages(visitor: Visitor) -> None:
     for number, text in enumerate(("zqx", *TEXTS)):
         given = quote(text, safe="")[:1500]
         look_at = visitor.glance if number > 1 else visitor.open
-        await look_at(f"/search?q={given}")
-        await look_at("/clusters/host/pods?" + "&".join(f"{name}={given}" for name in PARAMETERS))
-        await look_at(f"/clusters/host/projects/{given}/pods/{given}/{given}")
-        await look_at(f"/views?list={quote('/clusters/host/pods?q=')}{given}")
+        urls = (
+            f"/search?q={given}",
+            "/clusters/host/pods?" + "&".join(f"{name}={given}" for name in PARAMETERS),
+            f"/clusters/host/projects/{given}/pods/{given}/{given}",
+            f"/views?list={quote('/clusters/host/pods?q=')}{given}",
+        )
+        for url in some(text, urls, 2 if number > 1 else len(urls)):
+            await look_at(url)
     await visitor.page.goto(visitor.url + "/clusters/host/pods")
     await visitor.page.keyboard.press("Control+k")
     await visitor.page.keyboard.type("zqx")

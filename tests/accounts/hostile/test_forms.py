@@ -41,7 +41,7 @@ from tests.accounts.test_sessions import routes
 from tests.controlplane.waiting import eventually
 from tests.depth import SEED, number
 
-INPUTS = number(150, 10_000)
+INPUTS = number(90, 10_000)
 #: Forms of one view that differ in their addresses alone.
 OF_EACH = 3
 #: After so many somebody may have ended the session with a form that is there to do so.
