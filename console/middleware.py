@@ -6,6 +6,7 @@ so that errors and static files carry its headers as well.
 
 import secrets
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from django.urls import Resolver404, resolve
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.translation import gettext as _
 
+from console.ui.level import COOKIE, Level
 from console.views.guard import SAFE_METHODS, is_navigation
 
 Response = HttpResponseBase
@@ -29,6 +31,8 @@ GetResponse = Callable[[HttpRequest], Response | Awaitable[Response]]
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 HSTS_SECONDS = 365 * 24 * 3600
+#: How long a browser remembers where somebody was.
+LEVEL_SECONDS = 365 * 24 * 3600
 
 #: Beside `frame-ancestors` for browsers that do not know it: who may frame a page.
 _FRAMED = {"'none'": "DENY", "'self'": "SAMEORIGIN"}
@@ -221,3 +225,19 @@ __all__ = [
     "SecurityHeadersMiddleware",
     "TrailingSlashMiddleware",
 ]
+
+
+class LevelMiddleware(_Middleware):
+    """Has the browser remember at which level of the console somebody is, where a page says so."""
+
+    def after(self, request: HttpRequest, response: Response) -> Response:
+        level: Level | None = getattr(request, "level", None)
+        if level is None or response.status_code != HTTPStatus.OK:
+            return response
+        value = level.written(request.account)  # type: ignore[attr-defined]
+        if request.COOKIES.get(COOKIE) != value:
+            secure = settings.SESSION_COOKIE_SECURE
+            response.set_cookie(
+                COOKIE, value, max_age=LEVEL_SECONDS, secure=secure, httponly=True, samesite="Lax"
+            )
+        return response

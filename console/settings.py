@@ -143,6 +143,7 @@ MIDDLEWARE = [
     "rbac.middleware.AccessMiddleware",
     "accounts.viewing.middleware.ViewingMiddleware",
     "console.views.opening.OpeningViewMiddleware",
+    "console.middleware.LevelMiddleware",
 ]
 
 ROOT_URLCONF = "console.urls"

@@ -21,7 +21,6 @@ from console.kube.gvr import (
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
     WORKSPACE_TEMPLATES,
-    WORKSPACES,
     Key,
 )
 from console.kube.indexes import Index, indexes_of
@@ -76,11 +75,6 @@ class WorkspaceRights:
             for rule in rules
             for one in _single(rule)
         )
-
-
-def may_see(access: Access, workspace: str) -> bool:
-    """Whether the viewer may look at the workspace; Kubernetes' own rights say so."""
-    return access.can("get", WORKSPACES, name=workspace)
 
 
 def may_see_quota(access: Access, workspace: str) -> bool:

@@ -22,7 +22,7 @@ from console.kube.identity import Identity, InvalidIdentity
 from console.ui.access import Access
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
-from console.ui.shell import visible_namespaces
+from console.ui.projects import visible_namespaces
 from console.ui.text import visible
 from console.views.guard import access_of
 from console.views.page import page

@@ -25,8 +25,8 @@ from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.nav import prepare_menu
+from console.ui.projects import visible_namespaces
 from console.ui.registry import kinds
-from console.ui.shell import visible_namespaces
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin

@@ -16,7 +16,7 @@ def role_of(binding: Binding) -> Target | None:
 
 @register
 class ClusterRoleBindingKind(BindingKind):
-    gvr, scope, nav = CLUSTER_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 50)
+    gvr, scope, nav = CLUSTER_ROLE_BINDINGS, Scope.CLUSTER, Nav("access", 50, "access")
     title = gettext_lazy("Cluster role bindings")
     singular = gettext_lazy("cluster role binding")
     nouns = gettext_lazy("cluster role bindings")

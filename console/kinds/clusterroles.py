@@ -26,7 +26,7 @@ def origin(role: Role) -> str:
 
 @register
 class ClusterRoleKind(ResourceKind):
-    gvr, scope, nav = CLUSTER_ROLES, Scope.CLUSTER, Nav("access", 40)
+    gvr, scope, nav = CLUSTER_ROLES, Scope.CLUSTER, Nav("access", 40, "access")
     projection = Role
     title = gettext_lazy("Cluster roles")
     singular = gettext_lazy("cluster role")

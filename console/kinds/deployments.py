@@ -31,7 +31,7 @@ from console.ui.workloads.volumes import EditVolumes
 
 @register
 class DeploymentKind(WorkloadKind):
-    gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20)
+    gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     projection = Deployment
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")

@@ -33,7 +33,7 @@ TYPES = (("Warning", gettext_lazy("Warning")), ("Normal", gettext_lazy("Normal")
 
 @register
 class EventKind(ResourceKind):
-    gvr, scope, nav = EVENTS, Scope.NAMESPACED, Nav("cluster", 30)
+    gvr, scope, nav = EVENTS, Scope.NAMESPACED, Nav("cluster", 30, "events")
     projection = Event
     title = gettext_lazy("Events")
     singular = gettext_lazy("event")

@@ -41,7 +41,7 @@ def class_of(gateway: Gateway) -> Target | None:
 
 @register
 class GatewayKind(ResourceKind):
-    gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60)
+    gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60, "network")
     projection = Gateway
     title = gettext_lazy("Gateways")
     singular = gettext_lazy("gateway")

@@ -41,7 +41,11 @@ from console.ui.text import visible
 @register
 class AutoscalerKind(ResourceKind):
     api_kind = "HorizontalPodAutoscaler"
-    gvr, scope, nav = HORIZONTAL_POD_AUTOSCALERS, Scope.NAMESPACED, Nav("workloads", 80)
+    gvr, scope, nav = (
+        HORIZONTAL_POD_AUTOSCALERS,
+        Scope.NAMESPACED,
+        Nav("workloads", 80, "autoscaling"),
+    )
     projection = Autoscaler
     title = gettext_lazy("Autoscalers")
     singular = gettext_lazy("autoscaler")

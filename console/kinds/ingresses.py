@@ -40,7 +40,7 @@ def class_of(ingress: Ingress) -> Target | None:
 
 @register
 class IngressKind(ResourceKind):
-    gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20)
+    gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20, "network")
     projection = Ingress
     title = gettext_lazy("Ingresses")
     singular = gettext_lazy("ingress")

@@ -44,7 +44,7 @@ def completions_order(job: Job) -> tuple[float, int]:
 
 @register
 class JobKind(WorkloadKind):
-    gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60)
+    gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
     projection = Job
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")

@@ -19,7 +19,7 @@ from console.ui.text import visible
 
 @register
 class LimitRangeKind(ResourceKind):
-    gvr, scope, nav = LIMIT_RANGES, Scope.NAMESPACED, Nav("config", 50)
+    gvr, scope, nav = LIMIT_RANGES, Scope.NAMESPACED, Nav("config", 50, "quota")
     projection = LimitRange
     title = gettext_lazy("Limit ranges")
     singular = gettext_lazy("limit range")

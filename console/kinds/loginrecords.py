@@ -25,7 +25,7 @@ def user_of(record: LoginRecord) -> Target | None:
 
 @register
 class LoginRecordKind(ResourceKind):
-    gvr, scope, nav = LOGIN_RECORDS, Scope.CLUSTER, Nav("access", 80)
+    gvr, scope, nav = LOGIN_RECORDS, Scope.CLUSTER, Nav("access", 80, "users")
     projection = LoginRecord
     title = gettext_lazy("Login records")
     singular = gettext_lazy("login record")

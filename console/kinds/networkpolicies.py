@@ -36,7 +36,7 @@ def direction(policy: NetworkPolicy) -> str:
 
 @register
 class NetworkPolicyKind(ResourceKind):
-    gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40)
+    gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40, "network")
     projection = NetworkPolicy
     title = gettext_lazy("Network policies")
     singular = gettext_lazy("network policy")

@@ -40,7 +40,7 @@ from console.ui.text import visible
 
 @register
 class NodeKind(ResourceKind):
-    gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10)
+    gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10, "nodes")
     projection = Node
     title = gettext_lazy("Nodes")
     singular = gettext_lazy("node")

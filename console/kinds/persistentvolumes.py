@@ -53,7 +53,7 @@ def class_of(volume: PersistentVolume) -> Target | None:
 
 @register
 class PersistentVolumeKind(ResourceKind):
-    gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30)
+    gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
     projection = PersistentVolume
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")

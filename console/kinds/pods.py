@@ -51,7 +51,7 @@ from console.ui.viewspec import ViewSpec
 
 @register
 class PodKind(ResourceKind):
-    gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10)
+    gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
     projection = Pod
     title = gettext_lazy("Pods")
     singular = gettext_lazy("pod")

@@ -21,7 +21,7 @@ def role_of(binding: Binding) -> Target | None:
 
 @register
 class RoleBindingKind(BindingKind):
-    gvr, scope, nav = ROLE_BINDINGS, Scope.NAMESPACED, Nav("access", 70)
+    gvr, scope, nav = ROLE_BINDINGS, Scope.NAMESPACED, Nav("access", 70, "access")
     title = gettext_lazy("Role bindings")
     singular = gettext_lazy("role binding")
     nouns = gettext_lazy("role bindings")

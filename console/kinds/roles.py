@@ -23,7 +23,7 @@ from rbac.levels import Level, Place
 
 @register
 class RoleKind(ResourceKind):
-    gvr, scope, nav = ROLES, Scope.NAMESPACED, Nav("access", 60)
+    gvr, scope, nav = ROLES, Scope.NAMESPACED, Nav("access", 60, "access")
     projection = Role
     title = gettext_lazy("Roles")
     singular = gettext_lazy("role")

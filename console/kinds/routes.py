@@ -60,7 +60,7 @@ class _RouteKind(ResourceKind):
 
 @register
 class HTTPRouteKind(_RouteKind):
-    gvr, scope, nav = HTTP_ROUTES, Scope.NAMESPACED, Nav("network", 70)
+    gvr, scope, nav = HTTP_ROUTES, Scope.NAMESPACED, Nav("network", 70, "network")
     title = gettext_lazy("HTTP routes")
     singular = gettext_lazy("HTTP route")
     nouns = gettext_lazy("HTTP routes")
@@ -68,7 +68,7 @@ class HTTPRouteKind(_RouteKind):
 
 @register
 class GRPCRouteKind(_RouteKind):
-    gvr, scope, nav = GRPC_ROUTES, Scope.NAMESPACED, Nav("network", 80)
+    gvr, scope, nav = GRPC_ROUTES, Scope.NAMESPACED, Nav("network", 80, "network")
     title = gettext_lazy("gRPC routes")
     singular = gettext_lazy("gRPC route")
     nouns = gettext_lazy("gRPC routes")

@@ -42,7 +42,7 @@ TYPES: dict[str, str | Promise] = {
 
 @register
 class SecretKind(ResourceKind):
-    gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20)
+    gvr, scope, nav = SECRETS, Scope.NAMESPACED, Nav("config", 20, "config")
     projection = SecretMeta
     title = gettext_lazy("Secrets")
     singular = gettext_lazy("secret")

@@ -27,7 +27,7 @@ from console.ui.registry import register
 
 @register
 class ServiceAccountKind(ResourceKind):
-    gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30)
+    gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
     projection = ServiceAccount
     title = gettext_lazy("Service accounts")
     singular = gettext_lazy("service account")

@@ -42,7 +42,7 @@ TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 @register
 class ServiceKind(ResourceKind):
-    gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10)
+    gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10, "network")
     projection = Service
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")

@@ -37,7 +37,7 @@ from console.ui.workloads.volumes import EditVolumes
 
 @register
 class StatefulSetKind(WorkloadKind):
-    gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30)
+    gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
     projection = StatefulSet
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")

@@ -81,7 +81,7 @@ class DeleteOther(OfOthers, Delete):
 
 @register
 class UserKind(ResourceKind):
-    gvr, scope, nav = USERS, Scope.CLUSTER, Nav("access", 10)
+    gvr, scope, nav = USERS, Scope.CLUSTER, Nav("access", 10, "users")
     projection = User
     masked = (("spec", "password"),)
     title = gettext_lazy("Users")

@@ -34,7 +34,7 @@ from console.ui.text import visible
 
 @register
 class VolumeSnapshotKind(ResourceKind):
-    gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20)
+    gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20, "storage")
     projection = VolumeSnapshot
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")

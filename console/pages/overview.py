@@ -40,13 +40,14 @@ from console.pages.figures import figures
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
 from console.pages.sight import Sight, look
-from console.ui.clusters import Cluster
+from console.ui.clusters import Cluster, clusters
 from console.ui.counts import counts_of
 from console.ui.drawing import draw
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
-from console.ui.shell import known_namespaces, live_of
+from console.ui.projects import known_namespaces
+from console.ui.shell import live_of
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.views.guard import access_of
@@ -93,6 +94,16 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
             "changes": await changes(sight),
         },
     )
+
+
+@page("GET")
+async def cluster_list(request: ConsoleRequest) -> HttpResponse:
+    """GET /clusters: those whose nodes the viewer may list."""
+    identity = access_of(request).identity
+    sights = [await look(one.access_for(identity), (NODES, PODS)) for one in clusters]
+    rows = [row for sight in sights for row in await _clusters(sight)]
+    values = {"clusters": rows} if rows else {"state": _nothing(request)}
+    return await _answer(request, _("Clusters"), values)
 
 
 @page("GET")

@@ -8,9 +8,9 @@ from console.ui.creating import may_create_any
 from console.ui.http import ConsoleRequest
 from console.ui.kindnames import customs_like
 from console.ui.palette import options_for
+from console.ui.projects import visible_namespaces
 from console.ui.search import searchable, searchable_of
 from console.ui.searchquery import parse_search
-from console.ui.shell import visible_namespaces
 from console.views.guard import asked_access
 from console.views.page import page
 

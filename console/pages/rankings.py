@@ -19,8 +19,8 @@ from console.ui.columns import StatusText, Target, target_url
 from console.ui.gauges import Gauge, Room, gauges, node_room, spark
 from console.ui.links import list_url
 from console.ui.metered import sees_node_usage
+from console.ui.projects import visible_namespaces
 from console.ui.selection import brought_up
-from console.ui.shell import visible_namespaces
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate

@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from console.pages.overview import cluster_overview, dashboard, home, project_overview
+from console.pages.overview import cluster_list, cluster_overview, dashboard, home, project_overview
 from console.pages.palette import palette
 from console.pages.search import search_page
 
 urlpatterns = [
     path("", home),
     path("dashboard", dashboard, name="dashboard"),
+    path("clusters", cluster_list, name="clusters"),
     path("clusters/<cluster:cluster>", cluster_overview, name="cluster_overview"),
     path(
         "clusters/<cluster:cluster>/projects/<str:namespace>",

@@ -41,7 +41,7 @@ class Scope(enum.Enum):
     CLUSTER = "Cluster"
 
 
-#: The groups of the menu, in its order.
+#: The groups of kinds, in the order in which they are listed.
 NAV_GROUPS: dict[str, str | Promise] = {
     "workloads": gettext_lazy("Workloads"),
     "network": gettext_lazy("Network"),
@@ -54,12 +54,32 @@ NAV_GROUPS: dict[str, str | Promise] = {
 }
 
 
+#: The entries of the rail that stand for kinds; `console.ui.nav.RAILS` says which level has which.
+NAV_ENTRIES: dict[str, str | Promise] = {
+    "users": gettext_lazy("Users"),
+    "nodes": gettext_lazy("Nodes"),
+    "projects": gettext_lazy("Projects"),
+    "workloads": gettext_lazy("Workloads"),
+    "pods": gettext_lazy("Pods"),
+    "network": gettext_lazy("Services and routes"),
+    "config": gettext_lazy("Configuration"),
+    "storage": gettext_lazy("Storage"),
+    "autoscaling": gettext_lazy("Autoscaling"),
+    "events": gettext_lazy("Events"),
+    "custom": gettext_lazy("Custom resources"),
+    "access": gettext_lazy("Access"),
+    "quota": gettext_lazy("Quotas and limits"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Nav:
-    """Where the menu has the kind: `group` is a key of `NAV_GROUPS`."""
+    """Where the kind is found: `group` is a key of `NAV_GROUPS`; `entry` one of
+    `NAV_ENTRIES`, whose tab it is, "" for one that is only among all resources."""
 
     group: str
     order: int
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)

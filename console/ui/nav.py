@@ -1,42 +1,44 @@
-"""The menu: what the viewer may list, with how many there are."""
+"""The way through a level of the console: its rail, the tabs of a list, and all resources.
+
+The rail has few entries, of which one may stand for several kinds; those are tabs above each other's
+lists. Every kind that the viewer may list is on the page of all resources.
+"""
 
 import weakref
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, ROLES, USERS
+from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, GVR, NODES, ROLES
 from console.kube.informer import Informer
 from console.kube.status import Severity
 from console.kube.store import Store
 from console.ui.access import Access
-from console.ui.clusters import HOST, Cluster
+from console.ui.clusters import Cluster
 from console.ui.counts import counts_of
-from console.ui.creating import may_create_any
 from console.ui.decisions import Denied, Readable, readable
 from console.ui.generic import GenericKind
-from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import import_url
+from console.ui.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
+from console.ui.level import Level, LevelName
 from console.ui.platform import may_list_everything
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
-#: Custom resources that the menu has, and those that are looked at to find them. The list of their
+#: Kinds of custom resources that are shown, and that are looked at to find them. The list of their
 #: definitions leads to all.
-CUSTOMS, CUSTOMS_LOOKED_AT = 20, 500
+CUSTOMS, CUSTOMS_LOOKED_AT = 200, 500
 #: Links that are kept: of each kind for some namespaces.
 KEPT = 5000
-#: The names of pages that the menu has one entry for.
-_ROLE_PAGES = frozenset(f"access:{name}" for name in ("new_role", "project_role", "role", "roles"))
 #: Viewers in a project, or in all, whose kinds are kept.
-MENUS = 500
+VIEWERS = 500
 
 
 class _Counted(NamedTuple):
@@ -79,30 +81,189 @@ class NavCount:
 
 @lru_cache(KEPT)
 def _count_html(total: int, failing: int | None, lang: str) -> str:
-    return render_to_string("ui/_rail_count.html", {"total": total, "failing": failing})
+    return render_to_string("ui/_kind_count.html", {"total": total, "failing": failing})
 
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """`group` is the API group of a kind that nobody declared, else "". Items are compared by their URL,
-    which names the kind, not by the label that goes with it. What is no kind has no `count`.
-    """
+    """The list of a kind. `group` is the API group of a kind that nobody declared, else "". Items are
+    compared by their URL, which names the kind, not by the label that goes with it."""
 
     label: str | Promise = field(compare=False)
     url: str
     current: bool
-    count: NavCount | None = None
+    count: NavCount
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class NavGroup:
-    """`name`: its key in `NAV_GROUPS`. The same object for as long as it looks the same to a viewer, so
-    that it need not be compared to be known again."""
+    """`name`: its key in `NAV_GROUPS`."""
 
     name: str
-    label: str | Promise
+    label: str | Promise = field(compare=False)
     items: tuple[NavItem, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """How many objects of several kinds fail, as far as anybody counts them. Any thread may look."""
+
+    counts: tuple[NavCount, ...]
+
+    def html(self, lang: str) -> str:
+        """In the language that is active; nothing where none fails."""
+        failing = sum(one.latest.failing or 0 for one in self.counts if one.latest is not None)
+        return _problems_html(failing, lang)
+
+
+@lru_cache(KEPT)
+def _problems_html(failing: int, lang: str) -> str:
+    return render_to_string("ui/_rail_problems.html", {"failing": failing})
+
+
+@dataclass(frozen=True, slots=True)
+class RailEntry:
+    """`problems`: None for a page that is no list."""
+
+    label: str | Promise = field(compare=False)
+    icon: str
+    url: str
+    current: bool
+    problems: Problems | None = None
+
+
+class _Page(NamedTuple):
+    """A page of a level. `view`: the name of its address; `place`: what of the level that takes; `also`:
+    the names of pages that belong to it, of which a name may be the beginning."""
+
+    view: str
+    label: str | Promise
+    icon: str
+    place: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    may: Callable[[Access], bool] = lambda _access: True
+
+    def belongs(self, current: str) -> bool:
+        return current == self.view or any(current.startswith(one) for one in self.also)
+
+
+class _Lists(NamedTuple):
+    """The kinds whose `nav.entry` this is, one of which the viewer must be able to list."""
+
+    entry: str
+    icon: str
+
+
+def _lists_any(*types: GVR) -> Callable[[Access], bool]:
+    def may(access: Access) -> bool:
+        return any(access.namespaces_where("list", gvr) != frozenset() for gvr in types)
+
+    return may
+
+
+_OVERVIEW = gettext_lazy("Overview"), "gauge"
+_WORKLOADS = _Lists("workloads", "layers")
+_PODS = _Lists("pods", "box")
+_NETWORK = _Lists("network", "network")
+_CONFIG = _Lists("config", "file-sliders")
+_STORAGE = _Lists("storage", "database")
+_EVENTS = _Lists("events", "activity")
+_ACCESS = _Lists("access", "shield-check")
+_RESOURCES = gettext_lazy("More resources"), "layout-grid"
+
+#: What each level has, in this order: at most fourteen, so that nobody scrolls.
+RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
+    "platform": (
+        _Page("dashboard", *_OVERVIEW),
+        _Page("clusters", gettext_lazy("Clusters"), "server", may=_lists_any(NODES)),
+        _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
+        _Lists("users", "users"),
+        _Page(
+            "access:roles",
+            gettext_lazy("Roles"),
+            "shield-check",
+            also=("access:role", "access:new_role"),
+            may=_lists_any(GLOBAL_ROLES, CLUSTER_ROLES, ROLES),
+        ),
+        _Page(
+            "accounts:federation:providers",
+            gettext_lazy("Identity providers"),
+            "key-round",
+            may=may_list_everything,
+        ),
+    ),
+    "cluster": (
+        _Page("cluster_overview", *_OVERVIEW, ("cluster",)),
+        _Lists("nodes", "server"),
+        _Lists("projects", "folder"),
+        _WORKLOADS,
+        _PODS,
+        _NETWORK,
+        _CONFIG,
+        _STORAGE,
+        _EVENTS,
+        _Lists("custom", "puzzle"),
+        _ACCESS,
+        _Page("resources", *_RESOURCES, ("cluster",)),
+        _Page("cache", gettext_lazy("Cache"), "history", ("cluster",), may=may_list_everything),
+    ),
+    "workspace": (
+        _Page("workspace", *_OVERVIEW, ("workspace",)),
+        _Page(
+            "workspace_projects",
+            gettext_lazy("Projects"),
+            "folder",
+            ("workspace",),
+            ("workspace_project_new",),
+        ),
+        _Page(
+            "workspace_members",
+            gettext_lazy("Members"),
+            "users",
+            ("workspace",),
+            ("workspace_invite", "workspace_member"),
+        ),
+        _Page(
+            "workspace_departments",
+            gettext_lazy("Departments"),
+            "boxes",
+            ("workspace",),
+            ("workspace_department",),
+        ),
+        _Page("access:workspace_roles", gettext_lazy("Roles"), "shield-check", ("workspace",)),
+        _Page("workspace_quota", gettext_lazy("Quota"), "scale", ("workspace",)),
+        _Page("workspace_settings", gettext_lazy("Settings"), "settings", ("workspace",)),
+    ),
+    "project": (
+        _Page("project_overview", *_OVERVIEW, ("cluster", "namespace")),
+        _WORKLOADS,
+        _PODS,
+        _NETWORK,
+        _CONFIG,
+        _STORAGE,
+        _Lists("autoscaling", "scaling"),
+        _EVENTS,
+        _ACCESS,
+        _Page(
+            "workspace_project",
+            gettext_lazy("Members and quota"),
+            "users",
+            ("workspace", "namespace"),
+            ("workspace_project_",),
+        ),
+        _Lists("quota", "scale"),
+        _Page("resources", *_RESOURCES, ("cluster",)),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """`tabs`: the kinds of the entry that is open, where it has several."""
+
+    rail: tuple[RailEntry, ...]
+    tabs: tuple[NavItem, ...] = ()
 
 
 class _Place(NamedTuple):
@@ -114,99 +275,127 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shown:
-    """A kind in a viewer's menu. `item`: while its list is not open."""
+    """A kind that a viewer may list. `item`: while its list is not open."""
 
     kind: ResourceKind
     allowed: Readable
     namespaces: tuple[str, ...]
     item: NavItem
-    count: NavCount
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Members:
-    """A group of a viewer's menu. `customs` and `drawn`: what it was like when somebody last looked."""
+    """Kinds of an entry, or of a group. The same object for as long as the viewer's rights are the same,
+    so that what is drawn of it need not be compared to be known again."""
 
-    name: str
     kinds: tuple[_Shown, ...]
-    customs: dict[ResourceKind, _Shown] = field(default_factory=dict)
-    drawn: NavGroup | None = None
-
-    def group(self, items: tuple[NavItem, ...]) -> NavGroup:
-        drawn = self.drawn
-        if drawn is None or drawn.items != items:
-            drawn = self.drawn = NavGroup(self.name, NAV_GROUPS[self.name], items)
-        return drawn
+    problems: Problems
 
 
-_Menu = tuple[_Members, ...]
+def nav(access: Access, level: Level, current: str) -> Navigation:
+    """The rail of a level, for a viewer, and the tabs of the open list. It starts no informers.
 
-
-def menu(access: Access, *, namespace: str, current: str) -> tuple[NavGroup, ...]:
-    """The menu of a cluster, for a viewer. It starts no informers.
-
-    `namespace` ("" for all) is kept by its links where the viewer may look there; `current` is the
-    segment of the list that is open.
+    `current` is the segment of the kind that is open, or the name of the page.
     """
-    kinds, cluster = access.cluster.kinds, access.cluster.name
     informers = access.cluster.runtime.informers()
-    groups = [_overview(cluster, namespace, current, creates=may_create_any(access))]
-    standing, known = access.standing(), tuple(kinds.declared)
-    everything = may_list_everything(access)
-    # An Access with a standing can be compared.
-    declared: Callable[..., _Menu] = _declared if standing else _declared.__wrapped__
-    for members in declared(known, access, standing, cluster, namespace):
-        found = list(members.kinds)
-        if members.name == "custom":
-            known_customs = members.customs
-            customs = {
-                kind: known_customs.get(kind) or _shown(kind, access, cluster, namespace)
-                for kind in _customs(access, current)
-            }
-            members.customs = {kind: shown for kind, shown in customs.items() if shown}
-            found += members.customs.values()
-        items = [
-            _item(shown, informers.get(shown.kind.gvr), current == shown.kind.segment)
-            for shown in found
-        ]
-        items += _pages(members.name, access, current, everything=everything)
-        if items:
-            groups.append(members.group(tuple(items)))
+    entries = _kinds_of(access, level).entries
+    rail: list[RailEntry] = []
+    tabs: tuple[NavItem, ...] = ()
+    for entry in RAILS[level.name]:
+        if isinstance(entry, _Page):
+            place = tuple(getattr(level, part) for part in entry.place)
+            if all(place) and entry.may(access):
+                url = _page_url(entry, place, level)
+                rail.append(RailEntry(entry.label, entry.icon, url, entry.belongs(current)))
+        elif (members := entries.get(entry.entry)) is not None:
+            items = [_item(shown, informers, current) for shown in members.kinds]
+            open_ = any(item.current for item in items)
+            tabs = tuple(items) if open_ and len(items) > 1 else tabs
+            url = members.kinds[0].item.url
+            label = NAV_ENTRIES[entry.entry]
+            rail.append(RailEntry(label, entry.icon, url, open_, members.problems))
+    kind = access.cluster.kinds.find(current)
+    if kind and not any(entry.current for entry in rail) and _may_see(kind, access):
+        # What has no entry is among all resources.
+        rail = [replace(one, current=one.icon == _RESOURCES[1]) for one in rail]
+    return Navigation(tuple(rail), tabs)
+
+
+def resources(access: Access, level: Level) -> tuple[NavGroup, ...]:
+    """Every kind that the viewer may list, by group. It starts no informers."""
+    informers = access.cluster.runtime.informers()
+    groups = []
+    for name, members in _kinds_of(access, level).groups.items():
+        shown = list(members.kinds)
+        if name == "custom":
+            customs = (_shown(kind, access, level) for kind in _customs(access))
+            shown += filter(None, customs)
+        if items := tuple(_item(one, informers, "") for one in shown):
+            groups.append(NavGroup(name, NAV_GROUPS[name], items))
     return tuple(groups)
 
 
 async def prepare_menu(cluster: Cluster) -> None:
-    """Makes `menu` quick, in another thread if counting takes long."""
+    """Makes `nav` quick, in another thread if counting takes long."""
     for gvr, informer in cluster.runtime.informers().items():
         kind = cluster.kinds.of(gvr)
         if kind is not None and informer.freshness.synced:
             await brought_up(counts_of(kind, informer))
 
 
-@lru_cache(MENUS)
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The kinds with a declaration that a viewer may list, by entry of the rail and by group."""
+
+    entries: Mapping[str, _Members]
+    groups: Mapping[str, _Members]
+
+
+def _kinds_of(access: Access, level: Level) -> _Kinds:
+    standing, known = access.standing(), tuple(access.cluster.kinds.declared)
+    # An Access with a standing can be compared.
+    found: Callable[..., _Kinds] = _declared if standing else _declared.__wrapped__
+    return found(known, access, standing, level.cluster, level.namespace)
+
+
+@lru_cache(VIEWERS)
 def _declared(
     known: tuple[ResourceKind, ...],
     access: Access,
     standing: Hashable,
     cluster: str,
     namespace: str,
-) -> _Menu:
-    """The kinds that have a declaration, by group. The same for as long as `standing` is."""
-    viewer = access, cluster, namespace
-    return tuple(
-        _Members(group, tuple(filter(None, (_shown(kind, *viewer) for kind in members))))
-        for group, members in groupby(_ordered(known), key=lambda kind: kind.nav.group)
+) -> _Kinds:
+    """The same for as long as `standing` is."""
+    level = Level("cluster", cluster, namespace=namespace)
+    entries: dict[str, list[_Shown]] = {}
+    groups: dict[str, list[_Shown]] = {group: [] for group in NAV_GROUPS}
+    for kind in _ordered(known):
+        shown = _shown(kind, access, level)
+        if shown is not None:
+            groups[kind.nav.group].append(shown)
+            # What belongs to no project is none of a project's entries.
+            if kind.nav.entry and (shown.namespaces or not namespace):
+                entries.setdefault(kind.nav.entry, []).append(shown)
+    return _Kinds(
+        {name: _members(ones) for name, ones in entries.items()},
+        {name: _members(ones) for name, ones in groups.items()},
     )
 
 
-def _shown(kind: ResourceKind, access: Access, cluster: str, namespace: str) -> _Shown | None:
+def _members(shown: list[_Shown]) -> _Members:
+    return _Members(tuple(shown), Problems(tuple(one.item.count for one in shown)))
+
+
+def _shown(kind: ResourceKind, access: Access, level: Level) -> _Shown | None:
     """None if the viewer may not see the kind at all."""
-    allowed = _allowed(kind, access)
-    if allowed is None:
+    try:
+        allowed = readable(kind, access)
+    except Denied:
         return None
-    place, count = _place(kind, allowed, cluster, namespace), NavCount()
-    item = NavItem(kind.title, place.url, False, count, _group(kind))
-    return _Shown(kind, allowed, place.namespaces, item, count)
+    place = _place(kind, allowed, level)
+    item = NavItem(kind.title, place.url, False, NavCount(), _group(kind))
+    return _Shown(kind, allowed, place.namespaces, item)
 
 
 @lru_cache(1)
@@ -215,37 +404,22 @@ def _ordered(known: tuple[ResourceKind, ...]) -> list[ResourceKind]:
     return sorted(known, key=lambda kind: (groups[kind.nav.group], kind.nav.order))
 
 
-def _customs(access: Access, current: str) -> Iterator[ResourceKind]:
-    """Kinds of custom resources: the first that the viewer may see, and the one that is open."""
-    shown = 0
-    for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT):
-        if shown < CUSTOMS and _allowed(kind, access):
-            shown += 1
-            yield kind
-        elif kind.segment == current:
-            yield kind
+def _customs(access: Access) -> Iterator[ResourceKind]:
+    """The first kinds of custom resources that the viewer may see."""
+    seen = (
+        kind
+        for kind in islice(access.cluster.kinds.customs, CUSTOMS_LOOKED_AT)
+        if _may_see(kind, access)
+    )
+    return islice(seen, CUSTOMS)
 
 
-@lru_cache(KEPT)
-def _overview(cluster: str, namespace: str, current: str, *, creates: bool) -> NavGroup:
-    items = tuple(_overviews(cluster, namespace, current, creates=creates))
-    return NavGroup("overview", gettext_lazy("Overview"), items)
-
-
-def _overviews(cluster: str, namespace: str, current: str, *, creates: bool) -> Iterator[NavItem]:
-    """Everybody has them, as they show what their reader may see; but whoever may create nothing is not
-    offered that (`creates`). The project is the chosen one."""
-    pages = [
-        ("dashboard", gettext_lazy("Platform"), ()),
-        ("cluster_overview", gettext_lazy("Cluster"), (cluster,)),
-    ]
-    if namespace:
-        pages.append(("project_overview", gettext_lazy("Project"), (cluster, namespace)))
-    for name, label, place in pages:
-        yield NavItem(label, _address(name, *place), current == name)
-    if creates:
-        url = import_url(cluster, namespace=namespace)
-        yield NavItem(gettext_lazy("Create from YAML"), url, current == "import")
+def _may_see(kind: ResourceKind, access: Access) -> bool:
+    try:
+        readable(kind, access)
+    except Denied:
+        return False
+    return True
 
 
 @lru_cache(KEPT)
@@ -253,50 +427,18 @@ def _address(name: str, *place: str) -> str:
     return reverse(name, args=place)
 
 
-def _access_pages(access: Access, current: str, *, everything: bool) -> Iterator[NavItem]:
-    if any(_may_list(access, gvr) for gvr in (GLOBAL_ROLES, CLUSTER_ROLES, ROLES)):
-        url = _address("access:roles")
-        yield NavItem(gettext_lazy("Roles by level"), url, current in _ROLE_PAGES)
-    if access.can("create", USERS):
-        name, label = "access:new_account", gettext_lazy("New user")
-        yield NavItem(label, _address(name), current == name)
-    if everything:
-        name, label = "accounts:federation:providers", gettext_lazy("Identity providers")
-        yield NavItem(label, _address(name), current == name)
+def _page_url(page: _Page, place: tuple[str, ...], level: Level) -> str:
+    url = _address(page.view, *place)
+    narrowed = level.namespace and "namespace" not in page.place
+    return f"{url}?{urlencode({'namespace': level.namespace})}" if narrowed else url
 
 
-def _may_list(access: Access, gvr: GVR) -> bool:
-    return access.namespaces_where("list", gvr) != frozenset()
-
-
-def _pages(group: str, access: Access, current: str, *, everything: bool) -> list[NavItem]:
-    """What the menu has besides kinds, of this cluster alone: accounts, roles by level and workspaces are
-    the host's. `everything`: the viewer may list it."""
-    cluster = access.cluster.name
-    if group == "access" and cluster == HOST:
-        return list(_access_pages(access, current, everything=everything))
-    if group == "tenancy" and cluster == HOST:
-        url = _address("workspace_list")
-        here = f"{current.removeprefix('access:')}_".startswith("workspace_")
-        return [NavItem(gettext_lazy("My workspaces"), url, here)]
-    if group == "cluster" and everything:
-        return [NavItem(gettext_lazy("Cache"), _address("cache", cluster), current == "cache")]
-    return []
-
-
-def _allowed(kind: ResourceKind, access: Access) -> Readable | None:
-    """None if the viewer may not see the kind at all."""
-    try:
-        return readable(kind, access)
-    except Denied:
-        return None
-
-
-def _place(kind: ResourceKind, allowed: Readable, cluster: str, namespace: str) -> _Place:
-    """The list that the menu leads to."""
+def _place(kind: ResourceKind, allowed: Readable, level: Level) -> _Place:
+    """The list that the rail leads to."""
+    namespace = level.namespace
     if kind.view.namespaced and namespace and allowed.reaches(namespace):
-        return _Place(_url(kind, cluster, namespace), (namespace,))
-    return _Place(_url(kind, cluster, ""), ())
+        return _Place(_url(kind, level.cluster, namespace), (namespace,))
+    return _Place(_url(kind, level.cluster, ""), ())
 
 
 @lru_cache(KEPT)
@@ -305,9 +447,9 @@ def _url(kind: ResourceKind, cluster: str, namespace: str) -> str:
     return (spec.with_values("namespace", (namespace,)) if namespace else spec).url
 
 
-def _item(shown: _Shown, informer: Informer[Any] | None, current: bool) -> NavItem:
-    shown.count.bring_up(shown, informer)
-    return replace(shown.item, current=True) if current else shown.item
+def _item(shown: _Shown, informers: Mapping[GVR, Informer[Any]], current: str) -> NavItem:
+    shown.item.count.bring_up(shown, informers.get(shown.kind.gvr))
+    return replace(shown.item, current=True) if current == shown.kind.segment else shown.item
 
 
 def _group(kind: ResourceKind) -> str:

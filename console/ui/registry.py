@@ -12,7 +12,15 @@ from console.kube.gvr import GVR
 from console.ui.actions import Action
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter, StatusFilter
-from console.ui.kind import COMMON_ACTIONS, NAV_GROUPS, Nav, ResourceKind, Scope, segment_of
+from console.ui.kind import (
+    COMMON_ACTIONS,
+    NAV_ENTRIES,
+    NAV_GROUPS,
+    Nav,
+    ResourceKind,
+    Scope,
+    segment_of,
+)
 from console.ui.panels import Panel
 from console.ui.tabs import Tab
 
@@ -94,6 +102,8 @@ def _problems(cls: type[ResourceKind]) -> Iterator[str]:
     if not wrong:
         if cls.nav.group not in NAV_GROUPS:
             yield f"the menu has no group {cls.nav.group!r}"
+        if cls.nav.entry not in ("", *NAV_ENTRIES):
+            yield f"the menu has no entry {cls.nav.entry!r}"
         yield from _strangers("measured", cls.measured, UsageColumn)
         yield from _column_problems([*cls.columns, *cls.measured])
         yield from _filter_problems(cls)

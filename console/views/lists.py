@@ -23,9 +23,9 @@ from console.ui.linked import prepare_links
 from console.ui.nav import prepare_menu
 from console.ui.pages import page as whole_page
 from console.ui.places import find_kind
+from console.ui.projects import known_namespaces
 from console.ui.reading import TooManyProjects, cut_of, listed
 from console.ui.selection import ListQuery, prepare, select
-from console.ui.shell import known_namespaces
 from console.ui.statuses import status_response
 from console.ui.table import Table, denied_table, rows, shown_part, unread_table
 from console.ui.viewspec import FieldError, ViewSpec

@@ -16,6 +16,7 @@ from console.views.lists import list_page
 from console.views.metrics import metrics
 from console.views.openapi import openapi_schema
 from console.views.preferences import set_language, set_theme
+from console.views.resources import resources_page
 from console.views.saved import change_view, saved_views
 from console.views.starting import starting_page
 
@@ -25,6 +26,7 @@ _OUTSIDE = "clusters/<cluster:cluster>/<str:resource>/<str:name>"
 
 urlpatterns = [
     path("clusters/<cluster:cluster>/cache", cache_page, name="cache"),
+    path("clusters/<cluster:cluster>/resources", resources_page, name="resources"),
     path("clusters/<cluster:cluster>/import", import_page, name="import"),
     path("clusters/<cluster:cluster>/import/draft", import_draft, name="import_draft"),
     path("clusters/<cluster:cluster>/<str:resource>", list_page, name="list"),

@@ -31,15 +31,17 @@ const below = (kind) => (current() ?? document.querySelector(".acts"))?.querySel
 /** To what can be done with the chosen rows. */
 const bulk = () => $("bulk")?.hidden === false && $("bulk").querySelector("button:not([hidden])").focus();
 
-// `g`, then a letter: a list of the menu by the last part of its address.
-const PLACES = { KeyO: "dashboard", KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes", KeyW: "workspacetemplates.tenant.kubesphere.io" };
+// `g`, then a letter: a list of the cluster or project where one is, or a page of the platform.
+const LISTS = { KeyP: "pods", KeyD: "deployments", KeyS: "services", KeyN: "nodes" };
+const PAGES = { KeyO: "/dashboard", KeyW: "/workspaces" };
 const SOON = 1500;
 let going = -Infinity;
 function go(code) {
   going = -Infinity;
-  const place = PLACES[code];
-  const links = [...document.querySelectorAll("a.rail-link")];
-  if (place) links.find(({ pathname }) => pathname.endsWith(`/${place}`))?.click();
+  const { base, project } = document.querySelector(".shell").dataset;
+  const narrowed = project && code !== "KeyN" ? `?${new URLSearchParams({ namespace: project })}` : "";
+  if (code in LISTS) location.assign(`${base}/${LISTS[code]}${narrowed}`);
+  else if (code in PAGES) location.assign(PAGES[code]);
 }
 
 const CODES = {

@@ -80,23 +80,30 @@ function keep(order) {
 /** What an address may say while the tally counts what the menu does; anything else narrows the list. */
 const WHOLE = new Set(["namespace", "status", "sort", "page", "limit", "columns"]);
 
-/** The menu's count of the open list, which the server draws with whole pages alone. */
+/** How many there are and fail, on the tab and the rail's entry of the open list: the server draws them with
+ * whole pages alone. */
 function recount() {
   if (!table()) return;
-  const item = document.querySelector(".rail-link[aria-current]");
   const query = new URLSearchParams(location.search);
   const narrowed = [...query.keys()].some((key) => !WHOLE.has(key)) || query.getAll("namespace").length > 1;
-  if (!item?.querySelector("[data-count]") || narrowed) return;
+  if (narrowed) return;
   const tally = [...document.querySelectorAll(".tally a")].map(({ dataset }) => [dataset.severity, Number(dataset.count)]);
   const failing = new Map(tally).get("error") ?? 0;
-  const all = item.querySelector("[data-count=all]");
-  const bad = item.querySelector("[data-count=failing]");
   // Objects without states have no tally.
   const total = tally.length ? tally.reduce((sum, [, count]) => sum + count, 0) : Number(table().dataset.total);
-  all.textContent = total.toLocaleString("en");
-  bad.textContent = failing.toLocaleString("en");
-  all.hidden = failing > 0;
-  bad.parentElement.hidden = failing === 0;
+  const write = (item, kind, count, hidden) => {
+    const place = item?.querySelector(`[data-count=${kind}]`);
+    if (!place) return;
+    place.textContent = count.toLocaleString("en");
+    place.closest(".kind-count").hidden = hidden;
+  };
+  const tab = document.querySelector(".kind-tabs [aria-current]");
+  write(tab, "all", total, failing > 0);
+  write(tab, "failing", failing, failing === 0);
+  // An entry of several kinds counts those of all its tabs.
+  const each = [...document.querySelectorAll(".kind-tabs [data-count=failing]")].map(({ textContent }) => Number(textContent.replaceAll(",", "")));
+  const all = tab ? each.reduce((sum, count) => sum + count, 0) : failing;
+  write(document.querySelector(".rail-link[aria-current]"), "failing", all, all === 0);
 }
 
 /** At most ten rows light up, and none when so much changed that it would only flicker. */

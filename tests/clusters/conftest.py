@@ -1,5 +1,6 @@
 """One console with two clusters that look alike: the same namespaces and names, other objects."""
 
+import re
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -263,3 +264,8 @@ class Socket(Browser):
         self._socket.scope["access_in"] = lambda cluster: LastingAccess(
             name, cluster, clusters.host.runtime
         )
+
+
+def without_picker(text: str) -> str:
+    """A page without the picker of clusters, which has all of them."""
+    return re.sub(r'<div id="cluster-menu".*?</div>', "", text, flags=re.DOTALL)

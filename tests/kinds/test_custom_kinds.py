@@ -15,7 +15,8 @@ from console.ui.clusters import clusters
 from console.ui.customs import SPARE
 from console.ui.generic import generic_kind, plural_of
 from console.ui.kindnames import kind_named, kinds_like
-from console.ui.nav import CUSTOMS, menu
+from console.ui.level import Level
+from console.ui.nav import CUSTOMS, nav, resources
 from console.ui.registry import _problems
 from rbac.current import no_host, use_host
 from tests.kinds.world import POLYGLOT, encoded
@@ -275,38 +276,33 @@ async def test_the_list_of_definitions_leads_to_objects_that_there_are(
     assert 'href="/clusters/host/gone.x.org' not in html
 
 
-def items_of(access: FakeAccess, current: str = "") -> list[tuple[str, str, bool]]:
-    groups = menu(access, namespace="", current=current)
-    return [
-        (item.group, item.url, item.current)
-        for group in groups
-        for item in group.items
-        if item.group
-    ]
+def items_of(access: FakeAccess) -> list[tuple[str, str]]:
+    groups = resources(access, Level("cluster"))
+    return [(item.group, item.url) for group in groups for item in group.items if item.group]
 
 
-def test_the_menu_has_them_by_group_for_those_who_may(world: World) -> None:
+def test_all_resources_have_them_by_group_for_those_who_may(world: World) -> None:
     world.define(
         definition("zebras.a.org", kind="Zebra"),
         definition(),
         definition("ants.a.org", kind="Ant", scope="Cluster"),
     )
-    assert items_of(admin(), "widgets.x.org") == [
-        ("a.org", "/clusters/host/ants.a.org", False),
-        ("a.org", "/clusters/host/zebras.a.org", False),
-        ("x.org", "/clusters/host/widgets.x.org", True),
+    assert items_of(admin()) == [
+        ("a.org", "/clusters/host/ants.a.org"),
+        ("a.org", "/clusters/host/zebras.a.org"),
+        ("x.org", "/clusters/host/widgets.x.org"),
     ]
     assert items_of(charlie()) == []
+    rail = nav(admin(), Level("cluster"), "widgets.x.org").rail
+    assert [one.url for one in rail if one.current] == ["/clusters/host/resources"]
 
 
-async def test_of_thousands_the_menu_has_some_and_the_list_all(
+async def test_of_thousands_the_page_of_all_has_some_and_their_list_all(
     world: World, client_as: ClientAs
 ) -> None:
     many = [definition(f"things{n:04d}.many.org", kind=f"Thing{n}") for n in range(3000)]
     world.definitions.replace([msgspec.Raw(msgspec.json.encode(item)) for item in many], "9")
     assert len(items_of(admin())) == CUSTOMS
-    # The one that is open is among them.
-    assert items_of(admin(), "things0400.many.org")[-1][2]
     page = "/clusters/host/customresourcedefinitions?q=things2999"
     html = await text_of(await client_as("admin").get(page))
     assert 'href="/clusters/host/things2999.many.org' in html

@@ -12,7 +12,8 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.ui.counts import Counts, counts_of
 from console.ui.decisions import Readable
-from console.ui.nav import NavCount, menu
+from console.ui.level import Level
+from console.ui.nav import NavCount, Problems, nav, resources
 from console.ui.registry import kinds
 from rbac.current import cluster_of
 from tests.ui.support import FakeAccess, admin, alice, pod, small_world
@@ -62,10 +63,9 @@ def numbers(access: FakeAccess, namespace: str = "") -> tuple[int | None, int | 
         NAMESPACES: Informer.preloaded(NAMESPACES, []),
     }
     access.cluster = cluster_of("host", StaticRuntime(informers))
-    groups = menu(access, namespace=namespace, current="pods")
+    groups = resources(access, Level("cluster", namespace=namespace))
     item = next(item for group in groups for item in group.items if item.url.startswith(URL))
-    assert item.current
-    assert item.count is not None and item.count.latest is not None
+    assert item.count.latest is not None
     return item.count.latest.total, item.count.latest.failing
 
 
@@ -87,10 +87,8 @@ def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
 
     def count() -> NavCount:
         viewer.cluster = cluster_of("host", StaticRuntime(informers))
-        groups = menu(viewer, namespace="", current="")
-        found = next(i.count for group in groups for i in group.items if i.url == URL)
-        assert found is not None
-        return found
+        groups = resources(viewer, Level("cluster"))
+        return next(i.count for group in groups for i in group.items if i.url == URL)
 
     assert ">2<" in count().html("en")
     informers[PODS].apply(pod("another", namespace="shop"))
@@ -99,3 +97,18 @@ def test_the_menu_says_no_number_that_nobody_keeps_true() -> None:
     assert count().html("en") == ""
     informers[PODS] = Informer.preloaded(PODS, small_world()[:1])
     assert ">1<" in count().html("en")
+
+
+def test_an_entry_of_the_rail_says_how_many_fail_of_all_its_kinds() -> None:
+    informers = {PODS: Informer.preloaded(PODS, small_world())}
+    viewer = admin()
+    viewer.cluster = cluster_of("host", StaticRuntime(informers))
+    [pods] = [one for one in nav(viewer, Level("cluster"), "pods").rail if one.current]
+    assert pods.url == URL and pods.problems is not None
+    assert ">2<" in pods.problems.html("en")
+    assert "hidden" in Problems(()).html("en")
+    [workloads] = [one for one in nav(viewer, Level("cluster"), "jobs").rail if one.current]
+    assert workloads.url == "/clusters/host/deployments"
+    tabs = nav(viewer, Level("cluster"), "jobs").tabs
+    assert [tab.label for tab in tabs if tab.current] == ["Jobs"]
+    assert len(tabs) == 5

@@ -10,7 +10,6 @@ from console.kube.informer import Informer
 from console.ui.creating import create_url, may_create_any, skeleton
 from console.ui.generic import generic_kind
 from console.ui.kind import ResourceKind
-from console.ui.nav import menu
 from console.ui.registry import kinds
 from console.ui.rights import rights_key
 from console.ui.selection import ListQuery
@@ -55,13 +54,8 @@ def test_an_empty_list_offers_it_too() -> None:
 @pytest.mark.parametrize(
     ("access", "offered"), [(admin(), True), (alice(), True), (bob(), False), (charlie(), False)]
 )
-def test_who_may_create_something_is_offered_it_in_the_menu(
-    access: FakeAccess, offered: bool
-) -> None:
-    groups = menu(access, namespace="", current="")
-    urls = [item.url for group in groups for item in group.items]
+def test_who_may_create_something_is_known(access: FakeAccess, offered: bool) -> None:
     assert may_create_any(access) is offered
-    assert ("/clusters/host/import" in urls) is offered
 
 
 def test_a_right_within_a_project_is_none_to_what_is_in_no_project() -> None:

@@ -51,6 +51,7 @@ def _text(column_id: str, priority: int = 2) -> TextColumn:
         ({"columns": None}, "columns is missing"),
         ({"projection": "Pod"}, "projection is missing"),
         ({"nav": Nav("nowhere", 1)}, "no group 'nowhere'"),
+        ({"nav": Nav("custom", 1, "nowhere")}, "no entry 'nowhere'"),
         ({"columns": (StatusColumn(),)}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), NameColumn(id="n2"))}, "exactly one NameColumn"),
         ({"columns": (NameColumn(), _text("a"), _text("a"))}, "column a is declared twice"),

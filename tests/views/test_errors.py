@@ -108,7 +108,7 @@ async def test_whoever_is_signed_in_keeps_the_menu(
     response = await client_as("admin").get(path)
     html = await text_of(response)
     assert response.status_code == code
-    assert re.search(r'<a class="rail-link"[^>]*href="/clusters/host/pods[?"]', html)
+    assert re.search(r'<a class="rail-link"[^>]*href="/(clusters/host/pods|workspaces)[?"]', html)
     assert "request-1" in html
 
 

@@ -13,6 +13,7 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.ui.nav import Navigation
 from rbac.current import use_host
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
@@ -149,7 +150,7 @@ async def test_dora_sees_the_one_object_she_may_in_every_form(client_as: ClientA
     for canary in ("web-2", "cart-1", "ledger", "team-a", "team-b", "nobody"):
         assert canary not in html
     assert (
-        response.context["nav"][1].items[0].count.latest.total,
+        pods_of(response.context["nav"]).problems.counts[0].latest.total,
         response.context["scope"].namespaces,
     ) == (
         1,
@@ -324,12 +325,17 @@ async def test_what_cannot_be_read_is_said_in_chinese(
 
 async def test_the_menu_counts_what_the_viewer_sees(client_as: ClientAs) -> None:
     found = (await client_as("alice").get(URL)).context["nav"]
-    item = found[1].items[0]
-    assert (item.count.latest.total, item.count.latest.failing, item.current) == (2, 1, True)
+    entry = pods_of(found)
+    [count] = entry.problems.counts
+    assert (count.latest.total, count.latest.failing, entry.current) == (2, 1, True)
+
+
+def pods_of(nav: Navigation) -> Any:
+    return next(entry for entry in nav.rail if entry.label == "Pods")
 
 
 async def test_filters_keep_the_project_in_the_menu(client_as: ClientAs) -> None:
     context = (await client_as("admin").get(f"{URL}?namespace=team-a&q=api")).context
-    assert context["scope"].namespace == "team-a"
+    assert context["scope"].level.namespace == "team-a"
     assert context["scope"].namespaces == ("shop", "team-a", "team-b")
-    assert context["nav"][1].items[0].url == f"{URL}?namespace=team-a"
+    assert pods_of(context["nav"]).url == f"{URL}?namespace=team-a"

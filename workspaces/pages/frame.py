@@ -42,12 +42,13 @@ from console.ui.drawing import draw
 from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
+from console.ui.projects import may_see_workspace
 from console.ui.statuses import form_status, wants_status
 from console.ui.text import visible
 from console.views import problems
 from console.views.guard import access_of
 from workspaces.pages.forms import WorkspaceForm
-from workspaces.rights import WorkspaceRights, may_see, rights_in
+from workspaces.rights import WorkspaceRights, rights_in
 from workspaces.services.acting import Doer, Overtaken
 
 #: What a page shows of a workspace, by the names of its template; called with what is in the address.
@@ -160,7 +161,7 @@ def _find(access: Access, name: str) -> Workspace:
 
 
 def _check_sight(access: Access, name: str) -> None:
-    if not may_see(access, name):
+    if not may_see_workspace(access, name):
         raise Denied("get", WORKSPACES)
 
 

@@ -15,13 +15,14 @@ from console.ui.decisions import Denied
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.nav import prepare_menu
+from console.ui.projects import may_see_workspace
 from console.ui.text import visible
 from console.views.guard import access_of
 from console.views.page import finished, page
 from workspaces.pages.forms import NewWorkspaceForm
 from workspaces.pages.frame import done, follow
 from workspaces.quotas import Use, projects_of, workspace_use
-from workspaces.rights import MEMBERS, may_see, may_see_quota, rights_in
+from workspaces.rights import MEMBERS, may_see_quota, rights_in
 from workspaces.services import settings
 from workspaces.services.acting import Doer
 from workspaces.services.members import members
@@ -48,7 +49,7 @@ async def workspaces(request: ConsoleRequest) -> HttpResponse:
     access = access_of(request)
     entries = get_runtime().informer(WORKSPACES).store.snapshot().entries.values()
     mine = sorted(
-        (entry.projection for entry in entries if may_see(access, entry.key.name)),
+        (entry.projection for entry in entries if may_see_workspace(access, entry.key.name)),
         key=lambda found: found.name,
     )
     await prepare_menu(request.cluster)

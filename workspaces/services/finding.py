@@ -13,8 +13,9 @@ from console.kube.current import get_runtime
 from console.kube.gvr import USERS, WORKSPACES
 from console.kube.projections import User
 from console.ui.access import Access
+from console.ui.projects import may_see_workspace
 from rbac.authorizer import is_usable
-from workspaces.rights import MEMBERS, bindings_of, may_see, rights_in
+from workspaces.rights import MEMBERS, bindings_of, rights_in
 
 #: Users that are shown of one look, and characters of a part.
 MOST, LONGEST = 20, 100
@@ -62,7 +63,7 @@ def _seen(access: Access, everybody: bool) -> Iterator[Person]:
 def _colleagues(access: Access) -> frozenset[str]:
     """Whoever is in a workspace whose members the viewer may list."""
     there = get_runtime().informer(WORKSPACES).store.snapshot().entries
-    seen = (key.name for key in there if may_see(access, key.name))
+    seen = (key.name for key in there if may_see_workspace(access, key.name))
     listed = (name for name in seen if rights_in(access, name).may("list", MEMBERS))
     return frozenset(user for name in listed for user in _members(name))
 

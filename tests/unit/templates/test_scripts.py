@@ -92,6 +92,6 @@ def test_scripts_run_in_the_order_of_what_they_need() -> None:
         "dockearly.js", "htmx.min.js", "hx-ws.min.js", "idiomorph.min.js",
         "page.js", "ages.js", "columns.js", "rows.js", "live.js", "bulk.js",
         "keys.js",
-        "palette.js", "dock.js", "fold.js", "editor.js",
+        "palette.js", "dock.js", "rail.js", "editor.js",
     ]  # fmt: skip
     assert all((STATIC / path).is_file() for path in order)

@@ -1,0 +1,169 @@
+"""The level of the console where somebody is: the platform, a cluster, a workspace or a project.
+
+A page that is one of these says so by its address, and the browser remembers the last one. The page of a
+single object is none: whoever opens one stays where they were.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+from django.urls import ResolverMatch, reverse
+
+from console.kube.gvr import GLOBAL_ROLES, USERS, WORKSPACES
+from console.kube.scopes import is_label
+from console.ui.access import Access
+from console.ui.clusters import HOST, clusters
+from console.ui.kind import ResourceKind
+from console.ui.projects import may_be_project, may_see_workspace, workspace_of
+
+LevelName = Literal["platform", "cluster", "workspace", "project"]
+
+COOKIE = "level"
+#: Pages of the platform, and those of a cluster, by the names of their addresses.
+_PLATFORM = frozenset(
+    (
+        *("dashboard", "clusters", "workspace_list", "workspace_new"),
+        *("access:roles", "access:role", "access:new_role", "access:new_account"),
+        *("accounts:federation:providers"),
+    )
+)
+_CLUSTER = frozenset(("cluster_overview", "resources", "cache"))
+#: Kinds whose lists are of the platform: entries of `console.ui.nav`.
+_PLATFORM_ENTRIES = frozenset(("users",))
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """`cluster`: whose objects are shown, the host's on the platform and in workspaces. `workspace`: ""
+    where there is none, also of a project whose workspace the viewer may not know. `namespace`: the
+    project."""
+
+    name: LevelName
+    cluster: str = HOST
+    workspace: str = ""
+    namespace: str = ""
+
+    @property
+    def url(self) -> str:
+        """The page that it begins with."""
+        match self.name:
+            case "platform":
+                return reverse("dashboard")
+            case "cluster":
+                return reverse("cluster_overview", args=(self.cluster,))
+            case "workspace":
+                return reverse("workspace", args=(self.workspace,))
+            case "project":
+                return reverse("project_overview", args=(self.cluster, self.namespace))
+
+    def written(self, account: str) -> str:
+        """As the browser keeps it, for that account alone."""
+        return "/".join((account, self.name, self.cluster, self.workspace, self.namespace))
+
+
+def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:
+    """Where the viewer is with this page, and whether the page itself says so.
+
+    Nobody is anywhere where they may not be: of such an address, as of one that is no level, it is where
+    they were, else the innermost level that holds what the address names.
+    """
+    match = request.resolver_match
+    cluster = access.cluster.name if access is not None else HOST
+    if access is None:
+        return Level("cluster", cluster), False
+    named = _named(match, request, access) if match is not None else None
+    if named is not None and (found := _seen(named, access)):
+        return found, True
+    known = remembered(request, access)
+    if known is not None:
+        return known, False
+    namespace = str(match.kwargs.get("namespace", "")) if match is not None else ""
+    project = Level("project", cluster, namespace=namespace)
+    if namespace and (found := _seen(project, access)):
+        return found, False
+    if match is not None and "cluster" in match.kwargs and not _of_platform(match, access):
+        return Level("cluster", cluster), False
+    return Level("platform" if may_see_platform(access) else "cluster", cluster), False
+
+
+def remembered(request: HttpRequest, access: Access) -> Level | None:
+    """Where the viewer last was, if they may still be there."""
+    parts = request.COOKIES.get(COOKIE, "").split("/")
+    if len(parts) != 5 or parts[0] != getattr(request, "account", None):
+        return None
+    level = _written(*parts[1:])
+    if level is None or level.cluster != access.cluster.name:
+        return None
+    return _seen(level, access)
+
+
+def may_see_platform(access: Access) -> bool:
+    """Whether the platform is more to the viewer than the workspaces that they are in."""
+    host = clusters.get(HOST)
+    if host is not None and access.cluster is not host:
+        access = host.access_for(access.identity)
+    return any(access.can("list", gvr) for gvr in (USERS, GLOBAL_ROLES, WORKSPACES))
+
+
+def project_of_query(request: HttpRequest) -> str:
+    """The one project that a list is narrowed to, or ""."""
+    try:
+        given = [name for name in request.GET.getlist("namespace") if name]
+    except SuspiciousOperation:
+        return ""
+    # What no project is called has no address either.
+    return given[0] if len(given) == 1 and is_label(given[0]) else ""
+
+
+def _named(match: ResolverMatch, request: HttpRequest, access: Access) -> Level | None:
+    name, kwargs, cluster = match.view_name, match.kwargs, access.cluster.name
+    namespace = str(kwargs.get("namespace", ""))
+    if workspace := str(kwargs.get("workspace", "")):
+        return Level("project" if namespace else "workspace", HOST, workspace, namespace)
+    if name in _PLATFORM:
+        return Level("platform")
+    if name == "project_overview":
+        return Level("project", cluster, namespace=namespace)
+    if name != "list" and name not in _CLUSTER:
+        return None
+    if name == "list" and _of_platform(match, access):
+        return Level("platform")
+    narrowed = project_of_query(request)
+    return Level("project" if narrowed else "cluster", cluster, namespace=narrowed)
+
+
+def _of_platform(match: ResolverMatch, access: Access) -> bool:
+    kind: ResourceKind | None = access.cluster.kinds.find(str(match.kwargs.get("resource", "")))
+    return kind is not None and access.cluster.name == HOST and kind.nav.entry in _PLATFORM_ENTRIES
+
+
+def _seen(level: Level, access: Access) -> Level | None:
+    """With the project's workspace; None where the viewer may not be."""
+    match level.name:
+        case "workspace":
+            return level if may_see_workspace(access, level.workspace) else None
+        case "project" if not may_be_project(access, level.namespace):
+            return None
+        case "project":
+            return replace(level, workspace=workspace_of(access, level.namespace))
+        case _:
+            return level
+
+
+def _written(name: str, cluster: str, workspace: str, namespace: str) -> Level | None:
+    """What a browser kept, if it can be that."""
+    if not all(is_label(part) for part in (cluster, workspace or "x", namespace or "x")):
+        return None
+    match name:
+        case "platform":
+            return Level("platform")
+        case "cluster":
+            return Level("cluster", cluster)
+        case "workspace" if workspace:
+            return Level("workspace", HOST, workspace)
+        case "project" if namespace:
+            return Level("project", cluster, workspace, namespace)
+        case _:
+            return None
