@@ -1,7 +1,7 @@
 """One console with two clusters that look alike: the same namespaces and names, other objects."""
 
-import re
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
