@@ -198,7 +198,7 @@ async def test_it_is_another_page_when_the_console_itself_may_not(
 
 async def test_the_projects_are_those_that_one_may_see() -> None:
     for who, seen, unseen in (("bob", ["web"], ["kube-system"]), ("admin", ["web"], [])):
-        text = text_of(await (await signed_in(who)).get("/access/rights"))
+        text = text_of(await (await signed_in(who)).get("/clusters/host"))
         picker = text.partition("<main")[0]
         assert all(f'/projects/{name}"' in picker for name in seen), who
         assert not any(f'/projects/{name}"' in picker for name in unseen), who

@@ -115,22 +115,3 @@ def it_shows_chosen_columns_live_and_keeps_them_in_a_view(console: Console, page
     page.get_by_role("button", name="Views", exact=True).click()
     page.get_by_role("link", name="By team").click()
     expect(page.get_by_role("columnheader", name="team")).to_be_visible()
-
-
-def it_remembers_what_was_folded(console: Console, page: Page) -> None:
-    sign_in(page, console)
-    expect(page).to_have_url(re.compile(r"/pods(\?|$)"))
-    storage = page.locator('details[data-fold="storage"]')
-    expect(storage.get_by_role("link").first).to_be_visible()
-    page.wait_for_load_state()
-    storage.locator("summary").click()
-    expect(storage.get_by_role("link").first).to_be_hidden()
-    page.reload()
-    expect(storage.get_by_role("link").first).to_be_hidden()
-    # Where one is is always shown.
-    page.goto(console.url + "/clusters/host/storageclasses")
-    expect(storage.locator("[aria-current]")).to_be_visible()
-    storage.locator("summary").click()
-    storage.locator("summary").click()
-    page.goto(console.url + "/clusters/host/pods")
-    expect(storage.get_by_role("link").first).to_be_visible()

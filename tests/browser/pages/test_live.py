@@ -120,31 +120,32 @@ def it_sends_nothing_to_a_hidden_page_and_catches_it_up(console: Console, page: 
         assert traffic.lists == []
 
 
-def it_counts_objects_without_states_in_the_menu(console: Console, page: Page) -> None:
+def it_counts_objects_without_states_on_their_tab(console: Console, page: Page) -> None:
     sign_in(page, console)
     page.goto(console.url + "/clusters/host/clusterroles")
     live(page)
     total = page.locator("#results > table").get_attribute("data-total")
     assert total and int(total) > 0
-    current = page.locator(".rail-link[aria-current]")
-    # What the live page counts: it draws the menu's number anew whenever the list settles.
+    count = page.locator(".kind-tabs [aria-current] [data-count=all]")
+    # What the live page counts: it draws the number anew whenever the list settles.
     page.evaluate("window.quarterdeck.settle()")
-    expect(current.locator("[data-count=all]")).to_have_text(f"{int(total):,}")
-    expect(current.locator("[data-count=all]")).to_be_visible()
+    expect(count).to_have_text(f"{int(total):,}")
+    expect(count).to_be_visible()
+    # Where a filter narrows the list it stays.
+    page.goto(console.url + "/clusters/host/clusterroles?q=nowhere")
+    live(page)
+    expect(page.locator("#results > table")).to_have_attribute("data-total", "0")
+    page.evaluate("window.quarterdeck.settle()")
+    expect(count).to_have_text(f"{int(total):,}")
 
 
-def it_leaves_the_menus_count_alone_where_a_filter_narrows_the_list(
-    console: Console, page: Page
-) -> None:
+def it_counts_in_the_rail_what_fails(console: Console, page: Page) -> None:
     with pods(console, "apple"):
         opened(console, page, "apple")
         page.goto(console.url + "/clusters/host/pods")
-        count = page.locator(".rail-link[aria-current] [data-count=all]")
-        whole = count.text_content() or ""
-        assert int(whole) > 0
-        page.goto(console.url + "/clusters/host/pods?node=nowhere")
         live(page)
-        expect(page.locator("#results > table")).to_have_attribute("data-total", "0")
-        # It would be drawn anew whenever the list settles.
-        page.evaluate("window.quarterdeck.settle()")
-        expect(count).to_have_text(whole)
+        count = page.locator(".rail-link[aria-current] [data-count=failing]")
+        before = int(count.text_content() or "0")
+        console.set_status("apple", CRASHING)
+        expect(count).to_have_text(f"{before + 1:,}")
+        expect(count).to_be_visible()

@@ -96,7 +96,7 @@ def test_a_tenants_whole_life(
     page.get_by_role("link", name="acme", exact=True).click()
     expect(page.get_by_role("heading", name="acme")).to_be_visible()
 
-    tabs = page.get_by_role("navigation", name="Pages of this workspace")
+    tabs = page.get_by_role("navigation", name="Main")
     tabs.get_by_role("link", name="Members", exact=True).click()
     page.get_by_role("link", name="Invite member").click()
     page.get_by_label("User", exact=True).fill("ben")

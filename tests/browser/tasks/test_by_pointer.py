@@ -24,11 +24,17 @@ def opened(page: Page, key: str) -> None:
     live(page)
 
 
-def menu(person: Person) -> Locator:
-    """The menu, opened where it is a sheet."""
+def to_list(person: Person, segment: str, *, through: str = "") -> None:
+    """From the platform to a list of the cluster, `through` the entry of another kind if it has none."""
+    page = person.page
+    page.locator(".scope a[href='/clusters/host']").click()
+    page.wait_for_url(re.compile("/clusters/host$"))
     if person.look.phone:
-        person.page.locator(".sheet-opener").click()
-    return person.page.locator("#rail")
+        page.locator(".sheet-opener").click()
+    page.locator("#rail").locator(f'a[href$="/{through or segment}"]').click()
+    if through:
+        page.locator(".kind-tabs").locator(f'a[href$="/{segment}"]').click()
+    page.wait_for_url(re.compile(f"/{segment}$"))
 
 
 def fits(person: Person) -> None:
@@ -78,8 +84,7 @@ def it_sees_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
 
 def it_finds_what_uses_a_secret(person: Person, scene: Scene) -> None:
     page, user = person.page, scene.uses_secret.partition("/")[2]
-    menu(person).locator('a[href$="/secrets"]').click()
-    page.wait_for_url(re.compile("/secrets"))
+    to_list(person, "secrets", through="configmaps")
     page.locator("#q").fill("registry")
     page.wait_for_url(re.compile("q=registry"))
     row(page, scene.secret).locator("th a").click()
@@ -122,8 +127,7 @@ def it_compares_two_revisions(person: Person, scene: Scene) -> None:
 
 def it_sees_the_objects_of_a_type_that_was_just_defined(person: Person, scene: Scene) -> None:
     page = person.page
-    menu(person).locator('a[href$="/customresourcedefinitions"]').click()
-    page.wait_for_url(re.compile("/customresourcedefinitions"))
+    to_list(person, "customresourcedefinitions")
     live(page)
     # Phones hold new rows until they are asked for, so that nothing moves under the finger.
     with scene.new_type() as name:
@@ -148,8 +152,7 @@ def it_has_them_without_waiting_for_the_definition(person: Person, scene: Scene)
 def it_filters_sorts_and_pages(person: Person, scene: Scene) -> None:
     """At either width there are ways to all of it, also to columns, views and boxes."""
     page = person.page
-    menu(person).locator('a[href$="/pods"]').click()
-    page.wait_for_url(re.compile("/pods$"))
+    to_list(person, "pods")
     page.locator("thead a[href*='sort=name']").first.click()
     page.wait_for_url(re.compile("sort=name"))
     person.picture("list")
