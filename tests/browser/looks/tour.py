@@ -26,23 +26,14 @@ OTHERS = (
     "/access/roles/new/global",
     "/access/roles/new/workspace?workspace=shop",
     "/workspaces/new",
-    "/workspaces/shop",
-    "/workspaces/shop/projects",
     "/workspaces/shop/projects/new",
-    "/workspaces/shop/projects/checkout",
     "/workspaces/shop/projects/checkout/quota",
-    "/workspaces/shop/members",
     "/workspaces/shop/members/invite",
-    "/workspaces/shop/departments",
-    "/workspaces/shop/quota",
-    "/workspaces/shop/settings",
-    "/workspaces/shop/roles",
     "/access/accounts/users/alice",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/profile",
     "/clusters/host/users.iam.kubesphere.io/alice/actions/password",
     f"{HOST}/import",
     f"{HOST}/import?kind=deployments&namespace=checkout",
-    f"{HOST}/projects/checkout",
     f"{HOST}/projects/checkout/secrets/registry/actions/keys",
     f"{HOST}/projects/checkout/pods/no-such-pod",
     f"{HOST}/projects/kube-system/pods/etcd-control-1/log?timestamps=1&q=took&context=2",
@@ -53,6 +44,8 @@ OTHERS = (
     f"{HOST}/no-such-kind",
     f"{HOST}/pods?sort=no-such-column",
 )
+#: A page of each level.
+LEVELS = ("/dashboard", HOST, "/workspaces/shop", f"{HOST}/projects/checkout")
 #: What asks before something ends, besides a pod's own.
 QUESTIONS = (f"{HOST}/workspacetemplates.tenant.kubesphere.io/shop/actions/delete",)
 #: Of these kinds every tab is shown, of the others what their first object opens with: the tabs of all
@@ -64,7 +57,8 @@ _READ = """async (path) => {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const found = (links) => [...page.querySelectorAll(links)].map((link) => link.getAttribute("href"));
   return {
-    menu: found(".rail-link"),
+    rail: found(".rail-link"),
+    kinds: found(".resources a"),
     rows: found("#results tbody .name > a"),
     tabs: found(".tabs > a"),
     acts: found(".detail .acts a"),
@@ -108,9 +102,9 @@ def tour(page: Page) -> Tour:
         found: dict[str, Any] = page.evaluate(_READ, path)
         return found
 
-    menu: list[str] = read("/dashboard")["menu"]
-    overviews = [path for path in menu if path.rpartition("/")[0] in ("", "/clusters")]
-    lists = [path for path in menu if path not in overviews]
+    lists: list[str] = read(f"{HOST}/resources")["kinds"]
+    rails = (path for level in LEVELS for path in read(level)["rail"])
+    overviews = [path for path in rails if path.partition("?")[0] not in lists]
     details: list[str] = []
     tabs: list[str] = []
     confirmations: dict[str, str] = {}
