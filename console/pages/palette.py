@@ -1,16 +1,25 @@
 """What the palette shows for what is typed, as a part of a page."""
 
+from collections.abc import Iterator, Sequence
+
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from console.pages.looking import look
-from console.ui.creating import may_create_any
+from console.ui.access import Access
+from console.ui.creating import create_url, may_create_any
 from console.ui.http import ConsoleRequest
+from console.ui.kind import ResourceKind
 from console.ui.kindnames import customs_like
-from console.ui.palette import options_for
-from console.ui.projects import visible_namespaces
+from console.ui.level import Level, may_see_platform, remembered
+from console.ui.nav import RailEntry, nav
+from console.ui.palette import Offered, options_for
+from console.ui.projects import visible_namespaces, visible_workspaces
 from console.ui.search import searchable, searchable_of
 from console.ui.searchquery import parse_search
+from console.ui.text import visible as visible_text
+from console.ui.viewspec import ViewSpec
 from console.views.guard import asked_access
 from console.views.page import page
 
@@ -26,13 +35,37 @@ async def palette(request: ConsoleRequest) -> HttpResponse:
     query = parse_search(access.cluster.kinds, " ".join(request.GET.getlist("q")))
     looked = await look(query, access, wait=FIRST_LIST_WAIT, first=FIRST)
     customs = customs_like(access.cluster.kinds, query.words[0]) if query.words else []
+    visible = [one.kind for one in (*searchable(access), *searchable_of(customs, access))]
     groups = options_for(
-        access.cluster,
-        query,
-        looked.found,
-        [one.kind for one in (*searchable(access), *searchable_of(customs, access))],
-        visible_namespaces(access),
-        creates=may_create_any(access),
+        access.cluster, query, looked.found, visible, _offered(request, access, visible)
     )
     context = {"groups": groups, "query": query, "loading": looked.loading}
     return render(request, "console/palette.html", context, status=400 if query.error else 200)
+
+
+def _offered(request: ConsoleRequest, access: Access, visible: Sequence[ResourceKind]) -> Offered:
+    cluster = access.cluster.name
+    creations = ((kind, create_url(ViewSpec(kind, cluster), access)) for kind in visible)
+    return Offered(
+        pages=[*_pages(request, access)],
+        creations=[(kind, url) for kind, url in creations if url],
+        workspaces=visible_workspaces(access),
+        projects=visible_namespaces(access),
+        creates=may_create_any(access),
+    )
+
+
+def _pages(request: ConsoleRequest, access: Access) -> Iterator[tuple[RailEntry, str]]:
+    """Those of all levels that one is in, without the lists; the innermost first."""
+    here = remembered(request, access)
+    levels = [here] if here is not None else []
+    if here is not None and here.workspace:
+        levels.append(Level("workspace", workspace=here.workspace))
+    if may_see_platform(access):
+        levels.append(Level("platform", access.cluster.name))
+    levels.append(Level("cluster", access.cluster.name))
+    for level in dict.fromkeys(levels):
+        where = level.namespace or level.workspace or level.name != "platform" and level.cluster
+        for entry in nav(access, level, "").rail:
+            if entry.problems is None:
+                yield entry, visible_text(where or _("Platform"))

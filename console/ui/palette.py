@@ -1,14 +1,16 @@
-"""What the palette offers for what is typed: places, objects, commands. Pure; no object is read here."""
+"""What the palette offers for what is typed: pages, actions, places, objects. No object is read here."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, override
+from django.utils.translation import gettext_noop, override, pgettext
 
 from console.kube.gvr import NAMESPACES
 from console.ui.clusters import HOST, Cluster
@@ -16,6 +18,7 @@ from console.ui.generic import GenericKind
 from console.ui.kind import ResourceKind
 from console.ui.kindnames import kinds_like
 from console.ui.links import import_url, list_url
+from console.ui.nav import RailEntry
 from console.ui.search import Found, Hit
 from console.ui.searchquery import SearchQuery
 from console.ui.viewspec import ViewSpec
@@ -45,6 +48,18 @@ class OptionGroup:
     options: tuple[Option, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What there is for the viewer, besides kinds and objects. `pages`: of which level, in words;
+    `creations`: where an object of a kind is made; `creates`: whether the viewer may create anything."""
+
+    pages: Sequence[tuple[RailEntry, str]] = ()
+    creations: Sequence[tuple[ResourceKind, str]] = ()
+    workspaces: Sequence[str] = ()
+    projects: Sequence[str] = ()
+    creates: bool = False
+
+
 _THEMES = {
     "light": gettext_noop("Theme: light"),
     "dark": gettext_noop("Theme: dark"),
@@ -57,16 +72,17 @@ def options_for(
     query: SearchQuery,
     found: Found,
     visible: Sequence[ResourceKind],
-    projects: Sequence[str],
-    *,
-    creates: bool,
+    offered: Offered,
 ) -> tuple[OptionGroup, ...]:
     """`visible`: the kinds that the viewer may list, in the menu's order, custom resources only if their
-    names have what is typed; `projects`: those that the viewer may see; `creates`: whether there is
-    anything that the viewer may create. Groups come in the order of what somebody most likely wants,
-    empty ones not at all."""
+    names have what is typed. Groups come in the order of what somebody most likely wants, empty ones not
+    at all."""
+    projects = offered.projects
     groups = [
+        OptionGroup(pgettext("palette", "Pages"), tuple(_pages(query, offered.pages))),
         OptionGroup(_("Lists"), tuple(_lists(cluster, query, visible, projects))),
+        OptionGroup(_("Create"), tuple(_creations(query, offered.creations))),
+        OptionGroup(_("Workspaces"), tuple(_workspaces(query, offered.workspaces))),
         OptionGroup(_("Projects"), tuple(_projects(cluster, query, projects))),
         *(
             OptionGroup(
@@ -77,7 +93,7 @@ def options_for(
             # Projects are offered above, with what is in them.
             if group.kind.plural != NAMESPACES.resource
         ),
-        OptionGroup(_("Commands"), tuple(_commands(cluster, query, creates=creates))),
+        OptionGroup(_("Commands"), tuple(_commands(cluster, query, offered))),
         OptionGroup(_("Search"), tuple(_search(cluster, query))),
     ]
     return tuple(group for group in groups if group.options)
@@ -134,14 +150,45 @@ def _all(total: int, hits: Sequence[Hit], url: str) -> Iterator[Option]:
         yield Option(_("All %(total)s") % {"total": f"{total:,}"}, url)
 
 
-def _commands(cluster: Cluster, query: SearchQuery, *, creates: bool) -> Iterator[Option]:
+def _commands(cluster: Cluster, query: SearchQuery, offered: Offered) -> Iterator[Option]:
     """Found by their words in any language of the console, so that nobody is lost in a foreign one."""
-    if query.labels or query.text.startswith("/"):
-        return
-    for label, option in _all_commands(cluster, creates=creates):
-        names = [label.casefold(), *_in_all_languages(label)]
-        if all(any(word in name for name in names) for word in query.words):
+    for label, option in _all_commands(cluster, creates=offered.creates):
+        if _names(query, [label, *_in_all_languages(label)]):
             yield option
+
+
+def _names(query: SearchQuery, names: Iterable[str]) -> bool:
+    """Whether each word that is typed is in one of these."""
+    if query.labels or query.text.startswith("/"):
+        return False
+    folded = [name.casefold() for name in names]
+    return all(any(word in name for name in folded) for word in query.words)
+
+
+def _pages(query: SearchQuery, pages: Sequence[tuple[RailEntry, str]]) -> Iterator[Option]:
+    for page, where in pages if not query.empty else ():
+        if _names(query, [where, *_spoken(page.label)]):
+            yield Option(str(page.label), page.url, where)
+
+
+def _creations(
+    query: SearchQuery, creations: Sequence[tuple[ResourceKind, str]]
+) -> Iterator[Option]:
+    def label(kind: ResourceKind) -> str:
+        return _("Create %(singular)s") % {"singular": kind.singular}
+
+    found = (
+        Option(label(kind), url)
+        for kind, url in (creations if not query.empty else ())
+        if _names(query, [kind.segment, *_in_each_language(partial(label, kind))])
+    )
+    return islice(found, MOST)
+
+
+def _workspaces(query: SearchQuery, workspaces: Sequence[str]) -> Iterator[Option]:
+    like = [name for name in workspaces if not query.empty and _names(query, [name])]
+    for name in sorted(like, key=len)[:MOST]:
+        yield Option(name, reverse("workspace", args=(name,)))
 
 
 def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Option]]:
@@ -158,9 +205,17 @@ def _all_commands(cluster: Cluster, *, creates: bool) -> Iterator[tuple[str, Opt
 
 
 def _in_all_languages(label: str) -> Iterable[str]:
+    return _in_each_language(lambda: _(label))
+
+
+def _spoken(label: str | Promise) -> Iterable[str]:
+    return _in_each_language(lambda: str(label))
+
+
+def _in_each_language(say: Callable[[], str]) -> Iterator[str]:
     for lang, _name in settings.LANGUAGES:
         with override(lang):
-            yield _(label).casefold()
+            yield say()
 
 
 def _search(cluster: Cluster, query: SearchQuery) -> Iterator[Option]:
