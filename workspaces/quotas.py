@@ -13,6 +13,7 @@ from console.kube.projections.tenancy import WorkspaceQuota
 from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.clusters import clusters
+from console.ui.pressure import pressure
 from console.ui.quotawords import amount_text, resource_label
 from console.ui.text import visible
 from workspaces.amounts import Amounts, amounts_of, lowest
@@ -60,8 +61,8 @@ class Use:
         return min(100.0, float(self.share))
 
     @property
-    def full(self) -> bool:
-        return self.share >= 90
+    def pressure(self) -> str:
+        return pressure(self.share)
 
     @property
     def reached(self) -> bool:

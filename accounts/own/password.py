@@ -1,6 +1,6 @@
 """Changing the own password, and choosing the first one.
 
-Whoever knows the present password may change it; where there is none, being signed in is enough. All
+Whoever knows the current password may change it; where there is none, being signed in is enough. All
 other sessions and all tokens end with it.
 """
 
@@ -48,7 +48,7 @@ from console.views.errors import error_page
 class PresentPasswordForm(ConsoleForm):
     """Asks for the password before anything that keeps others out changes, where there is one."""
 
-    current = SecretField(label=gettext_lazy("Present password"), autocomplete="current-password")
+    current = SecretField(label=gettext_lazy("Current password"), autocomplete="current-password")
 
     def __init__(self, user: User, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **options)
@@ -57,7 +57,7 @@ class PresentPasswordForm(ConsoleForm):
             del self.fields["current"]
 
     async def knows_present(self, request: ConsoleRequest) -> bool:
-        """True if the form is right, the present password included. That counts as any other attempt, so
+        """True if the form is right, the current password included. That counts as any other attempt, so
         that a browser left open does not give it away."""
         if not self.is_valid() or "current" not in self.fields:
             return self.is_valid()
@@ -69,7 +69,7 @@ class PresentPasswordForm(ConsoleForm):
         if attempt.wait is not None:
             self.add_error(None, too_many(attempt.wait))
         elif attempt.user is None:
-            self.add_error("current", _("This is not the present password."))
+            self.add_error("current", _("This is not the current password."))
         return self.is_valid()
 
 
@@ -83,7 +83,7 @@ class OwnPasswordForm(PresentPasswordForm):
         password: str = self.cleaned_data["password"]
         problem = new_password_problem(password, name=self.user.name, email=self.user.email)
         if not problem and password == self.cleaned_data.get("current"):
-            problem = _("This is the present password.")
+            problem = _("This is the current password.")
         if problem:
             raise ValidationError(problem)
         return password

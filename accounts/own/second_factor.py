@@ -1,6 +1,6 @@
 """`/account/second-factor`: setting one up, new recovery codes, turning it off.
 
-Each asks for the present password; what changes one that is there also for a code of it, so that a
+Each asks for the current password; what changes one that is there also for a code of it, so that a
 browser left open does not give it away (ASVS 5, 7.5.1).
 """
 

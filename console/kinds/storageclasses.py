@@ -25,8 +25,8 @@ POLICIES: dict[str, str | Promise] = {
     "Delete": pgettext_lazy("reclaim policy", "Delete"),
 }
 BINDING: dict[str, str | Promise] = {
-    "Immediate": gettext_lazy("At once"),
-    "WaitForFirstConsumer": gettext_lazy("With the first pod"),
+    "Immediate": gettext_lazy("Immediate"),
+    "WaitForFirstConsumer": gettext_lazy("Wait for first consumer"),
 }
 
 
@@ -50,7 +50,7 @@ class StorageClassKind(ResourceKind):
         ),
         WordColumn(
             id="binding",
-            label=gettext_lazy("Volumes made"),
+            label=gettext_lazy("Volume binding"),
             priority=3,
             get=lambda found: found.binding_mode,
             words=BINDING,

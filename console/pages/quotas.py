@@ -1,6 +1,6 @@
 """The quotas of a project: what is used of each resource."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from console.kube.gvr import RESOURCE_QUOTAS
@@ -8,6 +8,7 @@ from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
 from console.pages.sight import Sight
 from console.ui.clusterkinds import Kinds
+from console.ui.pressure import pressure
 from console.ui.quotawords import amount_text, resource_label
 from console.ui.text import visible
 
@@ -17,7 +18,8 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class QuotaLine:
-    """`width`: percent for the drawing, at most 100; `share` None for what is no amount."""
+    """`quota`: the names of all that leave as little of the resource. `width`: percent for the drawing,
+    at most 100; `share` None for what is no amount."""
 
     quota: str
     resource: str
@@ -26,11 +28,14 @@ class QuotaLine:
     hard: str
     share: int | None
     width: float
-    full: bool
+
+    @property
+    def pressure(self) -> str:
+        return pressure(self.share)
 
 
 def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
-    """Of the sight's project, the fullest first."""
+    """Of the sight's project: each resource once, of the tightest of its quotas; the fullest first."""
     seen = sight.get(RESOURCE_QUOTAS)
     if seen is None or not sight.namespace:
         return ()
@@ -40,8 +45,13 @@ def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
         if seen.readable.sees(entry.key)
         for text in (*entry.projection.requests, *entry.projection.limits)
     ]
-    found.sort(key=lambda line: (-(line.share or 0), line.quota, line.resource))
-    return tuple(found[:MOST])
+    found.sort(key=lambda line: (-(line.share or 0), line.resource, line.quota))
+    tightest: dict[str, QuotaLine] = {}
+    for line in found:
+        known = tightest.setdefault(line.resource, line)
+        if known is not line and replace(line, quota="") == replace(known, quota=""):
+            tightest[line.resource] = replace(known, quota=f"{known.quota}, {line.quota}")
+    return tuple(tightest.values())[:MOST]
 
 
 def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
@@ -60,5 +70,4 @@ def _line(kinds: Kinds, quota: str, text: str) -> QuotaLine:
         visible(hard) if limit is None else amount_text(resource, limit),
         None if share is None else int(share),
         0.0 if share is None else min(100.0, round(float(share), 1)),
-        share is not None and share >= 90,
     )

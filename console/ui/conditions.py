@@ -212,7 +212,7 @@ def _judged(kind: str, status: str, reason: str) -> tuple[str, str | Promise]:
     if status == "True":
         return words.if_true.value, words.true
     if status != "False":
-        return Severity.UNKNOWN.value, _("Nobody knows: %(type)s") % {"type": kind}
+        return Severity.UNKNOWN.value, _("Unknown: %(type)s") % {"type": kind}
     done = reason in _DONE
     return (Severity.DONE if done else words.if_false).value, words.false
 

@@ -20,6 +20,7 @@ from console.kube.reservations import Held
 from console.kube.usage import KEPT, STEP, History
 from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.charts import Line, line
+from console.ui.pressure import pressure
 
 #: Sizes of the drawings, in their own units.
 SPARK = {"points": KEPT, "width": 119, "height": 20}
@@ -58,6 +59,10 @@ class Amount:
     text: str
     share: int | None = None
     width: float | None = None
+
+    @property
+    def pressure(self) -> str:
+        return pressure(self.share)
 
 
 @dataclass(frozen=True, slots=True)

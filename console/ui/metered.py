@@ -47,7 +47,7 @@ class Capacity:
 
 DENIED = NotMetered(gettext_lazy("You may not see what is used (list metrics.k8s.io)."))
 _TEXTS = {
-    Problem.WAITING: NotMetered(gettext_lazy("What is used is being asked for.")),
+    Problem.WAITING: NotMetered(gettext_lazy("Usage is not known yet.")),
     Problem.ABSENT: NotMetered(
         gettext_lazy("What is used is not measured: the cluster has no metrics-server."), DOCS
     ),

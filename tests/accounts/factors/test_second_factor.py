@@ -74,7 +74,7 @@ async def test_it_is_on_only_after_a_code(browser: Browser, clock: MovableClock)
     page = await browser.get(OWN)
     assert 'src="data:image/svg+xml' in page.content.decode()
     for fields, text in (
-        ({"current": "wrong", "code": "000000"}, "This is not the present password."),
+        ({"current": "wrong", "code": "000000"}, "This is not the current password."),
         ({"current": PASSWORD, "code": "000000"}, "This is not the present code."),
         ({"current": PASSWORD}, "This is not the present code."),
     ):

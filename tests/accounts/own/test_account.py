@@ -163,7 +163,7 @@ async def test_the_present_password_is_needed(alice: Browser, runtime: StaticRun
     for current in ("wrong", "", HASH):
         answer = await change(alice, current)
         assert answer.status_code == 400
-        assert "This is not the present password." in answer.content.decode()
+        assert "This is not the current password." in answer.content.decode()
     assert stored(runtime)["spec"]["password"] == HASH
     assert await is_in(alice)
 

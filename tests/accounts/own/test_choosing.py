@@ -141,10 +141,10 @@ async def test_only_what_somebody_else_decided_is_in_the_way(
 
 
 WRONG: list[tuple[dict[str, str], str]] = [
-    ({"current": "wrong"}, "This is not the present password."),
-    ({"current": ""}, "This is not the present password."),
+    ({"current": "wrong"}, "This is not the current password."),
+    ({"current": ""}, "This is not the current password."),
     ({"again": NEW + "x"}, "This is not the same password."),
-    ({"password": PASSWORD, "again": PASSWORD}, "This is the present password."),
+    ({"password": PASSWORD, "again": PASSWORD}, "This is the current password."),
     ({"password": "Short1", "again": "Short1"}, "Use 8 to 64 characters."),
     ({"password": "Password1", "again": "Password1"}, "passwords that many people use"),
     ({"password": "Admin-12345", "again": "Admin-12345"}, "too much like the name"),
@@ -193,7 +193,7 @@ async def test_who_has_no_password_needs_none(
     put(runtime, user("admin", labels=labels, annotations=dict(MARK), uid="other"))
     browser = await session_of(users, "admin")
     page = await browser.get(PAGE)
-    assert "Present password" not in page.content.decode()
+    assert "Current password" not in page.content.decode()
     answer = await browser.post(PAGE, {"password": NEW, "again": NEW})
     assert answer.status_code == 302
     assert (await Browser().login("admin", NEW)).status_code == 302

@@ -138,7 +138,7 @@ def it_goes_through_the_first_password(
     page.fill("#choose-password", PASSWORD)
     page.fill("#choose-again", PASSWORD)
     page.get_by_role("button", name="Change password").click()
-    expect(page.get_by_role("alert").first).to_contain_text("This is the present password.")
+    expect(page.get_by_role("alert").first).to_contain_text("This is the current password.")
     page.fill("#choose-current", PASSWORD)
     page.fill("#choose-password", NEW)
     page.fill("#choose-again", NEW)

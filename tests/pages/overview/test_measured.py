@@ -26,7 +26,7 @@ NOTES: list[tuple[Measuring, str]] = [
 async def it_says_why_it_does_not_know_what_is_used(
     client_as: ClientAs, runtime: StaticRuntime, note: str
 ) -> None:
-    assert "is being asked for" in await page(client_as, CLUSTER)
+    assert "Usage is not known yet." in await page(client_as, CLUSTER)
     await runtime.usage.take()
     for path in (CLUSTER, SHOP):
         html = await page(client_as, path)

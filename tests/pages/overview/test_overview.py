@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from console.kube.gvr import DEPLOYMENTS, NODES, PODS, Key
+from console.kube.gvr import DEPLOYMENTS, NODES, PODS, RESOURCE_QUOTAS, Key
 from console.kube.runtime import StaticRuntime
-from tests.pages.overview.world import EVIL, deployment, node
+from tests.pages.overview.world import EVIL, deployment, meta, node
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 
@@ -82,10 +82,10 @@ async def it_adds_up_what_is_reserved(client_as: ClientAs) -> None:
     # 1 + 0.5 + 0.25 of 3 nodes with 4 cores; the pod that has ended holds nothing.
     assert gauge(html, "cpu") == "CPU of 12 Requested 1.8 14 % Limits 2 16 %"
     assert gauge(html, "memory") == "Memory of 24Gi Requested 1.6Gi 6 % Limits 2Gi 8 %"
-    assert gauge(html, "pods") == "Pods of 330 There are 4 1 %"
+    assert gauge(html, "pods") == "Pods of 330 Total 4 1 %"
     shop = await page(client_as, SHOP)
     assert gauge(shop, "cpu") == "CPU Requested 1.5 Limits 2"
-    assert gauge(shop, "pods") == "Pods There are 2"
+    assert gauge(shop, "pods") == "Pods Total 2"
 
 
 async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -> None:
@@ -109,7 +109,7 @@ async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: Clie
             assert canary not in html, (path, canary)
     html = await page(client_as, CLUSTER, "alice")
     assert gauge(html, "cpu") == "CPU Requested 250m"
-    assert gauge(html, "pods") == "Pods There are 1"
+    assert gauge(html, "pods") == "Pods Total 1"
     assert section(html, "projects").endswith("team-a 1 250m 64Mi 1")
     assert section(html, "nodes") == ""
 
@@ -206,3 +206,23 @@ async def it_tells_when_the_cluster_does_not_answer(
     response = await client_as("admin", **{"If-None-Match": tag}).get(CLUSTER)
     assert response.status_code == 200
     assert 'data-live="stale"' in response.content.decode()
+
+
+async def it_lists_each_resource_of_quotas_once_by_the_tightest(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    quotas = runtime.informer(RESOURCE_QUOTAS)
+    for name, cpu, pods in (("whole", "95", "20"), ("loose", "40", "40")):
+        status = {
+            "hard": {"requests.cpu": cpu, "pods": pods},
+            "used": {"requests.cpu": "9.5", "pods": "20"},
+        }
+        quotas.apply({"metadata": meta(name, "team-a"), "status": status})
+    found = section(await page(client_as, TEAM_A), "quotas")
+    assert (
+        found
+        == "Quotas Resource Used Quota Pods 20 of 20 100 % whole CPU request 9.5 of 10 95 % team"
+    )
+    html = await page(client_as, TEAM_A)
+    bars = re.findall(r'bar-requested" data-pressure="(\w*)"', html[html.index('id="quotas"') :])
+    assert bars[:2] == ["error", "warn"]
