@@ -2,12 +2,16 @@
 
 from django.urls import include, path
 
+from console.pages.kubesphere.urls import IN_CLUSTERS
+
 urlpatterns = [
     path("", include("console.pages.urls")),
+    path("", include(IN_CLUSTERS)),
     path("", include("console.views.urls")),
     path("", include("accounts.urls")),
     path("", include("access.urls")),
     path("", include("workspaces.urls")),
+    path("", include("console.pages.kubesphere.urls")),
 ]
 
 handler400 = "console.views.errors.bad_request"

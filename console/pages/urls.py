@@ -7,7 +7,7 @@ from console.pages.palette import palette
 from console.pages.search import search_page
 
 urlpatterns = [
-    path("", home),
+    path("", home, name="home"),
     path("dashboard", dashboard, name="dashboard"),
     path("clusters", cluster_list, name="clusters"),
     path("clusters/<cluster:cluster>", cluster_overview, name="cluster_overview"),

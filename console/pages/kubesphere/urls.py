@@ -1,0 +1,137 @@
+"""KubeSphere's addresses. `IN_CLUSTERS` come before the generic pages, which take any word for a kind;
+none of their words is a kind here. `urlpatterns` come after all that is ours.
+"""
+
+import re
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from console.kube.gvr import NAMESPACES, NODES, SERVICES
+from console.kube.scopes import is_label
+from console.pages.kubesphere.views import (
+    container_terminal,
+    default_cluster,
+    kind_page,
+    same_names,
+    workspace_page,
+)
+from console.pages.kubesphere.words import (
+    NOWHERE,
+    OF_CLUSTER,
+    OF_DEVOPS,
+    OF_PROJECT,
+    OF_WORKSPACE,
+    TABS,
+    Words,
+)
+from console.ui.clusters import clusters
+from console.ui.kind import segment_of
+
+
+class _Label(StringConverter):
+    """What a workspace or a project may be called."""
+
+    def to_python(self, value: str) -> str:
+        if not is_label(value):
+            raise ValueError
+        return value
+
+
+class _Name(StringConverter):
+    """What an object may be called, roles included."""
+
+    regex = r"[A-Za-z0-9][-A-Za-z0-9._:]{0,252}"
+
+
+class _Default(StringConverter):
+    """What KubeSphere calls a cluster that is alone, unless one here is called so."""
+
+    regex = "default"
+
+    def to_python(self, value: str) -> str:
+        if clusters.get(value) is not None:
+            raise ValueError
+        return value
+
+
+def _one_of(words: Words) -> type[StringConverter]:
+    return type("_OneOf", (StringConverter,), {"regex": "|".join(map(re.escape, words))})
+
+
+register_converter(_Label, "dns_label")
+register_converter(_Name, "object_name")
+register_converter(_Default, "default_cluster")
+register_converter(_one_of(OF_CLUSTER), "cluster_word")
+register_converter(_one_of(OF_PROJECT), "project_word")
+register_converter(_one_of(OF_WORKSPACE), "workspace_word")
+register_converter(_one_of(TABS), "tab_word")
+
+_CLUSTER = "clusters/<cluster:cluster>"
+_PROJECT = f"{_CLUSTER}/projects/<dns_label:namespace>"
+_IN_CLUSTER = {"words": OF_CLUSTER}
+_IN_PROJECT = {"words": OF_PROJECT}
+_COMPONENT = {"words": OF_CLUSTER, "word": segment_of(SERVICES)}
+_PROJECTS = {"words": OF_CLUSTER, "word": segment_of(NAMESPACES)}
+_APPS = {"words": OF_PROJECT, "word": "applications"}
+_NODE = {"words": OF_CLUSTER, "word": segment_of(NODES)}
+
+IN_CLUSTERS = [
+    path("clusters/<default_cluster:default>/<path:rest>", default_cluster),
+    path(f"{_CLUSTER}/projects", kind_page, _PROJECTS),
+    path(f"{_CLUSTER}/<cluster_word:word>", kind_page, _IN_CLUSTER),
+    path(f"{_PROJECT}/pods", kind_page, {"words": OF_PROJECT, "word": "pods"}),
+    path(f"{_PROJECT}/<project_word:word>", kind_page, _IN_PROJECT),
+    path(f"{_PROJECT}/<project_word:word>/<object_name:name>", kind_page, _IN_PROJECT),
+    path(f"{_PROJECT}/<project_word:word>/<object_name:name>/<path:rest>", kind_page, _IN_PROJECT),
+    path(f"{_PROJECT}/<str:word>/<object_name:name>/<tab_word:rest>", kind_page, _IN_PROJECT),
+    path(f"{_CLUSTER}/components/<dns_label:namespace>/<object_name:name>", kind_page, _COMPONENT),
+    path(f"{_CLUSTER}/<cluster_word:word>/<object_name:name>", kind_page, _IN_CLUSTER),
+    path(f"{_CLUSTER}/<cluster_word:word>/<object_name:name>/<path:rest>", kind_page, _IN_CLUSTER),
+    path(f"{_CLUSTER}/<str:word>/<object_name:name>/<tab_word:rest>", kind_page, _IN_CLUSTER),
+]
+
+#: Of a workspace: a project of its cluster, one of several, one of pipelines.
+_OF_WORKSPACE = {
+    f"<dns_label:workspace>/{_PROJECT}": OF_PROJECT,
+    "<dns_label:workspace>/federatedprojects/<dns_label:namespace>": OF_PROJECT,
+    f"<dns_label:workspace>/{_CLUSTER}/devops/<dns_label:namespace>": OF_DEVOPS,
+}
+_BELOW = (
+    "",
+    "/<str:word>",
+    "/<str:word>/<object_name:name>",
+    "/<str:word>/<object_name:name>/<path:rest>",
+)
+
+urlpatterns = [
+    path("access/accounts/<object_name:name>", same_names, {"to": "accounts:administration:show"}),
+    path("access/roles/<object_name:name>", same_names, {"to": "access:role", "level": "global"}),
+    path("access/workspaces", same_names, {"to": "workspace_list"}),
+    path("settings/third-login", same_names, {"to": "accounts:federation:providers"}),
+    path("clusters", same_names, {"to": "dashboard"}),
+    *(path(word, same_names, {"to": "home"}) for word in NOWHERE),
+    *(path(f"{word}/<path:rest>", same_names, {"to": "home"}) for word in NOWHERE),
+    path("workspaces/<dns_label:workspace>/<workspace_word:word>", workspace_page),
+    path("workspaces/<dns_label:workspace>/<workspace_word:word>/<path:rest>", workspace_page),
+    path("terminal/kubectl/<cluster:cluster>", kind_page, _IN_CLUSTER),
+    path("terminal/nodename/<object_name:name>", kind_page, _NODE),
+    path(
+        "terminal/cluster/<cluster:cluster>/projects/<dns_label:namespace>/pods/<object_name:name>"
+        "/containers/<object_name:container>",
+        container_terminal,
+    ),
+    path("<dns_label:before>/clusters/<default_cluster:default>/<path:rest>", default_cluster),
+    # What is between is the kind of apps, and no object of one.
+    path(f"<dns_label:workspace>/{_PROJECT}/applications/<str:rest>", kind_page, _APPS),
+    path(
+        f"<dns_label:workspace>/{_PROJECT}/applications/<str:rest>/<object_name:name>",
+        kind_page,
+        _APPS,
+    ),
+    *(
+        path(f"{project}{below}", kind_page, {"words": words})
+        for project, words in _OF_WORKSPACE.items()
+        for below in _BELOW
+    ),
+]

@@ -1,0 +1,112 @@
+"""Where KubeSphere's addresses lead. Their names are checked by the patterns in `urls`."""
+
+from urllib.parse import quote
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+
+from console.kube.gvr import PODS, Key
+from console.pages.kubesphere.words import (
+    OF_PROJECT,
+    OF_WORKSPACE,
+    OF_WORKSPACE_PROJECT,
+    TABS,
+    Words,
+)
+from console.ui.clusters import HOST, Cluster, clusters
+from console.ui.http import ConsoleRequest
+from console.ui.kind import ResourceKind
+from console.ui.links import detail_url, terminal_url
+from console.ui.panels.standard import tabs_of
+from console.ui.places import find_kind
+from console.ui.viewspec import ViewSpec
+from console.views.page import page
+
+#: What narrows a list in KubeSphere, and its name here. Orders and pages there are of other columns.
+_FILTERS = {"keyword": "q", "labelSelector": "label", "name": "q", "namespace": "namespace"}
+
+
+@page("GET")
+async def kind_page(
+    request: ConsoleRequest,
+    words: Words,
+    word: str = "overview",
+    cluster: Cluster | None = None,
+    workspace: str = "",
+    namespace: str = "",
+    name: str = "",
+    rest: str = "",
+) -> HttpResponse:
+    """A list or an object of a kind, or what is nearest. `cluster`: the host if none is named."""
+    cluster = cluster or clusters.host
+    of_workspace = workspace and cluster.name == HOST and words is OF_PROJECT
+    if of_workspace and word in OF_WORKSPACE_PROJECT:
+        return HttpResponseRedirect(reverse("workspace_project", args=(workspace, namespace)))
+    kind = find_kind(cluster, words.get(word, word))
+    if kind is None:
+        if word not in words:
+            raise Http404
+        return HttpResponseRedirect(_overview_url(cluster.name, namespace))
+    if name and kind.view.namespaced is bool(namespace):
+        tab = _tab(kind, rest)
+        return HttpResponseRedirect(
+            detail_url(cluster.name, kind.segment, Key(namespace, name), tab)
+        )
+    return HttpResponseRedirect(_list_url(request, cluster.name, kind, namespace))
+
+
+def _overview_url(cluster: str, namespace: str) -> str:
+    if namespace:
+        return reverse("project_overview", args=(cluster, namespace))
+    return reverse("cluster_overview", args=(cluster,))
+
+
+def _tab(kind: ResourceKind, rest: str) -> str:
+    """What follows the object's name there, as a tab; "" is the first."""
+    tab = TABS.get(rest, rest)
+    return tab if any(tab == one.id for one in tabs_of(kind)[1:]) else ""
+
+
+def _list_url(request: ConsoleRequest, cluster: str, kind: ResourceKind, namespace: str) -> str:
+    """With what of the query narrows the list here as well; nothing of it can be an error."""
+    params = QueryDict(mutable=True)
+    for theirs, ours in _FILTERS.items():
+        if request.GET.get(theirs):
+            params[ours] = request.GET[theirs]
+    if namespace:
+        params["namespace"] = namespace
+    return ViewSpec.parse(kind, params, cluster=cluster).url
+
+
+@page("GET")
+async def workspace_page(
+    request: ConsoleRequest, workspace: str, word: str, rest: str = ""
+) -> HttpResponse:
+    return HttpResponseRedirect(reverse(OF_WORKSPACE[word], args=(workspace,)))
+
+
+@page("GET")
+async def same_names(
+    request: ConsoleRequest, to: str, rest: str = "", **names: str
+) -> HttpResponse:
+    """The page `to`, which takes the same names."""
+    return HttpResponseRedirect(reverse(to, kwargs=names))
+
+
+@page("GET")
+async def container_terminal(
+    request: ConsoleRequest, cluster: Cluster, namespace: str, name: str, container: str
+) -> HttpResponse:
+    key = Key(namespace, name)
+    return HttpResponseRedirect(terminal_url(cluster.name, PODS.resource, key, container))
+
+
+@page("GET")
+async def default_cluster(
+    request: ConsoleRequest, default: str, before: str = "", rest: str = ""
+) -> HttpResponse:
+    """What KubeSphere calls its cluster where it has one alone is the host here."""
+    parts = [before, "clusters", HOST, rest]
+    path = "/" + "/".join(quote(part) for part in parts if part)
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(f"{path}?{query}" if query else path)

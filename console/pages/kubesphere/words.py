@@ -1,0 +1,132 @@
+"""KubeSphere's words in addresses, where they are not the name of the same kind or tab here.
+
+A word stands for the segment of a kind, or "" for the overview of the cluster or project that it is in,
+as does a kind that the cluster does not have.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    SECRETS,
+    VOLUME_SNAPSHOT_CLASSES,
+    VOLUME_SNAPSHOT_CONTENTS,
+    VOLUME_SNAPSHOTS,
+)
+from console.ui.kind import segment_of
+
+Words = Mapping[str, str]
+
+_ANYWHERE = {
+    "base-info": "",
+    "log-collections": "",
+    "volume-snapshots": segment_of(VOLUME_SNAPSHOTS),
+    "volumes": segment_of(PERSISTENT_VOLUME_CLAIMS),
+}
+
+#: `/clusters/{cluster}/{word}`
+OF_CLUSTER: Words = MappingProxyType(
+    {
+        **_ANYWHERE,
+        "alert-rules": "clusterrulegroups.alerting.kubesphere.io",
+        "alerts": "",
+        "components": "",
+        "custom-monitoring": "clusterdashboards.monitoring.kubesphere.io",
+        "customresources": segment_of(CUSTOM_RESOURCE_DEFINITIONS),
+        "edgenodes": segment_of(NODES),
+        "gateways": "gateways.gateway.kubesphere.io",
+        "ippools": "ippools.network.kubesphere.io",
+        "kubeConfig": "",
+        "members": segment_of(CLUSTER_ROLE_BINDINGS),
+        "monitor-cluster": "",
+        "monitor-resource": "",
+        "overview": "",
+        "pv": segment_of(PERSISTENT_VOLUMES),
+        "visibility": "",
+        "volume-snapshot-classes": segment_of(VOLUME_SNAPSHOT_CLASSES),
+        "volume-snapshot-content": segment_of(VOLUME_SNAPSHOT_CONTENTS),
+    }
+)
+
+#: `…/projects/{project}/{word}`
+OF_PROJECT: Words = MappingProxyType(
+    {
+        **_ANYWHERE,
+        "alert-rules": "rulegroups.alerting.kubesphere.io",
+        "alerts": "",
+        "applications": "applications.app.k8s.io",
+        "custom-monitoring": "dashboards.monitoring.kubesphere.io",
+        "gateway": "",
+        "gateways": "",
+        "grayrelease": "strategies.servicemesh.kubesphere.io",
+        "members": segment_of(ROLE_BINDINGS),
+        "overview": "",
+        "quota": segment_of(RESOURCE_QUOTAS),
+        "quotas": segment_of(RESOURCE_QUOTAS),
+        "s2ibuilders": "s2ibuilders.devops.kubesphere.io",
+    }
+)
+
+#: `…/devops/{project}/{word}`
+OF_DEVOPS: Words = MappingProxyType(
+    {
+        "base-info": "",
+        "cd": "applications.gitops.kubesphere.io",
+        "code-repo": "gitrepositories.devops.kubesphere.io",
+        "credentials": segment_of(SECRETS),
+        "members": segment_of(ROLE_BINDINGS),
+        "overview": "",
+        "pipelines": "pipelines.devops.kubesphere.io",
+    }
+)
+
+#: What the page about a project's members and settings shows, which workspaces of the host have.
+OF_WORKSPACE_PROJECT = frozenset({"base-info", "members", "quota", "quotas"})
+
+#: `/workspaces/{workspace}/{word}`: names of pages.
+OF_WORKSPACE: Words = MappingProxyType(
+    {
+        "apps": "workspace",
+        "base-info": "workspace_settings",
+        "devops": "workspace",
+        "federatedprojects": "workspace_projects",
+        "groups": "workspace_departments",
+        "overview": "workspace",
+        "repos": "workspace",
+    }
+)
+
+#: Tabs of an object, "" for the first one.
+TABS: Words = MappingProxyType(
+    {
+        "data": "",
+        "env": "",
+        "metadata": "",
+        "monitors": "",
+        "pods": "",
+        "resource-status": "",
+        "revision-control": "revisions",
+        "running-status": "",
+        "schedule": "",
+    }
+)
+
+#: What the platform has there and nobody here: it leads to the start.
+NOWHERE = (
+    "404",
+    "apps",
+    "apps-manage",
+    "auditingsearch",
+    "bill",
+    "eventsearch",
+    "logquery",
+    "settings",
+    "support",
+)
