@@ -33,7 +33,7 @@ from console.ui.clusters import HOST
 from console.ui.following import Following, etag_of_page
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
-from console.ui.links import action_url, detail_url
+from console.ui.links import action_url, object_url
 from console.ui.nav import prepare_menu
 from console.ui.registry import kinds
 from console.ui.text import visible
@@ -230,7 +230,7 @@ def _object(access: Access, gvr: GVR, name: str) -> tuple[str, str, str]:
         return label, _("nothing: it has no rules, or the controllers have not come to it"), ""
     kind = kinds.of(gvr)
     shown = kind is not None and access.can("get", gvr, name=name)
-    url = detail_url(HOST, kind.segment, Key("", name)) if kind and shown else ""
+    url = object_url(HOST, kind.segment, Key("", name)) if kind and shown else ""
     return label, f"ClusterRole {name}", url
 
 

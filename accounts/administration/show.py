@@ -27,9 +27,10 @@ from console.kube.gvr import LOGIN_RECORDS, USERS, Key
 from console.kube.projections import User
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Action, Link
+from console.ui.actions import Action
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied, Refused
+from console.ui.detail import object_tabs
 from console.ui.http import ConsoleRequest
 from console.ui.links import list_url
 from console.ui.rows import MenuItem, menu_item
@@ -87,6 +88,8 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
     context: dict[str, Any] = {
         "name": name,
         "uid": entry.projection.uid,
+        "list_url": list_url(HOST, SEGMENT),
+        "tabs": object_tabs(access, access.cluster.kinds.of(USERS), entry.key),
         "facts": await _facts(entry),
         "links": links,
         "actions": await _actions(access, entry),
@@ -117,9 +120,8 @@ async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
     kind = access.cluster.kinds.of(USERS)
     return [
         menu_item(action, access.cluster.name, SEGMENT, entry.key)
-        for action in (kind.actions if kind is not None else ())
-        if not isinstance(action, Link)
-        and (action.may(access, USERS, entry.key) or action.by_console(access, USERS, entry.key))
+        for action in (kind.every_action if kind is not None else ())
+        if (action.may(access, USERS, entry.key) or action.by_console(access, USERS, entry.key))
         and action.applicable(entry)
         and await _is_possible(action, access, entry.key)
     ]

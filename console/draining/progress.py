@@ -26,7 +26,7 @@ from console.operations.models import State
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.relations.bars import Bar
 from console.ui.text import visible
 
@@ -141,7 +141,7 @@ def _line(access: Access, result: Result, *, running: bool) -> Line:
     return Line(
         visible(result.name),
         visible(result.namespace),
-        detail_url(access.cluster.name, PODS.resource, Key(result.namespace, result.name)),
+        object_url(access.cluster.name, PODS.resource, Key(result.namespace, result.name)),
         severity,
         word,
         visible(result.note),

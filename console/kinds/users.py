@@ -2,21 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from accounts.administration.actions import USER_ACTIONS, OfOthers
-from accounts.administration.authority import may_change, may_create
+from accounts.administration.authority import may_create
+from accounts.administration.show import show_url
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
 from console.ui.access import Access
-from console.ui.actions import Delete, Link, Permission
+from console.ui.actions import Delete
+from console.ui.clusters import HOST
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -54,23 +55,6 @@ class StateFilter(StatusFilter):
     def test(self, values: tuple[str, ...]) -> Test:
         wanted = frozenset(Severity(value) for value in values)
         return lambda entry: status_of(entry.projection).severity in wanted
-
-
-@dataclass(frozen=True, kw_only=True)
-class ManageAccount(Link):
-    """Leads to the page of the account, where everything else is."""
-
-    name: ClassVar[str] = "account"
-    needs: ClassVar[tuple[Permission, ...]] = (Permission("get"),)
-    label: ClassVar[str | Promise] = gettext_lazy("Manage account")
-    # The right may be one of the platform's roles, which Kubernetes does not know.
-    per_viewer: ClassVar[bool] = True
-
-    def exempt(self, access: Access, name: str) -> bool:
-        return not may_change(access, name)
-
-    def url(self, cluster: str, segment: str, key: Key) -> str:
-        return reverse("accounts:administration:show", args=(key.name,))
 
 
 class DeleteOther(OfOthers, Delete):
@@ -114,7 +98,7 @@ class UserKind(ResourceKind):
         StateFilter(),
         FieldFilter(param="group", label=gettext_lazy("Department"), get=lambda user: user.groups),
     )
-    actions = (ManageAccount(), *USER_ACTIONS, DeleteOther())
+    actions = (*USER_ACTIONS, DeleteOther())
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         user: User = entry.projection
@@ -122,6 +106,10 @@ class UserKind(ResourceKind):
 
     def creatable(self, access: Access) -> bool:
         return may_create(access)
+
+    def page_url(self, cluster: str, key: Key) -> str:
+        """The account; of the users of other clusters nothing is known here."""
+        return show_url(key.name) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:
         return reverse("access:new_account")

@@ -31,7 +31,7 @@ from console.ui.clusters import Cluster
 from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import detail_url, list_url
+from console.ui.links import list_url, object_url
 from console.ui.logs import OF_PODS
 from console.ui.places import find_kind
 from console.ui.text import visible
@@ -215,7 +215,7 @@ def _context(
         "name": name,
         "namespace": key.namespace,
         "up_url": list_url(cluster, kind.segment, key.namespace),
-        "url": detail_url(cluster, kind.segment, key) if key.name else of_labels,
+        "url": object_url(cluster, kind.segment, key) if key.name else of_labels,
         "query": query,
         "containers": asked.target.containers,
         "wanted": wanted,

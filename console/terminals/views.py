@@ -17,7 +17,7 @@ from console.ui.clusters import Cluster
 from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS
-from console.ui.links import detail_url, list_url
+from console.ui.links import list_url, object_url
 from console.ui.places import find_kind
 from console.ui.terminals import attach_line, exec_line
 from console.ui.text import visible
@@ -57,7 +57,7 @@ async def terminal_page(
         "name": name,
         "namespace": namespace,
         "up_url": list_url(cluster.name, kind.segment, namespace),
-        "url": detail_url(cluster.name, kind.segment, key),
+        "url": object_url(cluster.name, kind.segment, key),
         "query": query,
         "tab_name": tab_name(name, target.container),
         "below_url": f"?{query.encoded()}",

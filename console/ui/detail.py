@@ -17,16 +17,17 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from console.kube.gvr import GVR
+from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.decisions import Denied, check_seen
 from console.ui.declared import DeclaredAccess
 from console.ui.drawing import Drawing
 from console.ui.freshness import LiveState, live_state
 from console.ui.gaps import gaps, split_at_gaps
-from console.ui.kind import NAV_GROUPS, KindView
+from console.ui.kind import NAV_GROUPS, KindView, ResourceKind
 from console.ui.links import list_url
 from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
@@ -60,9 +61,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TabLink:
+    """`elsewhere`: it is another page, and no other tab of this one."""
+
     title: str | Promise
     url: str
     current: bool
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +216,31 @@ def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str])
     return Part(id, template, title, body, short_hash((pieces, body.gaps)))
 
 
+def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[TabLink, ...]:
+    """For the page of what an object stands for: that page, then the tabs of the object; none for whoever
+    may not see the object, and where there is no such kind."""
+    if kind is None:
+        return ()
+    try:
+        check_seen(kind, access, key)
+    except Denied:
+        return ()
+    place = DetailPlace(access.cluster, kind, key, tabs_of(kind)[0])
+    page, *tabs = (replace(tab, current=False, elsewhere=True) for tab in _tabs(place))
+    return replace(page, current=True), *tabs
+
+
 def _tabs(place: DetailPlace) -> tuple[TabLink, ...]:
-    return tuple(
+    """The first is the page of what the object stands for, if that has one."""
+    found = [
         TabLink(tab.title, replace(place, tab=tab, choices=()).url, tab == place.tab)
         for tab in tabs_of(place.kind)
-    )
+    ]
+    page = place.kind.page_url(place.cluster.name, place.key)
+    if page:
+        found[0] = replace(found[0], title=_("Details"))
+        found.insert(0, TabLink(_("Overview"), page, current=False, elsewhere=True))
+    return tuple(found)
 
 
 def _up(place: DetailPlace) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import BUILT_IN_GROUPS, GVR
+from console.kube.gvr import BUILT_IN_GROUPS, GVR, Key
 from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
@@ -215,6 +215,10 @@ class ResourceKind:
     def create_url(self, cluster: str, namespace: str) -> str:
         """Where one is made; `namespace` is "" where that is chosen there."""
         return import_url(cluster, self.segment, namespace)
+
+    def page_url(self, cluster: str, key: Key) -> str:
+        """The page of what an object stands for; "" where that is the object's own first tab."""
+        return ""
 
     def logs_url(self, spec: "ViewSpec", access: "Access") -> str:
         """Where the logs of those that a list shows are read as one; "" where they cannot be."""

@@ -1,5 +1,6 @@
 """Addresses of the console's own pages, by the names of `console.views.urls`. `cluster`: its name."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import urlencode
 
@@ -9,6 +10,10 @@ from console.kube.gvr import GVR, PODS, Key
 
 #: Addresses that are kept: a page has hundreds, and the next one mostly the same.
 KEPT = 5000
+
+#: Of a cluster and an object: the page of what the object stands for, "" where that is its own first tab.
+PageOf = Callable[[str, Key], str]
+_pages: dict[str, PageOf] = {}
 
 
 @lru_cache(KEPT)
@@ -91,9 +96,21 @@ def openapi_url(cluster: str, gvr: GVR, kind: str) -> str:
     return reverse("openapi", args=(cluster, gvr.group or "core", gvr.version, kind))
 
 
+def lead_to(segment: str, page_of: PageOf) -> None:
+    """Objects of a kind are seen on these pages from now on."""
+    _pages[segment] = page_of
+
+
+@lru_cache(KEPT)
+def object_url(cluster: str, segment: str, key: Key) -> str:
+    """Where somebody goes to see an object: for instance to the account, for a User."""
+    page_of = _pages.get(segment)
+    return (page_of(cluster, key) if page_of else "") or detail_url(cluster, segment, key)
+
+
 @lru_cache(KEPT)
 def detail_url(cluster: str, segment: str, key: Key, tab: str = "") -> str:
-    """The page of one object; "" is its first tab."""
+    """A tab of one object, and without one the object as data. People are led to `object_url`."""
     parts = {"namespace": key.namespace, "tab": tab}
     given = {name: part for name, part in parts.items() if part}
     names = {"cluster": cluster, "resource": segment, "name": key.name, **given}

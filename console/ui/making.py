@@ -8,7 +8,7 @@ from console.kube.arrival import arrives
 from console.kube.gvr import GVR, Key
 from console.ui.actions import Context, Done
 from console.ui.kind import segment_of
-from console.ui.links import detail_url
+from console.ui.links import object_url
 
 #: Characters of a new name, and of what is left of an old one before a suffix.
 LONGEST, STEM = 63, 48
@@ -30,4 +30,4 @@ async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -
         return Done(text)
     informer = access.cluster.runtime.informer(gvr)
     await arrives(informer, key, made["metadata"]["resourceVersion"])
-    return Done(text, detail_url(access.cluster.name, segment_of(gvr), key))
+    return Done(text, object_url(access.cluster.name, segment_of(gvr), key))

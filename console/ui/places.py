@@ -90,7 +90,9 @@ class DetailPlace:
 
     @property
     def url(self) -> str:
-        first = self.tab == tabs_of(self.kind)[0]
+        # Without a tab it leads to the page of what the object stands for, if that has one.
+        own = not self.kind.page_url(self.cluster.name, self.key)
+        first = own and self.tab == tabs_of(self.kind)[0]
         url = detail_url(
             self.cluster.name, self.kind.segment, self.key, "" if first else self.tab.id
         )

@@ -21,6 +21,7 @@ from console.ui.kind import (
     Scope,
     segment_of,
 )
+from console.ui.links import lead_to
 from console.ui.panels import Panel
 from console.ui.tabs import Tab
 
@@ -55,15 +56,15 @@ class Registry:
     def __init__(self) -> None:
         self._kinds: dict[str, ResourceKind] = {}
 
-    def add(self, cls: type[ResourceKind]) -> None:
+    def add(self, cls: type[ResourceKind]) -> ResourceKind:
         """Raises `WrongDeclaration`."""
         problems = list(_problems(cls))
         if not problems and (segment := segment_of(cls.gvr)) in self._kinds:
             problems = [f"{segment} is already declared"]
         if problems:
             raise WrongDeclaration(f"{cls.__qualname__}: {'; '.join(problems)}")
-        kind = cls()
-        self._kinds[kind.segment] = kind
+        kind = self._kinds[segment_of(cls.gvr)] = cls()
+        return kind
 
     def find(self, segment: str) -> ResourceKind | None:
         """The kind of a URL segment, `plural` or `plural.group`."""
@@ -88,7 +89,8 @@ kinds = Registry()
 
 def register(cls: K) -> K:
     """Class decorator: makes the kind known."""
-    kinds.add(cls)
+    kind = kinds.add(cls)
+    lead_to(kind.segment, kind.page_url)
     return cls
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from console.ui.actions import Action, Context, Outcome, Page, Permission
 from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import detail_url, list_url
+from console.ui.links import list_url, object_url
 from console.ui.manifests import mapping
 from console.ui.panels.yaml import LARGEST
 from console.ui.text import visible_block
@@ -65,7 +65,7 @@ class Reveal(Action):
                 "name": key.name,
                 "namespace": key.namespace,
                 "up_url": list_url(cluster, kind.segment, key.namespace),
-                "url": detail_url(cluster, kind.segment, key),
+                "url": object_url(cluster, kind.segment, key),
                 "seconds": SHOWN,
                 **shown,
             },

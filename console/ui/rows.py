@@ -21,7 +21,7 @@ from console.ui.columns import Align, Column, told
 from console.ui.columns.links import Linked
 from console.ui.kind import ResourceKind
 from console.ui.linked import Links, linked
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.meters import Meter
 from console.ui.text import dom_id
 
@@ -154,7 +154,7 @@ def _row(
         namespace=key.namespace,
         stem=split.stem,
         suffix=split.suffix,
-        url=detail_url(cluster, kind.segment, key),
+        url=object_url(cluster, kind.segment, key),
         severity=severity,
         status_key=f"{severity}:{word}" if status else "",
         cells=tuple(_cell(column, entry, bool(chosen)) for column in columns),

@@ -30,7 +30,7 @@ from console.ui.detail import followed
 from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.links import action_url, detail_url, list_url
+from console.ui.links import action_url, list_url, object_url
 from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
 from console.ui.statuses import form_status, success_response, wants_status
@@ -261,7 +261,7 @@ async def _do(asked: Asked) -> HttpResponse:
     except (ApiError, AuditUnavailable) as error:
         return await _refused(asked, form, filled, uid, error)
     if isinstance(outcome, Follow):
-        url = detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
+        url = object_url(asked.access.cluster.name, asked.kind.segment, asked.key)
         return finished(request, outcome.text, url)
     if isinstance(outcome, Done):
         return finished(request, outcome.text, outcome.url or asked.back)
@@ -409,7 +409,8 @@ def _back(
     referrer = request.headers.get("Referer", "")
     came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
     links = [one for one in kind.actions if isinstance(one, Link)]
-    pages = [one.url(cluster.name, kind.segment, key) for one in links]
+    pages = {one.url(cluster.name, kind.segment, key) for one in links}
+    pages.add(object_url(cluster.name, kind.segment, key))
     for url in (request.GET.get("next", ""), came_from):
         place = find_place(url)
         if isinstance(place, ListPlace) and not place.spec.errors:

@@ -20,7 +20,7 @@ from console.ui.actions import Action, Follow
 from console.ui.decisions import NotArrived, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.text import visible
 from console.views.actions import InDoubt, is_in_doubt, refusal_text, run_as_user
 
@@ -117,5 +117,5 @@ async def _result(
     except DatabaseError:
         return Result(name, "refused", _("The database cannot be used."))
     followed = isinstance(outcome, Follow)
-    url = detail_url(access.cluster.name, kind.segment, target.key) if followed else ""
+    url = object_url(access.cluster.name, kind.segment, target.key) if followed else ""
     return Result(name, "done", url=url)

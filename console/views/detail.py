@@ -8,7 +8,7 @@ import asyncio
 from typing import Any
 
 import msgspec
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.http import content_disposition_header
@@ -53,6 +53,9 @@ async def detail_page(
     place = find_detail(cluster, namespace, resource, name, tab, request.GET)
     if place is None:
         raise Http404
+    page_url = place.kind.page_url(cluster.name, place.key)
+    if page_url and not tab and request.GET.get("format", "html") == "html":
+        return HttpResponseRedirect(page_url)
     access = access_of(request)
     # Before the informers: nobody makes the console watch what they may not see.
     place.check(access)

@@ -50,7 +50,7 @@ from console.ui.editing import (
 )
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url, draft_url, edit_url, openapi_url
+from console.ui.links import draft_url, edit_url, object_url, openapi_url
 from console.ui.masking import MASK
 from console.ui.rows import short_hash
 from console.ui.statuses import status_response, success_response, wants_status
@@ -419,7 +419,7 @@ def _saved(asked: Asked) -> HttpResponse:
         return success_response(text)
     messages.success(asked.request, text)
     return HttpResponseRedirect(
-        detail_url(asked.access.cluster.name, asked.kind.segment, asked.key)
+        object_url(asked.access.cluster.name, asked.kind.segment, asked.key)
     )
 
 
@@ -514,7 +514,7 @@ def _context(asked: Asked) -> dict[str, Any]:
         "namespace": visible(asked.key.namespace),
         "edit_url": asked.url,
         "other": asked.other,
-        "cancel_url": detail_url(asked.access.cluster.name, asked.kind.segment, asked.key),
+        "cancel_url": object_url(asked.access.cluster.name, asked.kind.segment, asked.key),
     }
 
 

@@ -23,7 +23,7 @@ from console.ui.editing import Problem, placeholders
 from console.ui.http import ConsoleRequest
 from console.ui.imports import Item, Ref, defined_by, in_order, needs
 from console.ui.kind import ResourceKind
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views import problems
@@ -222,7 +222,7 @@ class _Run:
         kind = self._kind(gvr)
         if kind is None or not key.name:
             return ""
-        return detail_url(self.access.cluster.name, kind.segment, key)
+        return object_url(self.access.cluster.name, kind.segment, key)
 
     async def _make(self, item: Item, gvr: GVR, namespace: str) -> Result:
         warnings = [one.text for one in item.found.ignored]

@@ -16,7 +16,7 @@ from console.ui.clusters import Cluster
 from console.ui.decisions import check_seen
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS
-from console.ui.links import detail_url, list_url, terminal_url
+from console.ui.links import list_url, object_url, terminal_url
 from console.ui.manifests import mapping, text
 from console.ui.places import find_kind
 from console.ui.podspecs import Container, containers_of
@@ -68,7 +68,7 @@ async def starting_page(
         "name": key.name,
         "namespace": key.namespace,
         "up_url": list_url(cluster.name, kind.segment, key.namespace),
-        "url": detail_url(cluster.name, kind.segment, key),
+        "url": object_url(cluster.name, kind.segment, key),
         "container": container,
         "step": _step(entry, container),
         "every": EVERY,

@@ -40,7 +40,7 @@ urlpatterns = [
     path(f"{_OUTSIDE}/actions/drain/progress", drain_progress, name="drain_progress"),
     path(f"{_INSIDE}/delete", old_address, {"action": "delete"}),
     path(f"{_OUTSIDE}/delete", old_address, {"action": "delete"}),
-    path(f"{_OUTSIDE}/account", old_address, {"action": "account"}),
+    path(f"{_OUTSIDE}/account", detail_page, {"namespace": ""}),
     path(f"{_INSIDE}/reveal", old_address, {"action": "reveal"}),
     path(f"{_INSIDE}/edit", edit_page, name="edit"),
     path(f"{_OUTSIDE}/edit", edit_page, {"namespace": ""}, name="edit"),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.columns.base import Column, by_id
-from console.ui.links import detail_url, list_url
+from console.ui.links import list_url, object_url
 from console.ui.text import visible
 
 #: The lists of what other objects name by its kind alone, as owners and scale targets do.
@@ -94,7 +94,7 @@ def target_url(cluster: str, target: Target) -> str:
         return ""
     if not target.name:
         return list_url(cluster, target.segment, target.namespace)
-    return detail_url(cluster, target.segment, Key(target.namespace, target.name))
+    return object_url(cluster, target.segment, Key(target.namespace, target.name))
 
 
 def target_of(reference: str, namespace: str) -> Target | None:

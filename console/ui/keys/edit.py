@@ -26,7 +26,7 @@ from console.ui.keys.users import WORKLOADS, groups_of, offers_of, sees_all
 from console.ui.keys.values import BINARY, Shown, contents_of, digest_of, shown_of, written
 from console.ui.kind import Fact, ResourceKind
 from console.ui.kubectl import kubectl_patch
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.statuses import wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
@@ -117,7 +117,7 @@ class EditKeys(Action):
         offers = context.data["offers"]
         if not offers or wants_status(context.request):
             return Done(text)
-        url = detail_url(context.access.cluster.name, context.kind.segment, context.key)
+        url = object_url(context.access.cluster.name, context.kind.segment, context.key)
         return Page("console/keys_saved.html", {"text": text, "offers": offers, "url": url})
 
     async def _save(self, context: Context) -> None:

@@ -21,7 +21,7 @@ from console.kube.projections.event import Event
 from console.kube.status import Severity
 from console.kube.store import Entry, Store
 from console.ui.columns.status import StatusText
-from console.ui.links import detail_url, list_url
+from console.ui.links import list_url, object_url
 from console.ui.manifests import text
 from console.ui.panels import NOTHING, Panel
 from console.ui.subject import Subject
@@ -112,7 +112,7 @@ def _line(subject: Subject, entry: Entry[Event]) -> _Line:
         count=event.count,
         last=event.last,
         source=visible(event.source),
-        url=detail_url(subject.cluster, EVENTS.resource, entry.key),
+        url=object_url(subject.cluster, EVENTS.resource, entry.key),
     )
 
 

@@ -20,7 +20,7 @@ from console.ui.decisions import Refused
 from console.ui.forms import ConsoleForm, NumberField
 from console.ui.kind import ResourceKind, segment_of
 from console.ui.kubectl import kubectl, kubectl_create, kubectl_patch, quoted
-from console.ui.links import detail_url
+from console.ui.links import object_url
 from console.ui.making import make
 from console.ui.manifests import listed, mapping
 from console.ui.relations.seeing import Seeing
@@ -191,7 +191,7 @@ class Autoscale(WorkloadAction):
         key = Key(context.key.namespace, data["name"])
         await _change(context, key)
         segment = segment_of(HORIZONTAL_POD_AUTOSCALERS)
-        url = detail_url(context.access.cluster.name, segment, key)
+        url = object_url(context.access.cluster.name, segment, key)
         return Done(_("Changed autoscaler %(name)s.") % {"name": visible(key.name)}, url)
 
 

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 USERS_PAGE = "/access/accounts"
 NEW = "Quarterdeck-7"
+TABS = ("overview", "resources", "events", "changes", "yaml")
 NAMES = ("alice", "nobody")
 LIST = "/clusters/host/users.iam.kubesphere.io"
 ACTIONS = (
@@ -127,8 +128,27 @@ async def test_the_menu_and_the_list_lead_there(admin: Browser) -> None:
     text = (await admin.get(LIST)).content.decode()
     assert 'href="/access/accounts/new"' in text
     assert f'href="{USERS_PAGE}/users/alice"' in text
-    assert (await admin.get(LIST + "/alice/account"))["Location"] == url_of("account")
-    assert (await admin.get(url_of("account")))["Location"] == USERS_PAGE + "/users/alice"
+    assert f'href="{LIST}/alice"' not in text
+
+
+async def test_the_page_of_a_user_is_that_of_the_account(admin: Browser) -> None:
+    page, tabs = f"{USERS_PAGE}/users/alice", [f"{LIST}/alice/{tab}" for tab in TABS]
+    for old in (f"{LIST}/alice", f"{LIST}/alice?x=y", f"{LIST}/alice/account"):
+        assert (await admin.get(old))["Location"] == page
+    for path in (page, *tabs):
+        nav = re.findall(
+            r'<nav class="tabs".*?</nav>', (await admin.get(path)).content.decode(), re.S
+        )[0]
+        assert re.findall(r'<a href="([^"]*)"', nav) == [page, *tabs]
+        assert re.findall(r'<a href="([^"]*)"[^>]*aria-current', nav) == [path]
+    text = (await admin.get(page)).content.decode()
+    assert f'href="{LIST}/alice/edit"' in text
+    assert f'href="{LIST}/alice/actions/labels"' in text
+
+
+async def test_a_user_as_data_is_where_it_was(admin: Browser) -> None:
+    for form in ("json", "yaml"):
+        assert (await admin.get(f"{LIST}/alice?format={form}")).status_code == 200
 
 
 # Making one.
@@ -393,7 +413,7 @@ async def test_one_returns_to_where_one_was(admin: Browser) -> None:
     """To the list as it was, to the user's pages, and to no page of anybody else's."""
     pages = {
         f"{LIST}?status=ok": f"{LIST}?status=ok",
-        f"{LIST}/alice": f"{LIST}/alice",
+        f"{LIST}/alice/yaml": f"{LIST}/alice/yaml",
         f"{USERS_PAGE}/users/alice": f"{USERS_PAGE}/users/alice",
         f"{USERS_PAGE}/users/bob": LIST,
         "/logout": LIST,

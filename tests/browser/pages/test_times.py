@@ -14,7 +14,7 @@ def it_tells_moments_in_the_readers_zone(console: Console, browser: Chromium) ->
     context = browser.new_context(timezone_id="Asia/Shanghai")
     page = context.new_page()
     sign_in(page, console)
-    page.goto(console.url + "/clusters/host/namespaces/kube-system")
+    page.goto(console.url + "/clusters/host/namespaces/kube-system/overview")
     live(page)
     moments = page.locator("time.moment")
     expect(moments.first).to_have_text(HERE)
