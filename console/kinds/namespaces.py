@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import NAMESPACES
+from console.kube.gvr import NAMESPACES, Key
 from console.kube.projections.namespace import Namespace
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -61,6 +62,9 @@ class NamespaceKind(ResourceKind):
     )
     actions = (EditProject(), EditQuota(), AssignWorkspace(), Delete())
     precious = True
+
+    def page_url(self, cluster: str, key: Key) -> str:
+        return reverse("project_overview", args=(cluster, key.name))
 
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         item: Namespace = entry.projection

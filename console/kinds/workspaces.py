@@ -7,9 +7,10 @@ a workspace is deleted by its template.
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import WORKSPACES
+from console.kube.gvr import WORKSPACES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
+from console.ui.clusters import HOST
 from console.ui.columns import AgeColumn, BoolColumn, NameColumn, StatusColumn, TextColumn
 from console.ui.filters import FieldFilter, LabelFilter, SearchFilter, StatusFilter
 from console.ui.kind import Nav, ResourceKind, Scope
@@ -41,6 +42,10 @@ class WorkspaceKind(ResourceKind):
             param="manager", label=gettext_lazy("Manager"), get=lambda found: (found.manager,)
         ),
     )
+
+    def page_url(self, cluster: str, key: Key) -> str:
+        """The workspace, which only the host's has a page."""
+        return reverse("workspace", args=(key.name,)) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:
         return reverse("workspace_new")

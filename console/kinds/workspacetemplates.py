@@ -3,9 +3,10 @@
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import WORKSPACE_TEMPLATES
+from console.kube.gvr import WORKSPACE_TEMPLATES, Key
 from console.kube.projections.tenancy import Workspace
 from console.kube.status import Severity
+from console.ui.clusters import HOST
 from console.ui.columns import (
     AgeColumn,
     BoolColumn,
@@ -57,6 +58,10 @@ class WorkspaceTemplateKind(ResourceKind):
     )
     actions = (DeleteWorkspace(),)
     precious = True
+
+    def page_url(self, cluster: str, key: Key) -> str:
+        """The workspace, which only the host's has a page."""
+        return reverse("workspace", args=(key.name,)) if cluster == HOST else ""
 
     def create_url(self, cluster: str, namespace: str) -> str:
         return reverse("workspace_new")

@@ -31,6 +31,8 @@ from console.kube.gvr import (
     USERS,
     WORKLOADS,
     WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
 )
 from console.kube.status import Severity
 from console.pages.attention import WATCHED, attention
@@ -40,11 +42,15 @@ from console.pages.figures import figures
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
 from console.pages.sight import Sight, look
-from console.ui.clusters import Cluster, clusters
+from console.ui.access import Access
+from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.counts import counts_of
+from console.ui.detail import ObjectHead, TabLink, object_head
 from console.ui.drawing import draw
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
+from console.ui.kind import segment_of
+from console.ui.links import list_url
 from console.ui.nav import prepare_menu
 from console.ui.projects import known_namespaces
 from console.ui.shell import live_of
@@ -68,6 +74,16 @@ class ClusterRow:
     ready: int
     nodes: int
     gauges: tuple[Gauge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What is known of a project as such. `workspace`: "" for none that the viewer may see."""
+
+    object: ObjectHead
+    workspace: str
+    up_url: str
+    tabs: tuple[TabLink, ...]
 
 
 @page("GET")
@@ -135,6 +151,11 @@ async def project_overview(
     """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
     gvrs = _once(PROJECT, WATCHED, (EVENTS,))
     sight = await look(access_of(request), gvrs, namespace=namespace)
+    found = object_head(sight.access, NAMESPACES, Key("", namespace))
+    if sight.blind and found is not None:
+        return HttpResponseRedirect(found.details_url)
+    if sight.blind and sight.access.can("get", NAMESPACES, name=namespace):
+        raise Http404
     if sight.blind:
         text = _("You may not see anything of project %(name)s.") % {"name": visible(namespace)}
         return _denied(request, text, _("Project"))
@@ -151,6 +172,7 @@ async def project_overview(
             "quotas": quotas(sight),
             "changes": await changes(sight),
         },
+        _project(sight.access, found) if found is not None else None,
     )
 
 
@@ -178,16 +200,20 @@ async def _clusters(sight: Sight) -> tuple[ClusterRow, ...]:
 
 
 async def _answer(
-    request: ConsoleRequest, title: str | Promise, values: Mapping[str, Any]
+    request: ConsoleRequest,
+    title: str | Promise,
+    values: Mapping[str, Any],
+    of: Project | None = None,
 ) -> HttpResponse:
     body = draw("ui/_overview.html", dict(values))
-    state = (body.pieces, body.gaps, live_of(request.cluster), get_language())
+    state = (of, body.pieces, body.gaps, live_of(request.cluster), get_language())
     etag = f'"{hashlib.sha256(repr(state).encode()).hexdigest()[:32]}"'
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
     await prepare_menu(request.cluster)
     context = {
         "title": title,
+        "of": of,
         "body": body.html(),
         "etag": etag,
         "updated": datetime.now(UTC),
@@ -195,6 +221,21 @@ async def _answer(
     response = render(request, "console/overview.html", context)
     response["ETag"] = etag
     return response
+
+
+def _project(access: Access, object_: ObjectHead) -> Project:
+    url = list_url(access.cluster.name, segment_of(NAMESPACES))
+    workspace: str = object_.entry.projection.workspace
+    # Workspaces are on the host alone.
+    on_host = workspace and access.cluster.name == HOST
+    if not on_host or not access.can("get", WORKSPACES, name=workspace):
+        return Project(object_, "", url, object_.tabs)
+    if not access.can("list", NAMESPACES):
+        url = reverse("workspace_projects", args=(workspace,))
+    first, *others = object_.tabs
+    manage = reverse("workspace_project", args=(workspace, object_.name))
+    tabs = (first, TabLink(_("Members and quota"), manage, current=False, elsewhere=True), *others)
+    return Project(object_, workspace, url, tabs)
 
 
 def _nothing(request: ConsoleRequest) -> StateBlock:

@@ -22,6 +22,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
 from console.ui.access import Access
+from console.ui.actions import HEADER
 from console.ui.decisions import Denied, check_seen
 from console.ui.declared import DeclaredAccess
 from console.ui.drawing import Drawing
@@ -32,7 +33,7 @@ from console.ui.links import list_url
 from console.ui.panels import Panel
 from console.ui.panels.standard import tabs_of
 from console.ui.places import DetailPlace
-from console.ui.rows import make_row, short_hash
+from console.ui.rows import MenuItem, make_row, short_hash
 from console.ui.subject import Subject
 
 log = logging.getLogger(__name__)
@@ -214,6 +215,39 @@ def _part(id: str, template: str, title: str | Promise, draw: Callable[[], str])
     # A panel that failed halfway has left gaps behind that it did not draw.
     body = Drawing(pieces, tuple(left[len(left) - len(pieces) + 1 :]))
     return Part(id, template, title, body, short_hash((pieces, body.gaps)))
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectHead:
+    """Of an object, on the page of what it stands for: its tabs, what may be done, and its head."""
+
+    entry: Entry[Any]
+    tabs: tuple[TabLink, ...]
+    actions: tuple[MenuItem, ...]
+    uid: str
+    name: str
+    head: Part
+
+    @property
+    def details_url(self) -> str:
+        """The object's own first tab."""
+        return self.tabs[1].url
+
+
+def object_head(access: Access, gvr: GVR, key: Key) -> ObjectHead | None:
+    """None where there is no such object, as far as the viewer may see and the cache knows."""
+    kind, runtime = access.cluster.kinds.of(gvr), access.cluster.runtime
+    tabs = object_tabs(access, kind, key)
+    entry = None
+    if tabs:
+        with suppress(UnknownKind):
+            entry = runtime.informer(gvr).store.get(key)
+    if kind is None or entry is None:
+        return None
+    row = make_row(kind, access.cluster.name, access, entry)
+    actions = tuple(item for item in row.menu if HEADER in item.places)
+    head = _head(DetailPlace(access.cluster, kind, key, tabs_of(kind)[0]), access, entry)
+    return ObjectHead(entry, tabs, actions, row.uid, key.name, head)
 
 
 def object_tabs(access: Access, kind: ResourceKind | None, key: Key) -> tuple[TabLink, ...]:

@@ -27,6 +27,7 @@ from console.kube.gvr import (
     ROLE_BINDINGS,
     ROLES,
     USERS,
+    WORKLOADS,
     WORKSPACE_QUOTAS,
     WORKSPACE_ROLE_BINDINGS,
     WORKSPACE_ROLES,
@@ -124,7 +125,7 @@ def runtime(users: Informer[Any]) -> Iterator[StaticRuntime]:
         PODS: Informer.preloaded(PODS),
         NAMESPACES: Informer.preloaded(NAMESPACES),
         NODES: Informer.preloaded(NODES),
-        **{gvr: Informer.preloaded(gvr) for gvr in TENANCY},
+        **{gvr: Informer.preloaded(gvr) for gvr in (*TENANCY, *WORKLOADS)},
     }
     found = StaticRuntime(informers, user_client=lambda identity: cast(Any, found.console))
     found.console = FakeConsole(informers)

@@ -48,7 +48,9 @@ def pages(cluster: str, kind: ResourceKind) -> Iterator[str]:
     yield from (listed, f"{listed}?limit=500&sort=-name", f"{listed}?format=json")
     key = key_of(visible(kind))
     for at, tab in enumerate(tabs_of(kind)):
-        yield detail_url(cluster, kind.segment, key, tab.id if at else "")
+        # The address without a tab may lead to another page.
+        named = at or kind.page_url(cluster, key)
+        yield detail_url(cluster, kind.segment, key, tab.id if named else "")
 
 
 async def test_an_answer_is_the_same_whatever_was_asked_of_the_other_cluster() -> None:

@@ -39,6 +39,7 @@ from tests.hostile.world import (
     trap,
     write,
 )
+from tests.leaks.world import first_tab
 
 #: Tabs of the browser that work side by side: most of the time each waits for a frame.
 TABS = 4
@@ -132,9 +133,12 @@ def of_kind(site: Site, kind: ResourceKind) -> Job:
         if kind.segment in CHOSEN:
             await visitor.choose_all()
         for number, tab in enumerate(tabs_of(kind)):
-            url = detail_url("host", kind.segment, key, tab.id if number else "")
+            first = first_tab(kind, key)
+            url = detail_url("host", kind.segment, key, tab.id if number else first)
             if number:
-                await page.click(f"#detail nav a[hx-get]:nth-of-type({number + 1})")
+                # Before those of the object may be the page of what it stands for.
+                at = number + 1 + bool(first)
+                await page.click(f"#detail nav a[hx-get]:nth-of-type({at})")
                 await page.wait_for_url(visitor.url + url)
             else:
                 await visitor.open(url)

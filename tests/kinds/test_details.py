@@ -11,6 +11,7 @@ import yaml
 from django.template.loader import get_template
 from django.urls import reverse
 
+from console.kube.gvr import Key
 from console.kube.runtime import StaticRuntime
 from console.kube.store import Entry
 from console.live.detailview import DetailView
@@ -159,7 +160,9 @@ async def test_those_who_may_not_see_learn_nothing(
 ) -> None:
     there = entries_of(runtime, kind)[0]
     missing = there.key._replace(name="no-such-thing")
-    tabs = ("", *(tab.id for tab in tabs_of(kind)))
+    # Where it has none, the address leads to another page, whoever asks and whatever there is.
+    first = tabs_of(kind)[0].id if kind.page_url("host", missing) else ""
+    tabs = dict.fromkeys((first, *(tab.id for tab in tabs_of(kind))))
     forms = [(tab, query) for tab in tabs for query in ("", "?format=json", "?format=yaml")]
     for tab, query in dict.fromkeys((forms[0], *some(kind.segment, forms, 3))):
         answers = []
@@ -178,11 +181,11 @@ async def test_what_is_not_there_is_missing(client_as: ClientAs, kind: ResourceK
     namespace = fixture_of(kind)[0]["metadata"].get("namespace", "")
     base = f"/projects/{namespace}" if namespace else ""
     for url in (
-        f"/clusters/host{base}/{kind.segment}/no-such-thing",
+        object_url("host", kind.segment, Key(namespace, "no-such-thing")),
         f"/clusters/host{base}/{kind.segment}/no-such-thing/yaml",
         f"/clusters/host{base}/{kind.segment}/no-such-thing?format=json",
         f"/clusters/host{base}/{kind.segment}/no-such-thing?format=yaml",
-        f"/clusters/other{base}/{kind.segment}/no-such-thing",
+        f"/clusters/other{base}/{kind.segment}/no-such-thing/yaml",
     ):
         response = await client_as("admin").get(url)
         assert response.status_code == 404, url

@@ -37,6 +37,7 @@ from console.kube.runtime import StaticRuntime
 from console.kube.usage import Usage
 from console.ui.generic import GenericKind, generic_kind
 from console.ui.kind import ResourceKind, Scope
+from console.ui.panels.standard import tabs_of
 from console.ui.registry import kinds
 from tests.hostile.world import definition_of
 from tests.kinds.test_custom_kinds import column, definition
@@ -130,6 +131,11 @@ def secret(kind: ResourceKind) -> Obj:
         {"kind": kind.api_kind, "name": like["name"], "uid": like["uid"], "controller": True}
     ]
     return {**found, "metadata": meta}
+
+
+def first_tab(kind: ResourceKind, key: Key) -> str:
+    """Of an object itself: "" unless the address without a tab leads to another page."""
+    return tabs_of(kind)[0].id if kind.page_url("host", key) else ""
 
 
 def key_of(obj: Obj) -> Key:

@@ -122,7 +122,7 @@ async def test_nobody_is_shown_a_menu(client_as: ClientAs) -> None:
     ("path", "up"),
     [
         ("/clusters/host/projects/shop/pods/no-such-pod", "/clusters/host/pods?namespace=shop"),
-        ("/clusters/host/namespaces/no-such-one", "/clusters/host/namespaces"),
+        ("/clusters/host/nodes/no-such-one", "/clusters/host/nodes"),
         ("/clusters/host/no-such-kind", None),
         ("/no-such-page", None),
     ],

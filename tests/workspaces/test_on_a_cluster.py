@@ -24,6 +24,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.indexes import indexes_of
+from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
 from rbac.current import get_authorizer
 from tests.rbac.objects import rule, user
@@ -61,7 +62,7 @@ async def test_a_tenants_whole_life(tenancy: Tenancy) -> None:
     apply(tenancy, quota)
     alice, bob = Person(tenancy, "alice"), Person(tenancy, "bob")
     mallory = Person(tenancy, "mallory")
-    access = get_authorizer().access_for(Identity("alice"))
+    access = clusters.host.access_for(Identity("alice"))
     await until(lambda: access.can("get", WORKSPACES, name="acme"), "sight of the workspace")
 
     # A project with a quota of its own, and another without.

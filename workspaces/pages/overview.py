@@ -4,16 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.kube.current import get_runtime
-from console.kube.gvr import GVR, PODS, RESOURCE_QUOTAS, WORKLOADS, WORKSPACE_QUOTAS
+from console.kube.gvr import (
+    GVR,
+    PODS,
+    RESOURCE_QUOTAS,
+    WORKLOADS,
+    WORKSPACE_QUOTAS,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
 from console.kube.projections.namespace import Namespace
+from console.ui.access import Access
 from console.ui.clusters import HOST
 from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable
+from console.ui.detail import object_head
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.registry import kinds
@@ -21,6 +32,7 @@ from console.ui.selection import brought_up
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate
+from console.views.guard import access_of
 from console.views.page import finished, page
 from workspaces.names import SHARE
 from workspaces.pages.forms import QuotaForm
@@ -71,6 +83,7 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
     may_list = seen.rights.may("list", MEMBERS)
     return {
         **_projects(seen),
+        **_object(seen),
         "shows_quota": shows_quota,
         "uses": workspace_use(seen.name) if shows_quota else [],
         "troubles": _troubles(seen),
@@ -83,11 +96,33 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
     }
 
 
-@page("GET", follows=live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, *WATCHED))
+def _object(seen: Seen) -> Mapping[str, Any]:
+    """What is written down of it: the template, which people change, for whoever may see that."""
+    key = Key("", seen.name)
+    heads = (object_head(seen.access, gvr, key) for gvr in (WORKSPACE_TEMPLATES, WORKSPACES))
+    return {"object": next(filter(None, heads), None)}
+
+
+@page(
+    "GET", follows=live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *WATCHED)
+)
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
-    opened = await open_workspace(request, workspace)
+    try:
+        opened = await open_workspace(request, workspace)
+    except (Denied, Http404):
+        url = _template_url(access_of(request), workspace)
+        if not url:
+            raise
+        return HttpResponseRedirect(url)
     await _bring_up(WATCHED)
     return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
+
+
+def _template_url(access: Access, workspace: str) -> str:
+    """The template, for whoever may see it, where no controller has made a workspace of it or they may
+    not see that; else ""."""
+    found = object_head(access, WORKSPACE_TEMPLATES, Key("", workspace))
+    return found.details_url if found is not None else ""
 
 
 def _projects(seen: Seen) -> Mapping[str, Any]:

@@ -1,0 +1,132 @@
+"""A workspace and a project have one page each: the objects lead there, and it has their tabs."""
+
+import re
+
+import pytest
+
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    GVR,
+    NAMESPACES,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+)
+from console.kube.runtime import StaticRuntime
+from tests.accounts.conftest import Browser
+from tests.rbac.objects import native_binding, native_role, project, rule, workspace
+from tests.workspaces.fakes import template
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TEAM, SHOP = "/workspaces/team", "/clusters/host/projects/shop"
+TEMPLATE = "/clusters/host/workspacetemplates.tenant.kubesphere.io/team"
+NAMESPACE = "/clusters/host/namespaces/shop"
+
+
+@pytest.fixture(autouse=True)
+def _team(runtime: StaticRuntime) -> None:
+    runtime.console.put(WORKSPACE_TEMPLATES, template("team"))
+    runtime.console.put(WORKSPACES, workspace("team"))
+    runtime.console.put(NAMESPACES, project("shop", "team"))
+
+
+def let_read(runtime: StaticRuntime, gvr: GVR, name: str) -> None:
+    """Alice may read one object, and nothing else."""
+    role = native_role("reader", rule("get", gvr.resource, gvr.group or "core", names=name))
+    runtime.console.put(CLUSTER_ROLES, role)
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("reader", "reader", "User alice"))
+
+
+async def text_of(browser: Browser, path: str) -> str:
+    answer = await browser.get(path)
+    assert answer.status_code == 200, path
+    return str(answer.content.decode())
+
+
+def tabs_in(text: str, label: str = "Pages of this object") -> list[str]:
+    nav = re.search(rf'<nav class="tabs" aria-label="{label}">.*?</nav>', text, re.S)
+    return re.findall(r'<a href="([^"]*)"', nav[0]) if nav else []
+
+
+@pytest.mark.parametrize(
+    ("old", "page"),
+    [
+        (TEMPLATE, TEAM),
+        ("/clusters/host/workspaces.tenant.kubesphere.io/team", TEAM),
+        (NAMESPACE, SHOP),
+        (f"{NAMESPACE}?format=html", SHOP),
+    ],
+)
+async def test_the_object_leads_to_the_page(browser: Browser, old: str, page: str) -> None:
+    await browser.login("alice")
+    assert (await browser.get(old))["Location"] == page
+
+
+async def test_as_data_it_is_where_it_was(browser: Browser) -> None:
+    await browser.login("admin")
+    for url in (TEMPLATE, NAMESPACE):
+        assert (await browser.get(f"{url}?format=yaml")).status_code == 200
+
+
+async def test_a_workspace_has_the_tabs_and_the_actions_of_its_template(browser: Browser) -> None:
+    await browser.login("admin")
+    text = await text_of(browser, TEAM)
+    tabs = tabs_in(text)
+    assert tabs[:2] == [TEAM, f"{TEMPLATE}/overview"]
+    assert tabs[-1] == f"{TEMPLATE}/yaml"
+    for action in ("edit", "actions/labels", "actions/delete"):
+        assert f'href="{TEMPLATE}/{action}"' in text
+    for tab in tabs[1:]:
+        assert tabs_in(await text_of(browser, tab)) == tabs
+
+
+async def test_a_project_has_the_tabs_and_the_actions_of_its_namespace(browser: Browser) -> None:
+    await browser.login("admin")
+    text = await text_of(browser, SHOP)
+    tabs = tabs_in(text)
+    assert tabs[:3] == [SHOP, f"{TEAM}/projects/shop", f"{NAMESPACE}/overview"]
+    for action in ("edit", "actions/labels", "actions/delete"):
+        assert f'href="{NAMESPACE}/{action}"' in text
+    assert f'href="{TEAM}"' in text
+    assert tabs_in(await text_of(browser, f"{NAMESPACE}/yaml")) == [tabs[0], *tabs[2:]]
+
+
+@pytest.mark.parametrize(
+    "path", ["namespaces", "workspaces.tenant.kubesphere.io", "workspacetemplates.tenant.kubesphere.io"]
+)  # fmt: skip
+async def test_lists_lead_there(browser: Browser, path: str) -> None:
+    await browser.login("admin")
+    text = await text_of(browser, f"/clusters/host/{path}")
+    assert f'href="{SHOP if path == "namespaces" else TEAM}"' in text
+    assert not re.search(r'href="[^"]*/(team|shop)"', text.replace(TEAM, "").replace(SHOP, ""))
+
+
+async def test_search_leads_there(browser: Browser) -> None:
+    await browser.login("admin")
+    for word, page in (("shop", SHOP), ("team", TEAM)):
+        assert f'href="{page}"' in await text_of(browser, f"/search?q={word}")
+
+
+async def test_without_a_page_it_is_the_object(browser: Browser, runtime: StaticRuntime) -> None:
+    """No controller has made a workspace of it."""
+    await browser.login("admin")
+    assert (await browser.get("/workspaces/later")).status_code == 404
+    runtime.console.put(WORKSPACE_TEMPLATES, template("later"))
+    there = f"{TEMPLATE.removesuffix('team')}later/overview"
+    assert (await browser.get("/workspaces/later"))["Location"] == there
+    assert (await browser.get(there)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("gvr", "name", "page", "object_"),
+    [(NAMESPACES, "shop", SHOP, NAMESPACE), (WORKSPACE_TEMPLATES, "team", TEAM, TEMPLATE)],
+)
+async def test_whoever_may_see_the_object_alone_sees_that(
+    browser: Browser, runtime: StaticRuntime, gvr: GVR, name: str, page: str, object_: str
+) -> None:
+    await browser.login("alice")
+    assert (await browser.get(page)).status_code == 403
+    let_read(runtime, gvr, name)
+    assert (await browser.get(page))["Location"] == f"{object_}/overview"
+    assert (await browser.get(f"{object_}/overview")).status_code == 200
