@@ -39,6 +39,7 @@ from console.pages.attention import WATCHED, attention
 from console.pages.capacity import SPANS, capacity
 from console.pages.changes import changes
 from console.pages.figures import figures
+from console.pages.landing import asking, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
 from console.pages.sight import Sight, look
@@ -89,16 +90,21 @@ class Project:
 @page("GET")
 async def home(request: ConsoleRequest) -> HttpResponse:
     """GET /"""
-    return HttpResponseRedirect(reverse("dashboard"))
+    return HttpResponseRedirect(await landing_url(access_of(request)))
 
 
 @page("GET")
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
-    """GET /dashboard: everything that the viewer may see, whoever they are."""
+    """GET /dashboard: everything that the viewer may see, whoever they are. Whoever sees nothing there
+    and something elsewhere is led to that."""
     sight = await look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
-        return await _answer(request, title, {"state": _nothing(request)})
+        begin = await landing_url(sight.access)
+        if begin != request.path:
+            return HttpResponseRedirect(begin)
+        values = {"state": _nothing(request), "asking": asking(sight.access)}
+        return await _answer(request, title, values)
     return await _answer(
         request,
         title,
