@@ -11,21 +11,18 @@ from django.utils.translation import gettext as _
 
 from console.kube.gvr import (
     GLOBAL_ROLE_BINDINGS,
-    NAMESPACES,
     USERS,
-    WORKSPACE_TEMPLATES,
     WORKSPACES,
     Key,
 )
 from console.kube.runtime import UnknownKind
 from console.ui.access import Access
 from console.ui.clusters import clusters
-from console.ui.shell import visible_namespaces
+from console.ui.level import may_see_platform
+from console.ui.projects import visible_namespaces, visible_workspaces
 from console.ui.text import visible
 from rbac.authorizer import is_admin_binding, is_usable
 
-#: Whoever may list one of these sees the platform.
-_PLATFORM = (WORKSPACE_TEMPLATES, USERS, NAMESPACES)
 #: Seconds that workspaces are waited for that nobody has followed yet.
 FIRST_LIST_WAIT = 2.0
 #: Administrators that are named.
@@ -42,7 +39,7 @@ class Asking:
 
 async def landing_url(access: Access) -> str:
     """Where somebody begins who was nowhere yet. `access`: their rights on the host."""
-    if any(access.can("list", gvr) for gvr in _PLATFORM):
+    if may_see_platform(access):
         return reverse("dashboard")
     workspaces = await _workspaces(access)
     if workspaces:
@@ -54,17 +51,16 @@ async def landing_url(access: Access) -> str:
     return reverse("dashboard")
 
 
-async def _workspaces(access: Access) -> list[str]:
-    """Those that the viewer may see; of many the first two."""
+async def _workspaces(access: Access) -> tuple[str, ...]:
+    """Those that the viewer may see."""
     runtime = access.cluster.runtime
     try:
         informer = runtime.informer(WORKSPACES)
     except UnknownKind:
-        return []
+        return ()
     if not informer.freshness.synced:
         await runtime.wait_synced(WORKSPACES, timeout=FIRST_LIST_WAIT)
-    names = (key.name for key in informer.store.snapshot().entries)
-    return list(islice((one for one in names if access.can("get", WORKSPACES, name=one)), 2))
+    return visible_workspaces(access)
 
 
 def _projects(access: Access) -> Iterator[tuple[str, str]]:

@@ -51,6 +51,7 @@ from console.ui.drawing import draw
 from console.ui.gauges import HOUR, Gauge
 from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
+from console.ui.level import remembered
 from console.ui.links import list_url
 from console.ui.nav import prepare_menu
 from console.ui.projects import known_namespaces
@@ -89,8 +90,10 @@ class Project:
 
 @page("GET")
 async def home(request: ConsoleRequest) -> HttpResponse:
-    """GET /"""
-    return HttpResponseRedirect(await landing_url(access_of(request)))
+    """GET /: where somebody last was, else where they belong."""
+    access = access_of(request)
+    last = remembered(request, access)
+    return HttpResponseRedirect(last.url if last is not None else await landing_url(access))
 
 
 @page("GET")

@@ -109,7 +109,6 @@ urlpatterns = [
     path("access/roles/<object_name:name>", same_names, {"to": "access:role", "level": "global"}),
     path("access/workspaces", same_names, {"to": "workspace_list"}),
     path("settings/third-login", same_names, {"to": "accounts:federation:providers"}),
-    path("clusters", same_names, {"to": "dashboard"}),
     *(path(word, same_names, {"to": "home"}) for word in NOWHERE),
     *(path(f"{word}/<path:rest>", same_names, {"to": "home"}) for word in NOWHERE),
     path("workspaces/<dns_label:workspace>/<workspace_word:word>", workspace_page),

@@ -41,7 +41,6 @@ ELSEWHERE = {
     "access/workspaces": "/workspaces",
     "access/accounts/alice": "/access/accounts/users/alice",
     "access/roles/platform-admin": "/access/roles/global/platform-admin",
-    "clusters": "/dashboard",
 }  # fmt: skip
 IN_A_CLUSTER = {
     **dict.fromkeys(

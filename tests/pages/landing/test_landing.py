@@ -97,8 +97,8 @@ async def test_whoever_sees_nothing_learns_whom_to_ask(
     text = (await browser.get("/dashboard")).content.decode()
     assert "The platform is administered by admin, alice-the-boss." in text
     wanted = "Please add alice to a workspace or a project at https://console.example.com."
-    assert f'id="request-text" tabindex="0">{wanted}</pre>' in text
-    assert 'data-copy-text="request-text"' in text
+    assert f'id="asking-text" tabindex="0">{wanted}</pre>' in text
+    assert 'data-copy-text="asking-text"' in text
     assert "boss@example.com" not in text
     assert "team" not in text.partition("<main")[2].partition("</main>")[0]
 
