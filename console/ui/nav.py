@@ -149,10 +149,12 @@ class _Page(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """The kinds whose `nav.entry` this is, one of which the viewer must be able to list."""
+    """The kinds whose `nav.entry` this is, one of which the viewer must be able to list. `also`: as of a
+    page."""
 
     entry: str
     icon: str
+    also: tuple[str, ...] = ()
 
 
 def _lists_any(*types: GVR) -> Callable[[Access], bool]:
@@ -178,7 +180,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
         _Page("dashboard", *_OVERVIEW),
         _Page("clusters", gettext_lazy("Clusters"), "server", may=_lists_any(NODES)),
         _Page("workspace_list", gettext_lazy("Workspaces"), "building-2", also=("workspace_new",)),
-        _Lists("users", "users"),
+        _Lists("users", "users", ("accounts:administration:", "access:new_account")),
         _Page(
             "access:roles",
             gettext_lazy("Roles"),
@@ -309,7 +311,8 @@ def nav(access: Access, level: Level, current: str) -> Navigation:
                 rail.append(RailEntry(entry.label, entry.icon, url, entry.belongs(current)))
         elif (members := entries.get(entry.entry)) is not None:
             items = [_item(shown, informers, current) for shown in members.kinds]
-            open_ = any(item.current for item in items)
+            of_page = any(current.startswith(one) for one in entry.also)
+            open_ = of_page or any(item.current for item in items)
             tabs = tuple(items) if open_ and len(items) > 1 else tabs
             url = members.kinds[0].item.url
             label = NAV_ENTRIES[entry.entry]

@@ -1,0 +1,105 @@
+"""How far it is for whoever is new: from signing in to what they came for, in clicks and by keyboard."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.chromium import Chromium
+from tests.browser.looks.conftest import sign_in
+
+Arrive = Callable[[str], "Visitor"]
+
+
+class Visitor:
+    """Somebody who has just signed in, and counts clicks."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+
+    def click(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def rail(self, label: str) -> Locator:
+        return self.page.locator("#rail a", has=self.page.get_by_text(label, exact=True))
+
+
+@pytest.fixture
+def arrive(demo: str, browser: Chromium) -> Arrive:
+    def visitor(name: str) -> Visitor:
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.goto(demo)
+        sign_in(page, name)
+        page.wait_for_load_state()
+        return Visitor(page)
+
+    return visitor
+
+
+def it_takes_a_tenant_three_clicks_to_invite_a_member(arrive: Arrive) -> None:
+    alice = arrive("alice")
+    expect(alice.page).to_have_url(re.compile("/workspaces/shop$"))
+    alice.click(alice.rail("Members"))
+    alice.click(alice.page.get_by_role("link", name="Invite member"))
+    expect(alice.page.get_by_label("Role", exact=True)).to_be_visible()
+    assert alice.clicks <= 3
+
+
+def it_takes_a_tenant_two_clicks_to_the_pods_of_a_project(arrive: Arrive) -> None:
+    alice = arrive("alice")
+    alice.click(alice.page.locator("#main").get_by_role("link", name="checkout", exact=True).first)
+    alice.click(alice.rail("Pods"))
+    expect(alice.page.locator("#results tbody tr").first).to_be_visible()
+    expect(alice.page.locator("#rail [aria-current]")).to_contain_text("Pods")
+    assert alice.clicks <= 2
+
+
+def it_takes_an_administrator_three_clicks_to_create_a_user(arrive: Arrive) -> None:
+    admin = arrive("admin")
+    admin.click(admin.rail("Users"))
+    admin.click(admin.page.get_by_role("link", name="Create", exact=True))
+    expect(admin.page.get_by_role("heading", name="Create user")).to_be_visible()
+    expect(admin.page.locator("#rail [aria-current]")).to_contain_text("Users")
+    assert admin.clicks <= 3
+
+
+def it_takes_an_administrator_two_clicks_to_a_workspace(arrive: Arrive) -> None:
+    admin = arrive("admin")
+    admin.click(admin.page.get_by_role("button", name="Workspaces"))
+    admin.click(admin.page.locator("#workspace-menu").get_by_role("link", name="shop", exact=True))
+    expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
+    assert admin.clicks <= 2
+    # From a project it is one.
+    admin.page.goto(admin.page.url.partition("/workspaces")[0] + "/clusters/host/projects/checkout")
+    admin.page.locator(".crumbs").get_by_role("link", name="shop").click()
+    expect(admin.page.get_by_role("heading", name="shop")).to_be_visible()
+
+
+def it_leads_there_by_keyboard(arrive: Arrive) -> None:
+    def jump(page: Page, text: str) -> None:
+        page.keyboard.press("Control+k")
+        page.keyboard.type(text)
+        expect(page.get_by_role("option").first).to_be_visible()
+        page.keyboard.press("Enter")
+
+    alice = arrive("alice").page
+    jump(alice, "members shop")
+    expect(alice).to_have_url(re.compile("/workspaces/shop/members$"))
+    alice.get_by_role("link", name="Invite member").focus()
+    alice.keyboard.press("Enter")
+    expect(alice.get_by_label("Role", exact=True)).to_be_visible()
+    admin = arrive("admin").page
+    jump(admin, "create user")
+    expect(admin.get_by_role("heading", name="Create user")).to_be_visible()
+
+
+def it_tells_whoever_sees_nothing_whom_to_ask(arrive: Arrive) -> None:
+    page = arrive("charlie").page
+    expect(page.locator("#main")).to_contain_text("administered by admin")
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator("#announce")).to_contain_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("Please add charlie to a workspace or a project at http")
