@@ -235,7 +235,7 @@ class LevelMiddleware(_Middleware):
         if level is None or response.status_code != HTTPStatus.OK:
             return response
         value = level.written(request.account)  # type: ignore[attr-defined]
-        if request.COOKIES.get(COOKIE) != value:
+        if value and request.COOKIES.get(COOKIE) != value:
             secure = settings.SESSION_COOKIE_SECURE
             response.set_cookie(
                 COOKIE, value, max_age=LEVEL_SECONDS, secure=secure, httponly=True, samesite="Lax"

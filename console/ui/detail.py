@@ -42,13 +42,14 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Part:
     """`id` is the element's. `template` draws the element around `body`, which is "" inside of a part
-    that is not shown. `signature` changes when what is drawn does."""
+    that is not shown. `signature` changes when what is drawn does. `place`: that of its panel."""
 
     id: str
     template: str
     title: str | Promise
     body: Drawing
     signature: str
+    place: str = ""
 
     @property
     def empty(self) -> bool:
@@ -87,6 +88,25 @@ class Detail:
     etag: str
     resource_version: str
     freshness: LiveState
+
+    def at(self, place: str) -> tuple[Part, ...]:
+        return tuple(part for part in self.parts if part.place == place)
+
+    @property
+    def head(self) -> tuple[Part, ...]:
+        return self.at("")
+
+    @property
+    def above(self) -> tuple[Part, ...]:
+        return self.at("above")
+
+    @property
+    def left(self) -> tuple[Part, ...]:
+        return self.at("left")
+
+    @property
+    def right(self) -> tuple[Part, ...]:
+        return self.at("right")
 
 
 def informers_for(place: DetailPlace, access: Access) -> Mapping[GVR, Informer[Any]]:
@@ -192,9 +212,10 @@ def _head(place: DetailPlace, access: Access, entry: Entry[Any]) -> Part:
 
 
 def _panel(panel: Panel, subject: Subject) -> Part:
-    return _part(
+    part = _part(
         panel_id(panel), "ui/detail/_panel.html", panel.title, lambda: _shown(panel, subject)
     )
+    return replace(part, place=panel.place)
 
 
 def _shown(panel: Panel, subject: Subject) -> str:

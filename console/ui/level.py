@@ -59,8 +59,12 @@ class Level:
                 return reverse("project_overview", args=(self.cluster, self.namespace))
 
     def written(self, account: str) -> str:
-        """As the browser keeps it, for that account alone."""
-        return "/".join((account, self.name, self.cluster, self.workspace, self.namespace))
+        """As the browser keeps it, for that account alone; "" for what is called as nothing can be."""
+        # A project's workspace is told by the project, when it is asked.
+        workspace = self.workspace if self.name == "workspace" else ""
+        parts = (self.name, self.cluster, workspace, self.namespace)
+        fits = all(is_label(part) for part in parts if part) and account.isascii()
+        return "/".join((account, *parts)) if fits else ""
 
 
 def level_of(request: HttpRequest, access: Access | None) -> tuple[Level, bool]:

@@ -98,8 +98,12 @@ class Page:
         return found
 
     async def is_offered(self, segment: str, key: Key) -> bool:
-        page = await text_of(await self.client().get(detail_url("host", segment, key)))
-        return f'href="{self.url}"' in page
+        client = self.client()
+        page = await client.get(detail_url("host", segment, key))
+        if page.status_code == 302:
+            # What the object stands for has a page of its own.
+            page = await client.get(page["Location"])
+        return f'href="{self.url}"' in await text_of(page)
 
 
 @dataclass(frozen=True)

@@ -238,8 +238,10 @@ async def test_the_page_shows_what_tenants_write_as_text(world: World) -> None:
     assert "&lt;img src=x" in html
     assert "<b>red" not in html
     menu = html.partition("<main")[0]
-    assert f'href="{list_of(world.crd)}" aria-current="page">Widgets' in menu
-    assert world.crd["spec"]["group"] in menu
+    assert 'href="/clusters/host/resources" aria-current="page"' in menu
+    everything = await text_of(await ClientAs()("admin").get("/clusters/host/resources?q=widgets"))
+    assert f'href="{list_of(world.crd)}">Widgets' in everything
+    assert world.crd["spec"]["group"] in everything
 
 
 async def test_exports_hold_the_same(world: World) -> None:

@@ -58,8 +58,9 @@ def ids(frames: list[str]) -> set[str]:
     return {
         part
         for frame in frames
-        for part in ("detail-gone", "detail-head", "panel-summary", "panel-latest", "panel-containers",
-                     "panel-conditions", "panel-metadata", "panel-events", "panel-yaml")
+        for part in ("detail-gone", "detail-head", "panel-cause", "panel-summary", "panel-latest",
+                     "panel-containers", "panel-conditions", "panel-metadata", "panel-events",
+                     "panel-yaml")
         if f'id="{part}"' in frame
     }  # fmt: skip
 
@@ -121,7 +122,13 @@ def test_who_comes_back_gets_what_changed(pods: Informer[Any]) -> None:
     pods.apply(pod("web-1", waiting="CrashLoopBackOff", labels={"app": "web", "tier": "front"}))
     view = opened(pods)
     found = ids(view.catch_up(had, admin()) or [])
-    assert found == {"detail-head", "panel-summary", "panel-containers", "panel-conditions"}
+    assert found == {
+        "detail-head",
+        "panel-cause",
+        "panel-summary",
+        "panel-containers",
+        "panel-conditions",
+    }
     assert view.catch_up(view.known(), admin()) == []
 
 

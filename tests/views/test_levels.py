@@ -93,9 +93,9 @@ async def test_nobody_is_where_they_may_not_be(browser: Browser) -> None:
 def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
     settings.SESSION_COOKIE_SECURE = True
 
-    def cookie(status: int, level: Level | None) -> Any:
+    def cookie(status: int, level: Level | None, account: str = "admin") -> Any:
         request: Any = RequestFactory().get("/")
-        request.account = "admin"
+        request.account = account
         if level is not None:
             request.level = level
         response = LevelMiddleware(lambda _request: HttpResponse(status=status))(request)
@@ -103,7 +103,9 @@ def test_only_a_page_that_is_there_is_remembered(settings: Settings) -> None:
 
     assert cookie(404, CLUSTER) is None
     assert cookie(200, None) is None
-    kept = cookie(200, PROJECT)
+    assert cookie(200, Level("workspace", workspace="\u202e")) is None
+    assert cookie(200, PROJECT, "jos\u00e9") is None
+    kept = cookie(200, Level("project", workspace="\u202e", namespace="shop"))
     assert kept.value == "admin/project/host//shop"
     assert kept["httponly"] and kept["secure"] and kept["samesite"] == "Lax"
 

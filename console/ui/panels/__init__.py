@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -17,7 +17,8 @@ NOTHING = SafeString("")
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """`id` is one word, unique within its tab; `title` heads it. `params`: the parameters of the page's
-    address that it looks at.
+    address that it looks at. `place`: what lives stands on the left and what an object is on the right,
+    where there is room for two columns; what concerns all is above.
 
     A panel is drawn again whenever the object, or an object of a type in `needs`, changes. It gets
     what `console.ui.subject.Subject` holds and asks nobody else.
@@ -25,6 +26,7 @@ class Panel:
 
     id: str
     title: str | Promise
+    place: Literal["above", "left", "right"] = "left"
     params: ClassVar[tuple[str, ...]] = ()
 
     def needs(self) -> Collection[GVR]:

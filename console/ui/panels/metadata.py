@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from django.template.loader import render_to_string
@@ -49,6 +49,7 @@ class MetadataPanel(Panel):
 
     id: str = "metadata"
     title: str | Promise = _("Metadata")
+    place: Literal["above", "left", "right"] = "right"
 
     def needs(self) -> Collection[GVR]:
         return _BETWEEN.values()

@@ -1,15 +1,19 @@
 """The tabs that any object has."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.gvr import (
     CONFIG_MAPS,
+    CRON_JOBS,
     GVR,
+    JOBS,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
+    REPLICA_SETS,
     SECRETS,
     SERVICE_ACCOUNTS,
     SERVICES,
@@ -22,15 +26,19 @@ from console.ui.panels.containers import ContainersPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
 from console.ui.panels.ports import PortsPanel
-from console.ui.panels.summary import SummaryPanel
+from console.ui.panels.summary import CausePanel, SummaryPanel
 from console.ui.panels.yaml import YamlPanel
 from console.ui.relations import PANELS, REVISIONS, ROLLOUTS
+from console.ui.relations.endpoints import EndpointsPanel
+from console.ui.relations.owned import OwnedPanel
+from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.tabs import Tab
 
 OVERVIEW = Tab(
     "overview",
     _("Overview"),
+    CausePanel(),
     SummaryPanel(),
     EventsPanel(id="latest", title=_("Latest events"), most=5, quiet=True),
     ContainersPanel(),
@@ -61,9 +69,12 @@ def _tabs(gvr: GVR) -> Sequence[Tab]:
 
 
 def _overview(gvr: GVR) -> Tab:
-    summary, latest, *others = OVERVIEW.panels
+    cause, summary, latest, *others = OVERVIEW.panels
     ports = (PortsPanel(),) if gvr in (PODS, SERVICES) else ()
-    panels = (*ROLLOUTS.get(gvr, ()), summary, *_foremost(gvr), latest, *ports, *others)
+    living = (*ROLLOUTS.get(gvr, ()), *_foremost(gvr), *ports)
+    if living:
+        summary = replace(summary, place="right")
+    panels = (cause, *living, summary, latest, *others)
     return Tab(OVERVIEW.id, OVERVIEW.title, *panels)
 
 
@@ -71,8 +82,12 @@ def _foremost(gvr: GVR) -> Iterator[Panel]:
     """What people ask first about objects of the kind."""
     if gvr == NODES:
         yield NodeCapacityPanel()
+    foremost: tuple[type[Panel], ...] = (EndpointsPanel, SelectedPodsPanel)
     if gvr in _USED:
-        yield from (panel for panel in PANELS[gvr] if isinstance(panel, UsedByPanel))
+        foremost = (UsedByPanel,)
+    elif gvr in (CRON_JOBS, JOBS, REPLICA_SETS):
+        foremost = (OwnedPanel,)
+    yield from (panel for panel in PANELS[gvr] if isinstance(panel, foremost))
 
 
 _TABS = {gvr: _tabs(gvr) for gvr in {**PANELS, **REVISIONS}}

@@ -89,12 +89,17 @@ def test_a_second_installation_changes_nothing(world: World) -> None:
         assert "app.kubernetes.io/managed-by" not in (found["metadata"].get("labels") or {})
 
 
-@pytest.mark.parametrize("name", ["admin", "jane", "pat"])
-def test_people_sign_in_with_the_password_that_they_have(world: World, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "lands"),
+    [("admin", "/dashboard"), ("jane", "/workspaces/demo"), ("pat", "/dashboard")],
+)
+def test_people_sign_in_with_the_password_that_they_have(
+    world: World, name: str, lands: str
+) -> None:
     visitor = Visitor(world.url)
     assert not visitor.sign_in(name, "Wrong-passw0rd")
     assert visitor.sign_in(name)
-    assert visitor.landed.endswith("/dashboard")
+    assert visitor.landed.endswith(lands)
 
     def noted() -> bool:
         status = world.get(USERS, name)["status"]

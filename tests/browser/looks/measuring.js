@@ -49,7 +49,22 @@ async (path) => {
   const edge = innerWidth < 768 || !main ? innerWidth : box(main).right - parseFloat(style(main).paddingRight);
   const scrolls = (one) => one !== main && one !== null && (style(one).overflowX === "auto" || scrolls(one.parentElement));
 
+  // Of an object's panels: the share of their width beyond all of their texts.
+  const panels = document.querySelector(".panels");
+  const unused = () => {
+    const texts = document.createTreeWalker(panels, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    let right = 0;
+    for (let text; (text = texts.nextNode()); ) {
+      if (!text.textContent.trim() || !text.parentElement.checkVisibility()) continue;
+      range.selectNodeContents(text);
+      right = Math.max(right, ...[...range.getClientRects()].filter(({ width }) => width > 2).map((one) => one.right));
+    }
+    return 1 - (right - box(panels).left) / box(panels).width;
+  };
+
   return {
+    unused: panels ? unused() : 0,
     wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     outside: all(".main table").filter((one) => box(one).right > edge + 1 && !scrolls(one)).map(name),
     rowsInView: rows.filter(inView).length,

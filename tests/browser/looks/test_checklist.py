@@ -182,6 +182,17 @@ def test_controls_have_their_size(what: str, seen: list[Seen]) -> None:
     assert _of(seen, against) == []
 
 
+def test_no_first_tab_leaves_a_third_of_a_laptops_width_empty(
+    seen: list[Seen], pages: Tour
+) -> None:
+    first = [one for one in seen if one.path in set(pages.details) and 1280 in one.measures]
+    assert len(first) > 15
+    assert (
+        _of(first, lambda one: [one.here["unused"]] if one.measures[1280]["unused"] > 1 / 3 else [])
+        == []
+    )
+
+
 def test_every_page_has_one_heading_and_a_title(seen: list[Seen]) -> None:
     def wrong(one: Seen) -> list[str]:
         return [] if one.here["headings"] == 1 and one.here["title"] else [one.here["title"]]

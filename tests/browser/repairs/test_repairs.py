@@ -58,7 +58,7 @@ def it_mends_a_full_quota_by_its_number(operator: Operator) -> None:
     operator.act("scale")
     operator.fill(page.locator("form.confirm input[name=replicas]"), "4")
     operator.confirm()
-    expect(page.locator("#panel-summary")).to_contain_text("exceeded quota")
+    expect(page.locator("#panel-cause")).to_contain_text("exceeded quota")
     operator.open("checkout", "resourcequotas", "team")
     operator.act("edit")
     operator.replace('pods: "18"', by='pods: "40"')

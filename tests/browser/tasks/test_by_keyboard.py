@@ -94,7 +94,7 @@ def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     step_to(keys, scene.crashing)
     keys.keyboard.press("Enter")
     opened(keys, scene.crashing)
-    expect(keys.locator("#panel-summary .cause")).to_contain_text("limit of 512Mi")
+    expect(keys.locator("#panel-cause .cause")).to_contain_text("limit of 512Mi")
     # And back up, with Escape.
     keys.keyboard.press("Escape")
     keys.wait_for_url(re.compile(r"/pods(\?|$)"))

@@ -47,7 +47,7 @@ def fits(person: Person) -> None:
 
 def cause(person: Person) -> Locator:
     """Why it is as it is: seen without scrolling, in the reader's language."""
-    found = person.page.locator("#panel-summary .cause")
+    found = person.page.locator("#panel-cause .cause")
     expect(found).to_be_in_viewport(ratio=1)
     if person.look.lang == "zh":
         expect(found.locator(".cause-text")).to_have_text(HAN)
