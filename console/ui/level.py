@@ -26,7 +26,7 @@ _PLATFORM = frozenset(
     (
         *("dashboard", "clusters", "workspace_list", "workspace_new"),
         *("access:roles", "access:role", "access:new_role", "access:new_account"),
-        *("accounts:federation:providers"),
+        "accounts:federation:providers",
     )
 )
 _CLUSTER = frozenset(("cluster_overview", "resources", "cache"))
