@@ -13,7 +13,6 @@ from console.kube.store import Entry
 from console.logs.containers import NoContainer, chosen
 from console.logs.opening import Wanted
 from console.logs.query import EVERY, LogQuery
-from console.streams.stream import check_right
 from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.decisions import Denied, check_seen
@@ -22,6 +21,7 @@ from console.ui.logs import OF_PODS, READ_LOG
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
 from console.ui.relations.selecting import pods_selected, read_selector
+from console.views.deciding import check_right
 
 #: Seconds that an object is waited for whose kind nobody has looked at yet.
 FIND_WAIT = 2.0

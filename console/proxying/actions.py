@@ -19,7 +19,6 @@ from console.proxying.address import ProxyBase
 from console.proxying.keeping import Owner, open_port
 from console.proxying.paths import ENTER
 from console.proxying.target import SUBRESOURCE, TYPES, Target, right_to
-from console.streams.stream import check_right
 from console.ui.access import Access
 from console.ui.actions import Action, Context, Outcome, Page, Permission
 from console.ui.decisions import Refused
@@ -28,6 +27,7 @@ from console.ui.kind import ResourceKind
 from console.ui.network.ports import HIGHEST
 from console.ui.portlist import HTTP, HTTPS, TCP, forward_command, ports_of, scheme_of
 from console.ui.subject import Subject
+from console.views.deciding import check_right
 
 SCHEMES = {HTTP: "HTTP", HTTPS: gettext_lazy("HTTPS, whose certificate is not checked")}
 

@@ -46,12 +46,12 @@ from console.proxying.relaying import POLICY, WAITING, Relay
 from console.proxying.rewriting import is_rewritten, unprefixed
 from console.proxying.target import VERBS, right_to
 from console.streams.places import Places, TooMany
-from console.streams.stream import Over, Vigil, check_right
+from console.streams.stream import Over, Vigil
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
 from console.ui.presence import Presence
 from console.ui.text import visible
-from console.views.actions import InDoubt
+from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from console.kube.gvr import USERS
 from console.kube.runtime import Runtime
 from console.proxying.keeping import Open, Owner, all_open, end, is_over
 from console.proxying.target import SUBRESOURCE, right_to
-from console.streams.stream import Over, check_right
+from console.streams.stream import Over
 from console.ui.clusters import clusters
 from console.ui.decisions import Denied
 from console.ui.presence import Presence
-from console.views.actions import InDoubt
+from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 

@@ -24,12 +24,11 @@ from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
 from console.live.attendance import get_attendance
 from console.streams.places import places
-from console.ui.access import Access
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
-from console.ui.decisions import Denied, lacking
+from console.ui.decisions import Denied
 from console.ui.presence import Presence
-from console.views.actions import InDoubt, is_in_doubt
+from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 
@@ -74,18 +73,6 @@ class Order:
         access = self.presence.access_in(self.cluster)
         for right in self.rights:
             check_right(right, access, self.gvr, self.key)
-
-
-def check_right(right: Permission, access: Access, gvr: GVR, key: Key) -> None:
-    """Raises `Denied` for whoever lacks it and, where that may be because nobody can confirm rights now,
-    `InDoubt`."""
-    # Asked before as well: while the answer was worked out the doubt may have ended.
-    doubted = is_in_doubt(access)
-    if right.granted(access, gvr, key):
-        return
-    if doubted or is_in_doubt(access):
-        raise InDoubt
-    raise lacking(right, gvr, key.namespace)
 
 
 class Vigil:

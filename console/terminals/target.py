@@ -10,7 +10,6 @@ from console.kube.errors import NotFound
 from console.kube.gvr import PODS, Key
 from console.kube.store import Entry
 from console.logs.containers import DEFAULT, NoContainer
-from console.streams.stream import check_right
 from console.terminals.query import TerminalQuery
 from console.ui.access import Access
 from console.ui.decisions import Denied
@@ -20,6 +19,7 @@ from console.ui.nodes.shell import CONTAINER, is_shell
 from console.ui.podspecs import Container, containers_of
 from console.ui.reading import find_entry
 from console.ui.text import visible
+from console.views.deciding import check_right
 
 #: Seconds that a pod is waited for while none is known yet.
 FIND_WAIT = 2.0

@@ -145,6 +145,14 @@ class NotListed(NotArrived):
         return self._text
 
 
+def cached_entry(kind: ResourceKind, access: Access, key: Key, uid: str) -> Entry[Any] | None:
+    """The object that was shown, as the cache has it now; None for one that it does not have. Whether the
+    viewer may see it is decided before."""
+    informer = access.cluster.runtime.informers().get(kind.gvr)
+    entry = informer.store.get(key) if informer is not None else None
+    return entry if entry is not None and entry.projection.uid == uid else None
+
+
 async def find_entry(
     kind: ResourceKind, access: Access, key: Key, *, seconds: float
 ) -> Entry[Any] | None:

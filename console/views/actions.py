@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -22,10 +21,10 @@ from console.kube.errors import ApiError, NotFound, Overtaken
 from console.kube.gvr import Key
 from console.kube.runtime import UnknownKind
 from console.kube.store import Entry
-from console.ui.access import Access, Doubting
+from console.ui.access import Access
 from console.ui.actions import Action, Context, Done, Follow, Link, Outcome
 from console.ui.clusters import HOST, Cluster
-from console.ui.decisions import Denied, Exempt, NotArrived, check_seen, lacking
+from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.detail import followed
 from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
@@ -33,10 +32,12 @@ from console.ui.kind import ResourceKind
 from console.ui.links import action_url, list_url, object_url
 from console.ui.places import DetailPlace, ListPlace, PagePlace, find_kind, find_place
 from console.ui.reading import find_entry
+from console.ui.states import denied_text
 from console.ui.statuses import form_status, success_response, wants_status
 from console.ui.subject import Subject
 from console.ui.text import visible
 from console.views import problems
+from console.views.deciding import check_may
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS, access_of
 from console.views.history import kept_of, remember_action
@@ -114,7 +115,7 @@ async def _answer(
     if entry is None:
         return _gone(asked)
     if not found.applicable(entry):
-        return error_page(request, 409, _not_applicable())
+        return error_page(request, 409, not_applicable())
     subject = await _subject(asked, entry)
     if found.reads_live:
         subject = replace(subject, live=await _live(asked))
@@ -133,27 +134,6 @@ def find_action(
     return kind, found
 
 
-class InDoubt(NotArrived):
-    """Rights that nobody can confirm now change nothing; that is not the same as having none."""
-
-    text = gettext_lazy("The cluster does not answer, so nothing can be done now.")
-
-
-def check_may(kind: ResourceKind, action: Action, access: Access, key: Key) -> None:
-    """Raises `Denied`, `Exempt` or `InDoubt` for whoever may not do it to the object, there or not."""
-    check_seen(kind, access, key)
-    # Asked before as well: while the answer was worked out the doubt may have ended.
-    doubted = is_in_doubt(access)
-    missing = action.missing(access, kind.gvr, key)
-    if missing is None:
-        if action.exempt(access, key.name):
-            raise Exempt(_("You cannot do this to it, whatever your rights."))
-        return
-    if doubted or is_in_doubt(access):
-        raise InDoubt
-    raise lacking(missing, kind.gvr, key.namespace)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 async def old_address(
     request: ConsoleRequest,
@@ -168,12 +148,6 @@ async def old_address(
     query = request.META.get("QUERY_STRING", "")
     changes = request.method not in SAFE_METHODS
     return HttpResponseRedirect(f"{url}?{query}" if query else url, preserve_request=changes)
-
-
-def is_in_doubt(access: Access) -> bool:
-    """True if a missing right may be one that nobody can confirm now. Types that say nothing about
-    rights may be away or refused to the console for ever."""
-    return isinstance(access, Doubting) and access.in_doubt()
 
 
 async def run_as_user(
@@ -202,10 +176,13 @@ async def run_as_user(
     before = kept_of(kind, access, key, uid) if action.stays else None
 
     async def also(other: Action, other_key: Key, other_uid: str) -> str:
-        if not other.may(access, kind.gvr, other_key):
-            return _("You may not do it.")
         try:
+            check_may(kind, other, access, other_key)
             await run_as_user(request, kind, other, other_key, access, other_uid)
+        except Denied as error:
+            return denied_text(error, kind.nouns)
+        except (NotArrived, Refused) as error:
+            return str(error)
         except (ApiError, AuditUnavailable) as error:
             return refusal_text(error)
         return ""
@@ -250,7 +227,7 @@ async def _do(asked: Asked) -> HttpResponse:
         return _confirm(asked, subject, form, filled, uid=uid)
     entry = subject.entry if subject is not None else None
     if entry is not None and entry.projection.uid == uid and not action.applicable(entry):
-        text = _not_applicable()
+        text = not_applicable()
         return _confirm(asked, subject, form, filled, uid=uid, error=text, status=409)
     data = form.cleaned_data if form is not None else {}
     about = (request, asked.kind, action, asked.key, asked.access, uid, data)
@@ -396,7 +373,7 @@ def _gone(asked: Asked) -> HttpResponse:
     return error_page(asked.request, 404, _("There is no %(kind)s %(key)s.") % words)
 
 
-def _not_applicable() -> str:
+def not_applicable() -> str:
     return _("This cannot be done to it as it is now.")
 
 

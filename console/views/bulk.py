@@ -20,6 +20,7 @@ from console.kube.store import Entry
 from console.ui.access import Access
 from console.ui.actions import BULK, Action
 from console.ui.clusters import Cluster
+from console.ui.decisions import Denied, Exempt
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.places import find_kind, find_list
@@ -27,8 +28,8 @@ from console.ui.reading import TooManyProjects, listed
 from console.ui.selection import ListQuery, prepare, select
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
-from console.views.actions import InDoubt, is_in_doubt
 from console.views.bulkrun import Target, written
+from console.views.deciding import InDoubt, check_may
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.lists import FIRST_LIST_WAIT
@@ -52,7 +53,7 @@ async def bulk_page(
     """
     kind = find_kind(cluster, resource)
     found = kind.shown_actions.get(action) if kind is not None else None
-    if kind is None or found is None or BULK not in found.places:
+    if kind is None or found is None or BULK not in found.places or kind.private:
         raise Http404
     access = access_of(request)
     spec = _list_of(request, kind, cluster)
@@ -82,8 +83,6 @@ def _list_of(request: ConsoleRequest, kind: ResourceKind, cluster: Cluster) -> V
 async def _asked(request: ConsoleRequest, query: ListQuery) -> list[Entry[Any]]:
     """The objects that were chosen and that the viewer may see; what is not there is left out."""
     kind, namespaces = query.spec.kind, query.spec.namespaces
-    if kind.private:
-        raise Http404
     reading = listed(
         kind, query.access, namespaces, allowed=query.readable, seconds=FIRST_LIST_WAIT
     )
@@ -118,16 +117,21 @@ def _ask(
     *,
     error: str = "",
 ) -> HttpResponse:
-    kind = spec.kind
-    goes = [
-        entry
-        for entry in entries
-        if action.may(access, kind.gvr, entry.key) and action.applicable(entry)
-    ]
+    goes, doubted = [], False
+    for entry in entries:
+        try:
+            check_may(spec.kind, action, access, entry.key)
+        except InDoubt:
+            doubted = True
+        except (Denied, Exempt):
+            continue
+        else:
+            if action.applicable(entry):
+                goes.append(entry)
     if len(goes) > MOST:
         text = _("At most %(most)s objects can be chosen at a time.") % {"most": f"{MOST:,}"}
         return error_page(request, 400, text)
-    if not goes and is_in_doubt(access):
+    if not goes and doubted:
         raise InDoubt
     if not goes:
         return error_page(request, 400, _("Nothing was chosen that you may do this to."))

@@ -17,12 +17,15 @@ from console.kube.errors import ApiError, NotFound
 from console.kube.gvr import Key
 from console.ui.access import Access
 from console.ui.actions import Action, Follow
-from console.ui.decisions import NotArrived, Refused
+from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.http import ConsoleRequest
 from console.ui.kind import ResourceKind
 from console.ui.links import object_url
+from console.ui.reading import cached_entry
+from console.ui.states import denied_text
 from console.ui.text import visible
-from console.views.actions import InDoubt, is_in_doubt, refusal_text, run_as_user
+from console.views.actions import not_applicable, refusal_text, run_as_user
+from console.views.deciding import check_may
 
 #: Objects that it is done to at once.
 AT_ONCE = 4
@@ -101,15 +104,17 @@ async def _result(
 ) -> Result:
     name = visible(str(target.key))
     try:
-        # Decided anew for each: rights may end while it is done to the others.
-        if not action.may(access, kind.gvr, target.key):
-            if is_in_doubt(access):
-                raise InDoubt
-            return Result(name, "refused", _("You may not do it."))
+        # Decided anew for each: rights may end, and objects change, while it is done to the others.
+        check_may(kind, action, access, target.key)
+        entry = cached_entry(kind, access, target.key, target.uid)
+        if entry is not None and not action.applicable(entry):
+            return Result(name, "refused", not_applicable())
         await action.check(access, kind.gvr, target.key)
         outcome = await run_as_user(request, kind, action, target.key, access, target.uid)
     except NotFound:
         return Result(name, "gone")
+    except Denied as error:
+        return Result(name, "refused", denied_text(error, kind.nouns))
     except (NotArrived, Refused) as error:
         return Result(name, "refused", str(error))
     except (ApiError, AuditUnavailable) as error:

@@ -57,7 +57,8 @@ from console.ui.statuses import status_response, success_response, wants_status
 from console.ui.text import visible
 from console.ui.yamltext import plain_yaml, yaml_text
 from console.views import drafting, problems
-from console.views.actions import MAX_UID, InDoubt, check_may, find_action
+from console.views.actions import MAX_UID, find_action
+from console.views.deciding import InDoubt, check_may
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.history import find_change, remember

@@ -28,6 +28,7 @@ from console.ui.difference import Difference, manifest_difference
 from console.ui.editing import editable
 from console.ui.kind import ResourceKind
 from console.ui.places import DetailPlace
+from console.ui.reading import cached_entry
 from console.ui.text import visible
 
 #: Digits of a number.
@@ -52,12 +53,9 @@ class Shown:
 def kept_of(kind: ResourceKind, access: Access, key: Key, uid: str) -> Manifest | None:
     """The object as the cache has it now; None for one that it does not have or that is nested too
     deeply to be read."""
-    informer = access.cluster.runtime.informers().get(kind.gvr)
-    entry = informer.store.get(key) if informer is not None else None
-    if entry is None or entry.projection.uid != uid:
-        return None
+    entry = cached_entry(kind, access, key, uid)
     try:
-        return entry.original()
+        return entry.original() if entry is not None else None
     except RecursionError:
         return None
 

@@ -18,6 +18,7 @@ from console.kube.errors import ApiError, NotFound, Unavailable
 from console.kube.gvr import GVR, Key
 from console.kube.served import Served, creatable
 from console.ui.access import Access
+from console.ui.actions import Permission
 from console.ui.decisions import Denied
 from console.ui.editing import Problem, placeholders
 from console.ui.http import ConsoleRequest
@@ -27,7 +28,7 @@ from console.ui.links import object_url
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views import problems
-from console.views.actions import InDoubt, is_in_doubt
+from console.views.deciding import InDoubt, check_right
 from console.views.lineproblems import is_the_writers, line_problems
 
 #: Seconds until a type is served that was just defined, and between two looks.
@@ -190,13 +191,14 @@ class _Run:
         return await self._make(item, found.gvr, namespace)
 
     def _denied(self, gvr: GVR, namespace: str) -> str:
-        if self.access.can("create", gvr, namespace=namespace):
-            return ""
-        if is_in_doubt(self.access):
-            return str(InDoubt())
-        kind = self._kind(gvr)
-        nouns = kind.nouns if kind is not None else gvr.qualified
-        return denied_text(Denied("create", gvr, namespace), nouns)
+        try:
+            check_right(Permission("create"), self.access, gvr, Key(namespace, ""))
+        except InDoubt as error:
+            return str(error)
+        except Denied as error:
+            kind = self._kind(gvr)
+            return denied_text(error, kind.nouns if kind is not None else gvr.qualified)
+        return ""
 
     async def _type(self, item: Item) -> tuple[Served | None, Ref | None]:
         """The type, and the object of this run that defines it."""

@@ -15,16 +15,17 @@ from django.utils.translation import gettext as _
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.client import UserClient
 from console.kube.errors import ApiError, NotFound, Unavailable
-from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES
+from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, GVR, NAMESPACES, Key
 from console.ui.access import Access
-from console.ui.decisions import Denied
+from console.ui.actions import Delete, Permission
+from console.ui.decisions import Denied, Exempt
 from console.ui.editing import Problem
 from console.ui.http import ConsoleRequest
 from console.ui.imports import MOST_OBJECTS, VERSION
 from console.ui.states import denied_text
 from console.ui.text import visible
 from console.views import problems
-from console.views.actions import InDoubt, is_in_doubt
+from console.views.deciding import InDoubt, check_may, check_right
 from console.views.importing import LONGEST, Result, ServedTypes
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
@@ -85,11 +86,7 @@ class Offer:
 def offer(access: Access, results: Sequence[Result]) -> Offer | None:
     """None unless some objects were made, and others were not."""
     made = [(one, one.made) for one in results if one.made is not None]
-    mine = [
-        (result, found)
-        for result, found in made
-        if access.can("delete", found.gvr, namespace=found.key.namespace, name=found.key.name)
-    ]
+    mine = [(result, found) for result, found in made if not _refused(access, found.gvr, found.key)]
     if not mine or len(made) == len(results):
         return None
     objects = [
@@ -161,7 +158,7 @@ class _Undoing:
         gvr, namespace, name = served.gvr, one.namespace, one.name
         if served.namespaced is not bool(namespace):
             return Undone(one, "refused", _("The kind and the project do not fit."), 422)
-        refused = _refused(self.access, gvr, one)
+        refused = _refused(self.access, gvr, Key(namespace, name))
         if refused:
             return Undone(one, "refused", refused, 403)
         recorded = request_action(self.request, "delete", gvr, namespace=namespace, name=name)
@@ -172,11 +169,17 @@ class _Undoing:
         return Undone(one, "done")
 
 
-def _refused(access: Access, gvr: GVR, one: MadeObject) -> str:
-    if access.can("delete", gvr, namespace=one.namespace, name=one.name):
-        return ""
-    if is_in_doubt(access):
-        return str(InDoubt())
+def _refused(access: Access, gvr: GVR, key: Key) -> str:
+    """As its own page refuses to delete it, in words; "" for what may be deleted."""
     kind = access.cluster.kinds.of(gvr)
-    nouns = kind.nouns if kind is not None else gvr.qualified
-    return denied_text(Denied("delete", gvr, one.namespace), nouns)
+    action = kind.shown_actions.get(Delete.name) if kind is not None else None
+    try:
+        if kind is not None and action is not None:
+            check_may(kind, action, access, key)
+        else:
+            check_right(Permission("delete"), access, gvr, key)
+    except (InDoubt, Exempt) as error:
+        return str(error)
+    except Denied as error:
+        return denied_text(error, kind.nouns if kind is not None else gvr.qualified)
+    return ""

@@ -449,9 +449,7 @@ async def test_what_the_viewer_may_not_delete_stays(
 ) -> None:
     name = unique("kept")
     _status, items = await boss.send("create", config_map(name))
-    eve = desk_of(
-        monkeypatch, desk.admin, desk.namespace, FakeAccess("eve", list_in=(), delete_in=())
-    )
+    eve = desk_of(monkeypatch, desk.admin, desk.namespace, FakeAccess("eve", delete_in=()))
     status, [told] = await undone(eve, made_of(items))
     assert (status, told["code"]) == (207, 403) and "You may not delete ConfigMaps" in told[
         "message"

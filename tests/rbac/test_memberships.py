@@ -10,7 +10,7 @@ from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
-from console.views.actions import is_in_doubt
+from console.views.deciding import is_in_doubt
 from rbac.authorizer import SOURCES
 from rbac.current import cluster_of
 from rbac.lasting import LastingAccess

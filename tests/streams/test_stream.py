@@ -19,7 +19,7 @@ from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
 from console.ui.presence import Presence
-from console.views.actions import InDoubt
+from console.views.deciding import InDoubt
 from devcluster.logs.runs import RATE_ANNOTATION
 from tests.logs.conftest import World
 from tests.ui.support import FakeAccess

@@ -16,7 +16,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.views.bulk import MOST
 from rbac.current import no_host, use_host
-from tests.ui.support import bob, make_runtime, pod
+from tests.ui.support import FakeAccess, bob, make_runtime, pod
 from tests.views.cast import CAST
 from tests.views.conftest import ClientAs, SignedIn
 from tests.views.test_lists import text_of
@@ -172,7 +172,7 @@ async def test_what_may_not_be_deleted_stays(client_as: ClientAs, cluster: FakeC
     assert targets_in(html) == "uid-team-a-api-1 team-a/api-1"
     assert "you may not do this to" not in html
     found = await outcomes(await ask(client_as, "alice", targets="u shop/web-1\nu team-a/api-1"))
-    assert found["shop/web-1"] == "refused You may not do it."
+    assert found["shop/web-1"] == "refused You may not list pods in project shop."
     assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
 
 
@@ -182,7 +182,7 @@ async def test_whoever_may_not_delete_is_told(client_as: ClientAs, cluster: Fake
     assert (await ask(client_as, "charlie", targets="u shop/web-1")).status_code == 403
     assert (await ask(client_as, "", keys=TWO)).status_code == 302
     found = await outcomes(await ask(client_as, "bob", targets="u shop/web-1"))
-    assert found == {"shop/web-1": "refused You may not do it."}
+    assert found == {"shop/web-1": "refused You may not delete pods in project shop."}
     assert cluster.calls == []
 
 
@@ -202,7 +202,42 @@ async def test_rights_in_doubt_are_not_called_missing(
 async def test_rights_that_end_meanwhile_end_it(client_as: ClientAs, cluster: FakeClient) -> None:
     """The right is asked for each, not once for all."""
     found = await outcomes(await ask(client_as, "alice", targets="u team-a/a\nu team-b/b"))
-    assert found == {"team-a/a": "done", "team-b/b": "refused You may not do it."}
+    assert found == {
+        "team-a/a": "done",
+        "team-b/b": "refused You may not list pods in project team-b.",
+    }
+
+
+async def test_whoever_may_not_see_it_does_nothing_to_it(
+    client_as: ClientAs, cluster: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the page of the object itself."""
+    monkeypatch.setitem(CAST, "eve", lambda: FakeAccess("eve", list_in={"team-a"}))
+    found = await outcomes(await ask(client_as, "eve", targets="u shop/web-1\nu team-a/api-1"))
+    assert found["shop/web-1"] == "refused You may not list pods in project shop."
+    assert [key for _who, key, _uid in cluster.calls] == ["team-a/api-1"]
+
+
+async def test_what_makes_no_sense_by_then_is_not_done(
+    client_as: ClientAs, cluster: FakeClient, pods: Informer[Any]
+) -> None:
+    """A pod that is on its way out is not evicted."""
+    over = pod("over", "shop", uid="uid-over")
+    over["metadata"]["deletionTimestamp"] = "2026-11-20T13:00:00Z"
+    pods.apply(over)
+    response = await ask(client_as, url="/bulk/host/pods/evict", targets="uid-over shop/over")
+    assert await outcomes(response) == {
+        "shop/over": "refused This cannot be done to it as it is now."
+    }
+    assert not await AuditRecord.objects.aexists()
+
+
+@pytest.mark.parametrize("data", [{"keys": "shop/token"}, {"targets": "u shop/token"}])
+async def test_nothing_is_done_to_many_secrets(
+    client_as: ClientAs, cluster: FakeClient, data: dict[str, str]
+) -> None:
+    assert (await ask(client_as, url="/bulk/host/secrets/delete", **data)).status_code == 404
+    assert cluster.calls == []
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from django.test import AsyncClient
 
 from console.kube.client import UserClient
 from console.kube.errors import Unavailable
+from console.kube.gvr import USERS
 from console.kube.identity import Identity
 from console.ui.imports import MOST, MOST_OBJECTS, in_order, read_items
 from console.ui.yamlreading import MAX_DEPTH
@@ -227,6 +228,40 @@ async def test_whoever_may_not_is_told_which_right(
         no_host()
     wanted = "The cluster does not answer" if doubt else "You may not create"
     assert wanted in html and "0 of 1 created." in html
+
+
+class DiscoveringUsers(NoAnswer):
+    async def get_resources(self, group: str, version: str) -> bytes:
+        users = {
+            "name": "users",
+            "kind": "User",
+            "namespaced": False,
+            "verbs": ["create", "delete"],
+        }
+        return json.dumps({"resources": [users]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (FakeAccess("eve"), "You cannot do this to it, whatever your rights."),
+        (FakeAccess("adam", list_in=()), "You may not list users."),
+        (FakeAccess("adam", delete_in=()), "You may not delete users."),
+    ],
+)
+async def test_nothing_is_undone_that_its_page_would_not_delete(
+    monkeypatch: pytest.MonkeyPatch, shown: FakeAccess, words: str
+) -> None:
+    """Not one's own account, nor what one may not see. kube-apiserver is not asked."""
+    monkeypatch.setitem(CAST, "one", lambda: shown)
+    user = {"apiVersion": USERS.group_version, "kind": "User", "name": "eve", "uid": "u-1"}
+    use_host(make_runtime(user_client=DiscoveringUsers))
+    try:
+        data = {"step": "undo", "made": json.dumps([user]), "text": ONE}
+        html = await text_of(await ClientAs()("one").post(URL, data))
+    finally:
+        no_host()
+    assert words in html and "0 of 1 deleted." in html
 
 
 def test_what_others_need_comes_first() -> None:
