@@ -1,7 +1,8 @@
 """What sockets of streams share: one task answers, the browser begins, and each end has words and a code.
 
-The codes that it closes with are those of the live socket. What is thrown while it runs is what streams,
-rights and the cluster have to say.
+The codes that it closes with are those of the live socket, but for too many, of which browsers come back
+as well: the sockets of a page that is loaded again may still be open when the new ones come. What is
+thrown while it runs is what streams, rights and the cluster have to say.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from console.kube.errors import ApiError
 from console.live.consumer import BROKEN, NO_RIGHT, POLICY, SESSION_OVER, TOO_BIG, BareSocket
 from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket
+from console.streams.places import TooMany
 from console.streams.stream import Over
 from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.states import denied_text
@@ -72,7 +74,7 @@ class StreamSocket(BareSocket):
         if self.cap.enter(account):
             self._entered = account
         else:
-            await self.end(429, str(self.full), POLICY)
+            await self.end(429, str(self.full), BROKEN)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:
@@ -111,6 +113,8 @@ class StreamSocket(BareSocket):
                 await self.end(403, denied_text(error, _("pods")), NO_RIGHT)
             except Over as error:
                 await self.end(error.code, str(error), _CODES[error.code])
+            except TooMany as error:
+                await self.end(error.page_code, str(error), BROKEN)
             except NotArrived as error:
                 await self.end(503, str(error), BROKEN)
             except Refused as error:

@@ -15,6 +15,7 @@ const number = (n) => n.toLocaleString(document.documentElement.lang);
 const MOST_KEPT = 1000;
 const MOST_KEPT_CHARS = 128 * 1024;
 const SPACING = 250;
+const MOST_BUSY = 6;
 
 const ring = new Ring();
 const view = new ("wrap" in box.dataset ? WrappedView : View)(box, ring, row);
@@ -25,6 +26,8 @@ let seen = 0;
 let waiting = null;
 let over = "";
 let tries = 0;
+// How often there were too many: those of the page before may still be open.
+let busy = 0;
 let socket = null;
 let frame = 0;
 // What was said last of a source that has written nothing since: after a cut it is said again.
@@ -102,6 +105,7 @@ function add(lines) {
 function hear({ data }) {
   const message = JSON.parse(data);
   if (message.error) {
+    if (message.error.code === 429 && (busy += 1) <= MOST_BUSY) return;
     over = message.error.message;
     announce(over);
     docked?.ended();
@@ -109,7 +113,7 @@ function hear({ data }) {
   }
   if (message.sources) {
     sources = message.sources;
-    tries = 0;
+    tries = busy = 0;
     if (ring.end === 0) show();
     return;
   }
@@ -145,9 +149,9 @@ function open() {
   socket.addEventListener("close", ({ code }) => {
     waiting = null;
     // These ends are the last word; after any other one comes back where it was.
-    if (over && code !== 1013) return;
+    if (over && (code !== 1013 || busy > MOST_BUSY)) return;
     over = "";
-    state.textContent = word("log-lost");
+    if (!busy) state.textContent = word("log-lost");
     tries += 1;
     setTimeout(open, (0.5 + Math.random() / 2) * Math.min(5000, 250 * 2 ** tries));
   });

@@ -19,6 +19,7 @@ const PIECE = 16 * 1024;
 const MOST = 2 * 1024 * 1024;
 /** Bytes at the end of what was drawn, of which some may have to be drawn again. */
 const TAIL = 256;
+const MOST_BUSY = 6;
 
 const here = location.pathname + location.search + location.hash;
 let socket = null;
@@ -27,6 +28,8 @@ let begun = false;
 let reads = true;
 let over = false;
 let tries = 0;
+// How often there were too many: those of the page before may still be open.
+let busy = 0;
 // Numbers of bytes: what came, what is drawn of it, what of that the console knows.
 let came = 0;
 let drawn = 0;
@@ -159,7 +162,7 @@ function hear({ data }) {
 function begin(terminal) {
   const had = id;
   begun = true;
-  tries = 0;
+  tries = busy = 0;
   id = terminal.id;
   reads = terminal.reads;
   screen.lineEnds = !terminal.tty;
@@ -188,8 +191,8 @@ function end(text, button, missing) {
 
 function fail({ code, message }) {
   if (code === 401) forget();
-  // Nobody knows now; it is asked again.
-  if (code === 503) {
+  // Nobody knows now, or there may be room in a moment; it is asked again.
+  if (code === 503 || (code === 429 && (busy += 1) <= MOST_BUSY)) {
     tries ||= 1;
     return tell(message);
   }

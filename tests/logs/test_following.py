@@ -303,5 +303,5 @@ async def test_one_account_has_so_many(world: World) -> None:
     async with following(Browser(path)), following(Browser(path)), following(Browser(path)):
         fourth = Browser(path)
         await fourth.socket.connect(timeout=SOON)
-        assert await fourth.error() == (429, 1008)
+        assert await fourth.error() == (429, 1013)
         await fourth.leave()

@@ -1,8 +1,9 @@
 """A log that is followed in a real browser."""
 
 import re
+from contextlib import closing
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -23,6 +24,23 @@ _FRAMES = """() => {
   };
   requestAnimationFrame(next);
 }"""
+
+#: Takes all that are free, again when those of others go.
+_HOLDS = """(path) => new Promise((resolve) => {
+  let open = 0;
+  const next = () => {
+    const socket = new WebSocket(`ws://${location.host}${path}`);
+    socket.onopen = () => socket.send(JSON.stringify({ follow: "en" }));
+    socket.onmessage = ({ data }) => {
+      if (!JSON.parse(data).sources) return;
+      open += 1;
+      if (open < 20) next();
+      else resolve();
+    };
+    socket.onclose = () => setTimeout(next, 20);
+  };
+  next();
+})"""
 
 
 def lines(page: Page) -> Locator:
@@ -139,3 +157,25 @@ def it_leads_from_a_line_to_what_is_around_it(page: Page, start: StartPod) -> No
     line = page.locator(".log-line:target")
     expect(line).to_be_in_viewport()
     expect(line.locator(".log-time")).to_have_attribute("title", stamp or "")
+
+
+def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
+    """As many as one may have are open still, as those of a page that is loaded again may be."""
+    address = start("follows", **{RATE_ANNOTATION: "50"})
+    page.goto(address)
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+    url = page.locator("[data-log-url]").get_attribute("data-log-url")
+    told: list[str | bytes] = []
+
+    def hear(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: told.append(frame))
+
+    page.on("websocket", hear)
+    page.goto(address.partition("/pods/")[0])
+    with closing(page.context.new_page()) as holder:
+        holder.goto(page.url)
+        holder.evaluate(_HOLDS, url)
+        page.goto(address)
+        # Asking the page also hears what came.
+        eventually(lambda: page.title() and "Too many logs" in str(told), "it is told to wait")
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
