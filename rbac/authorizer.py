@@ -142,7 +142,10 @@ class Authorizer:
     def in_doubt(self) -> bool:
         """True while what rights are made of is not known to be what the cluster has. Never raises."""
         try:
-            return not self._may_answer(self._sources(), live=True)
+            known = self._sources()
+            # What has not been listed yet grants nothing, and may do so in a moment.
+            listed = all(informer.freshness.synced for informer in known.informers)
+            return not (listed and self._may_answer(known, live=True))
         except Exception:  # noqa: BLE001  as above
             return True
 

@@ -151,7 +151,8 @@ class Follower:
                 except ApiError as error:
                     if isinstance(error, Forbidden) and self._is_final():
                         raise
-                    if isinstance(error, NotFound):
+                    # A kubelet that has just started does not know its pods yet.
+                    if isinstance(error, NotFound) and self._last() is None:
                         yield Note(why(error), over=True, ended=True)
                         return
                     for note in self._refused(error):
@@ -400,7 +401,7 @@ class Follower:
         # What is mended with the next try needs no word.
         waits = isinstance(error, BadRequest)
         if text != self._said and (
-            waits or (self._failed > 1 and not isinstance(error, Forbidden))
+            waits or (self._failed > 1 and not isinstance(error, Forbidden | NotFound))
         ):
             self._said = text
             yield Note(text)

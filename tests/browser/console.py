@@ -5,9 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -68,11 +69,6 @@ class Embedded:
         return [(one.verb, one.group, one.resource) for one in found]
 
 
-class Real(ControlPlane):
-    def requests(self, user: str) -> list[tuple[str, str, str]]:
-        return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]
-
-
 @contextmanager
 def started(
     request: pytest.FixtureRequest, folder: Path, *, world: bool = False
@@ -85,23 +81,34 @@ def started(
         embedded.stop()
     else:
         request.getfixturevalue("control_plane_programs")
-        with Real() as real:
+        with ControlPlane() as real:
             yield real
 
 
 @dataclass
 class Console:
-    """A running console. `kubectl` acts as the cluster's administrator."""
+    """A running console. `kubectl` acts as the cluster's administrator. `serve` starts its server."""
 
     url: str
     cluster: Cluster
     kubectl_program: str
     log: Path
+    serve: Callable[[], subprocess.Popen[bytes]]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     #: Cookies of the administrator, once somebody has signed in.
     session: list[Any] = field(default_factory=list)
     #: Pods that tests made, as (namespace, name).
     made: list[tuple[str, str]] = field(default_factory=list)
+
+    def kill(self) -> None:
+        """Its server ends without a goodbye."""
+        server = self.processes.pop()
+        server.kill()
+        server.wait()
+
+    def restart(self) -> None:
+        """The same server with the same data, on the same port; it may not be ready yet."""
+        self.processes.append(self.serve())
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:
         done = subprocess.run(
@@ -185,13 +192,17 @@ def running(
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    console = Console(environment["BASE_URL"], cluster, kubectl_program(), folder / "log.txt")
-    with console.log.open("wb") as log:
-        for command in (["controllers"], ["serve", "--host", "127.0.0.1", "--port", str(port)]):
-            process = subprocess.Popen(
+    path = folder / "log.txt"
+    with path.open("wb") as log:
+
+        def start(*command: str) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
                 [*manage, *command], env=environment, cwd=ROOT, stdout=log, stderr=log
             )
-            console.processes.append(process)
+
+        serve = partial(start, "serve", "--host", "127.0.0.1", "--port", str(port))
+        console = Console(environment["BASE_URL"], cluster, kubectl_program(), path, serve)
+        console.processes += [start("controllers"), serve()]
         try:
             eventually(lambda: answers(console.url + "/readyz"), "the console is ready", timeout=60)
             yield console

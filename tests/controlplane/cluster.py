@@ -272,3 +272,7 @@ class ControlPlane:
             for event in read_events(self._layout.audit_log, mark)
             if all(getattr(event, name) == value for name, value in fields.items())
         ]
+
+    def requests(self, user: str) -> list[tuple[str, str, str]]:
+        """(verb, group, resource) of every request of that user so far."""
+        return [(one.verb, one.group, one.resource) for one in self.audit_events(user=user)]

@@ -235,6 +235,12 @@ class RealNode:
         found: Obj = answer.json()
         return found
 
+    def log(self, pod: str, container: str) -> list[str]:
+        """The lines that are in the log file of the container's first run."""
+        path = f"/var/log/pods/default_{pod}_{self.read(pod)['metadata']['uid']}/{container}/0.log"
+        # Each has before it its moment, its stream and whether it is whole.
+        return [line.split(" ", 3)[3] for line in self._box.run("cat", path).splitlines()]
+
 
 def _uids(answer: Answer) -> set[str]:
     """Of the objects of a list."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from console.kube.gvr import GROUP_BINDINGS, GROUPS, GVR, ROLES, USERS
-from console.kube.informer import Informer
+from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.views.deciding import is_in_doubt
@@ -117,6 +117,8 @@ def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
     roles: Informer[Any] = runtime.informer(ROLES)
     roles.freshness = replace(roles.freshness, stale_since=datetime.now(UTC))
     assert is_in_doubt(access)
+    roles.freshness = Freshness()
+    assert is_in_doubt(access), "no list has come yet"
 
 
 @pytest.mark.parametrize("name", ["", " ", "system:masters", "a\nb", "é", "a "])

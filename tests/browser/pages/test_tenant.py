@@ -6,7 +6,8 @@ import re
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import Chromium
-from tests.browser.console import PASSWORD, Console, Real, live
+from tests.browser.console import PASSWORD, Console, live
+from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.waiting import eventually
 
 Manifest = dict[str, object]
@@ -112,7 +113,7 @@ def test_a_tenants_whole_life(
     expect(page.get_by_role("link", name="acme-shop")).to_be_visible()
 
     eventually(lambda: _made(console, "web"), "the first pod")
-    if isinstance(console.cluster, Real):
+    if isinstance(console.cluster, ControlPlane):
         assert "exceeded quota" in refused(console, "create", "-f", "-", stdin=pod("more"))
         assert "administrators of the cluster" in refused(
             console, "label", "ns", "acme-shop", "kubesphere.io/workspace=other", "--overwrite"

@@ -1,0 +1,82 @@
+"""A browser that follows a log at a console that may be killed, as the page's script does."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+
+from tests.browser.console import PASSWORD
+
+#: Seconds until it comes back.
+_PAUSE = 0.1
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+@asynccontextmanager
+async def signed_in(url: str) -> AsyncIterator[aiohttp.ClientSession]:
+    """The administrator's session."""
+    cookies = aiohttp.CookieJar(unsafe=True)
+    async with aiohttp.ClientSession(url, cookie_jar=cookies, headers={"Origin": url}) as session:
+        async with session.get("/login") as answer:
+            found = _TOKEN.search(await answer.text())
+        assert found is not None
+        form = {
+            "csrfmiddlewaretoken": found[1],
+            "username": "admin",
+            "password": PASSWORD,
+            "next": "",
+        }
+        async with session.post("/login", data=form, allow_redirects=False) as answer:
+            assert answer.status == 302
+        yield session
+
+
+class Reader:
+    """`lines`: the texts of those that came. `over`: what the console said last, where it ended it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = f"/ws{path}"
+        self._at: dict[str, Any] = {}
+        self._came = asyncio.Event()
+        self.lines: list[str] = []
+        self.notes: list[str] = []
+        self.over = ""
+
+    async def read(self, session: aiohttp.ClientSession) -> None:
+        """Until it is cancelled, or the console has ended it."""
+        while not self.over:
+            try:
+                # Who closes it as well, while the server goes, no longer knows what that said.
+                async with session.ws_connect(self._path, autoclose=False) as socket:
+                    await self._listen(socket)
+            except aiohttp.ClientError:
+                # Nobody is there now.
+                pass
+            await asyncio.sleep(_PAUSE)
+
+    async def until(self, done: Callable[[Sequence[str]], object]) -> None:
+        """`done` is asked of the last lines."""
+        while not done(self.lines[-1000:]):
+            assert not self.over, self.over
+            self._came.clear()
+            await self._came.wait()
+
+    async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        await socket.send_json({"follow": "en", "at": self._at})
+        error = ""
+        async for message in socket:
+            found = json.loads(message.data)
+            self.lines += [text for _, _, _, text, *_ in found.get("lines", ())]
+            self.notes += [text for _, text, _ in found.get("notes", ())]
+            self._at |= found.get("at", {})
+            error = found.get("error", {}).get("message", "")
+            if "n" in found:
+                await socket.send_json({"ack": found["n"]})
+            self._came.set()
+        if socket.close_code != aiohttp.WSCloseCode.TRY_AGAIN_LATER:
+            self.over = error
+        self._came.set()
