@@ -37,6 +37,7 @@ from console.ui.rows import MenuItem, menu_item
 from console.ui.text import visible
 from console.views.errors import error_page
 from console.views.guard import access_of
+from console.views.listbefore import list_before, with_list
 from console.views.page import page
 
 SEGMENT = "users.iam.kubesphere.io"
@@ -85,11 +86,16 @@ async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> 
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
         links.append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
+    kind, up_url = access.cluster.kinds.of(USERS), list_url(HOST, SEGMENT)
+    tabs = object_tabs(access, kind, entry.key)
+    spec = list_before(request, kind) if kind is not None else None
+    if spec is not None and spec.url != up_url:
+        up_url, tabs = spec.url, with_list(tabs, spec)
     context: dict[str, Any] = {
         "name": name,
         "uid": entry.projection.uid,
-        "list_url": list_url(HOST, SEGMENT),
-        "tabs": object_tabs(access, access.cluster.kinds.of(USERS), entry.key),
+        "up_url": up_url,
+        "tabs": tabs,
         "facts": await _facts(entry),
         "links": links,
         "actions": await _actions(access, entry),

@@ -59,6 +59,7 @@ from console.ui.shell import live_of
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.views.guard import access_of
+from console.views.listbefore import list_before
 from console.views.page import page
 
 #: Kinds that are counted, by page.
@@ -84,7 +85,6 @@ class Project:
 
     object: ObjectHead
     workspace: str
-    up_url: str
     tabs: tuple[TabLink, ...]
 
 
@@ -222,7 +222,9 @@ async def _answer(
     await prepare_menu(request.cluster)
     context = {
         "title": title,
+        # Not what is compared: it says where the reader came from.
         "of": of,
+        "up_url": _up_url(request, of.workspace) if of is not None else "",
         "body": body.html(),
         "etag": etag,
         "updated": datetime.now(UTC),
@@ -233,18 +235,26 @@ async def _answer(
 
 
 def _project(access: Access, object_: ObjectHead) -> Project:
-    url = list_url(access.cluster.name, segment_of(NAMESPACES))
     workspace: str = object_.entry.projection.workspace
     # Workspaces are on the host alone.
     on_host = workspace and access.cluster.name == HOST
     if not on_host or not access.can("get", WORKSPACES, name=workspace):
-        return Project(object_, "", url, object_.tabs)
-    if not access.can("list", NAMESPACES):
-        url = reverse("workspace_projects", args=(workspace,))
+        return Project(object_, "", object_.tabs)
     first, *others = object_.tabs
     manage = reverse("workspace_project", args=(workspace, object_.name))
     tabs = (first, TabLink(_("Members and quota"), manage, current=False, elsewhere=True), *others)
-    return Project(object_, workspace, url, tabs)
+    return Project(object_, workspace, tabs)
+
+
+def _up_url(request: ConsoleRequest, workspace: str) -> str:
+    """The list that one came from, or one that the viewer may see."""
+    kind, access = request.cluster.kinds.of(NAMESPACES), access_of(request)
+    spec = list_before(request, kind) if kind is not None else None
+    if spec is not None:
+        return spec.url
+    if workspace and not access.can("list", NAMESPACES):
+        return reverse("workspace_projects", args=(workspace,))
+    return list_url(request.cluster.name, segment_of(NAMESPACES))
 
 
 def _nothing(request: ConsoleRequest) -> StateBlock:

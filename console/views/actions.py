@@ -41,6 +41,7 @@ from console.views.deciding import check_may
 from console.views.errors import error_page
 from console.views.guard import SAFE_METHODS, access_of
 from console.views.history import kept_of, remember_action
+from console.views.listbefore import referring_url
 from console.views.page import finished, page
 from console.views.trying import Outlook, try_as_user
 
@@ -382,13 +383,10 @@ def _back(
 ) -> str:
     """The list or page that the viewer came from, by `next` or else by the referring page; only ours.
     From a page of an object that does not stay it is the list above."""
-    own = f"{request.scheme}://{request.get_host()}/"
-    referrer = request.headers.get("Referer", "")
-    came_from = "/" + referrer.removeprefix(own) if referrer.startswith(own) else ""
     links = [one for one in kind.actions if isinstance(one, Link)]
     pages = {one.url(cluster.name, kind.segment, key) for one in links}
     pages.add(object_url(cluster.name, kind.segment, key))
-    for url in (request.GET.get("next", ""), came_from):
+    for url in (request.GET.get("next", ""), referring_url(request)):
         place = find_place(url)
         if isinstance(place, ListPlace) and not place.spec.errors:
             return place.url

@@ -5,6 +5,7 @@ give the same answer.
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -37,6 +38,7 @@ from console.ui.yamltext import yaml_text
 from console.views.errors import error_page
 from console.views.guard import access_of
 from console.views.history import changes_html
+from console.views.listbefore import list_before, with_list
 from console.views.lists import FIRST_LIST_WAIT, RETRY_AFTER
 from console.views.page import page
 
@@ -88,6 +90,9 @@ async def _shown(
     more = await changes_html(place, access, entry) if place.tab == CHANGES else ""
     first = place.tab == tabs_of(place.kind)[0]
     above = await progress_html(access, place.kind, entry) if first else ""
+    spec = list_before(request, place.kind)
+    if spec is not None and spec.url != found.up_url:
+        found = replace(found, up_url=spec.url, tabs=with_list(found.tabs, spec))
     return _drawn(request, found, above, more)
 
 

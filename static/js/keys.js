@@ -50,7 +50,7 @@ const CODES = {
   KeyK: () => step(-1),
   KeyF: pause,
   KeyO: enter,
-  KeyU: () => ($("detail") ? up() : $("updates")?.hidden === false && update()),
+  KeyU: () => (document.querySelector("[data-up]") ? up() : $("updates")?.hidden === false && update()),
   KeyY: () => current() && copy(current().querySelector("[data-copy]")),
   KeyB: bulk,
   Period: menu,

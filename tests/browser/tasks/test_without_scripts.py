@@ -58,10 +58,11 @@ def it_filters_and_opens_an_object(plain: Page, scene: Scene) -> None:
     row(plain, scene.crashing).locator("th a").click()
     plain.wait_for_url(re.compile(rf"/{name}$"))
     looked_at(plain, ".cause", "limit of 512Mi")
-    plain.locator(".tabs a[href$='/yaml']").click()
+    plain.locator(".tabs a[href*='/yaml']").click()
     expect(plain.locator("#yaml-text")).to_contain_text(name)
+    # To the list as it was.
     plain.locator("[data-up]").click()
-    plain.wait_for_url(re.compile(r"/pods(\?|$)"))
+    plain.wait_for_url(re.compile(r"/pods\?q=fraud-scorer&status="))
 
 
 def it_sorts(plain: Page, scene: Scene) -> None:

@@ -130,3 +130,30 @@ async def test_whoever_may_see_the_object_alone_sees_that(
     let_read(runtime, gvr, name)
     assert (await browser.get(page))["Location"] == f"{object_}/overview"
     assert (await browser.get(f"{object_}/overview")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "page"), [("users.iam.kubesphere.io", "/access/accounts/users/alice"), ("namespaces", SHOP)]
+)  # fmt: skip
+async def test_the_way_up_is_the_list_that_one_came_from(
+    browser: Browser, kind: str, page: str
+) -> None:
+    await browser.login("admin")
+    listed = f"/clusters/host/{kind}"
+    for came in (listed, f"{listed}?q=a&status=ok"):
+        answer = await browser.get(page, Referer=f"http://console.example.com{came}")
+        text = answer.content.decode().replace("&amp;", "&")
+        assert re.findall(r'href="([^"]*)" data-up', text) == [came]
+
+
+async def test_members_go_up_to_their_workspace(browser: Browser, runtime: StaticRuntime) -> None:
+    """Whoever may not list projects."""
+    rules = (
+        rule("get", "workspaces", WORKSPACES.group, names="team"),
+        rule("get", "namespaces", names="shop"),
+        rule("list", "pods"),
+    )
+    runtime.console.put(CLUSTER_ROLES, native_role("member", *rules))
+    runtime.console.put(CLUSTER_ROLE_BINDINGS, native_binding("member", "member", "User alice"))
+    await browser.login("alice")
+    assert f'href="{TEAM}/projects" data-up' in await text_of(browser, SHOP)
