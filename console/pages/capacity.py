@@ -7,7 +7,6 @@ from console.kube.gvr import NODES, PODS, Key
 from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
 from console.kube.usage import TOTAL, History, Reading
-from console.pages.sight import Seen, Sight
 from console.ui.amounts import seconds_text
 from console.ui.decisions import Readable
 from console.ui.gauges import HOUR, Room, gauges, node_room, plots
@@ -22,6 +21,7 @@ from console.ui.metered import (
     why_not,
 )
 from console.ui.selection import brought_up
+from console.ui.sight import Seen, Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def places(readable: Readable, wanted: tuple[str, ...]) -> tuple[frozenset[str] 
 def _measured(sight: Sight) -> Measured:
     usage = sight.cluster.usage
     reading = usage.read()
-    if not sight.namespace and NODES in sight.seen and sees_node_usage(sight.access):
+    if not sight.namespaces and NODES in sight.seen and sees_node_usage(sight.access):
         return Measured(
             reading.nodes.get(TOTAL), usage.of_node(TOTAL), why_not(reading.node_problem)
         )

@@ -10,11 +10,11 @@ from django.utils.translation import pgettext_lazy
 from console.kube.departures import Departure
 from console.kube.gvr import EVENTS, WORKLOADS
 from console.kube.store import Entry
-from console.pages.sight import Seen, Sight
 from console.ui.columns import Target, target_of, target_url
 from console.ui.latest import Moment, latest_of
 from console.ui.linked import Links
 from console.ui.selection import brought_up
+from console.ui.sight import Seen, Sight
 from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 

@@ -1,4 +1,4 @@
-"""How many there are of each kind, each a link to exactly those."""
+"""How many there are of each kind and how they are, each a link to exactly those."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,21 +7,23 @@ from django.utils.functional import Promise
 
 from console.kube.gvr import GVR
 from console.kube.status import Severity
-from console.pages.sight import Sight
 from console.ui.counts import counts_of
 from console.ui.selection import brought_up
+from console.ui.sight import Sight
+from console.ui.tally import TallyItem, make_tally
 from console.ui.viewspec import ViewSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`failing_url` shows exactly the `failing`."""
+    """`failing_url` shows exactly the `failing`. `tally`: how many are in which state."""
 
     label: str | Promise
     count: int
     url: str
     failing: int
     failing_url: str
+    tally: tuple[TallyItem, ...]
 
 
 async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
@@ -38,6 +40,7 @@ async def figures(sight: Sight, gvrs: Sequence[GVR]) -> tuple[Figure, ...]:
                 spec.url,
                 numbers[Severity.ERROR] if seen.kind.status_column else 0,
                 spec.with_values("status", (Severity.ERROR.value,)).url,
+                make_tally(spec, numbers),
             )
         )
     return tuple(found)

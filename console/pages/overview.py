@@ -1,4 +1,4 @@
-"""Overviews of the platform, the cluster and a project: first what is not well, then how full it is.
+"""Overviews of the platform, the cluster and a project: how bad it is, what is not well, how full it is.
 
 Everything is read from the shared cache, cut out by the viewer's rights; numbers are kept up to date by
 whoever reads them next, so that a page does not pass over all objects (ADR 7). The part that changes is
@@ -30,20 +30,18 @@ from console.kube.gvr import (
     SERVICES,
     USERS,
     WORKLOADS,
-    WORKSPACE_TEMPLATES,
     WORKSPACES,
     Key,
 )
 from console.kube.status import Severity
-from console.pages.attention import WATCHED, attention
 from console.pages.capacity import SPANS, capacity
 from console.pages.changes import changes
 from console.pages.figures import figures
 from console.pages.landing import asking, landing_url
 from console.pages.quotas import quotas
 from console.pages.rankings import nodes, projects
-from console.pages.sight import Sight, look
 from console.ui.access import Access
+from console.ui.attention import WATCHED, attention, bring_up
 from console.ui.clusters import HOST, Cluster, clusters
 from console.ui.counts import counts_of
 from console.ui.detail import ObjectHead, TabLink, object_head
@@ -53,9 +51,11 @@ from console.ui.http import ConsoleRequest
 from console.ui.kind import segment_of
 from console.ui.level import remembered
 from console.ui.links import list_url
+from console.ui.metered import Capacity
 from console.ui.nav import prepare_menu
 from console.ui.projects import known_namespaces
 from console.ui.shell import live_of
+from console.ui.sight import Sight, look
 from console.ui.states import StateBlock
 from console.ui.text import visible
 from console.views.guard import access_of
@@ -63,7 +63,7 @@ from console.views.listbefore import list_before
 from console.views.page import page
 
 #: Kinds that are counted, by page.
-PLATFORM = (WORKSPACE_TEMPLATES, USERS, NAMESPACES, NODES, PODS)
+PLATFORM = (WORKSPACES, USERS, NAMESPACES, NODES, PODS)
 CLUSTER = (NODES, NAMESPACES, PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
 PROJECT = (PODS, *WORKLOADS, JOBS, SERVICES, INGRESSES, PERSISTENT_VOLUME_CLAIMS)
 
@@ -100,7 +100,7 @@ async def home(request: ConsoleRequest) -> HttpResponse:
 async def dashboard(request: ConsoleRequest) -> HttpResponse:
     """GET /dashboard: everything that the viewer may see, whoever they are. Whoever sees nothing there
     and something elsewhere is led to that."""
-    sight = await look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
+    sight = await _look(access_of(request), _once(PLATFORM, WATCHED, WORKLOADS, (EVENTS,)))
     title = _("Overview")
     if sight.blind:
         begin = await landing_url(sight.access)
@@ -108,13 +108,15 @@ async def dashboard(request: ConsoleRequest) -> HttpResponse:
             return HttpResponseRedirect(begin)
         values = {"state": _nothing(request), "asking": asking(sight.access)}
         return await _answer(request, title, values)
+    usage = await capacity(sight)
     return await _answer(
         request,
         title,
         {
-            "attention": await attention(sight),
             "figures": await figures(sight, PLATFORM),
-            "clusters": await _clusters(sight),
+            "usage": usage,
+            "attention": attention(sight),
+            "clusters": _clusters(sight, usage),
             "projects": await projects(sight),
             "changes": await changes(sight),
         },
@@ -126,7 +128,7 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
     """GET /clusters: those whose nodes the viewer may list."""
     identity = access_of(request).identity
     sights = [await look(one.access_for(identity), (NODES, PODS)) for one in clusters]
-    rows = [row for sight in sights for row in await _clusters(sight)]
+    rows = [row for sight in sights for row in _clusters(sight, await capacity(sight))]
     values = {"clusters": rows} if rows else {"state": _nothing(request)}
     return await _answer(request, _("Clusters"), values)
 
@@ -134,18 +136,20 @@ async def cluster_list(request: ConsoleRequest) -> HttpResponse:
 @page("GET")
 async def cluster_overview(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
     """GET /clusters/{cluster}"""
-    sight = await look(access_of(request), _once(CLUSTER, WATCHED, (EVENTS,)))
+    sight = await _look(access_of(request), _once(CLUSTER, WATCHED, (EVENTS,)))
     title = _("Cluster %(name)s") % {"name": cluster.name}
     if sight.blind:
         # Every menu has this page.
         return await _answer(request, title, {"state": _nothing(request)})
+    usage = await capacity(sight, _span(request))
     return await _answer(
         request,
         title,
         {
-            "attention": await attention(sight),
             "figures": await figures(sight, CLUSTER),
-            "capacity": await capacity(sight, _span(request)),
+            "usage": usage,
+            "attention": attention(sight),
+            "capacity": usage,
             "nodes": await nodes(sight),
             "projects": await projects(sight),
             "changes": await changes(sight),
@@ -159,7 +163,7 @@ async def project_overview(
 ) -> HttpResponse:
     """GET /clusters/{cluster}/projects/{namespace}: refused alike whether or not there is such one."""
     gvrs = _once(PROJECT, WATCHED, (EVENTS,))
-    sight = await look(access_of(request), gvrs, namespace=namespace)
+    sight = await _look(access_of(request), gvrs, (namespace,))
     found = object_head(sight.access, NAMESPACES, Key("", namespace))
     if sight.blind and found is not None:
         return HttpResponseRedirect(found.details_url)
@@ -171,18 +175,26 @@ async def project_overview(
     known = known_namespaces(sight.access)
     if known is not None and namespace not in known:
         raise Http404
+    usage = await capacity(sight, _span(request))
     return await _answer(
         request,
         _("Project %(name)s") % {"name": visible(namespace)},
         {
-            "attention": await attention(sight),
             "figures": await figures(sight, PROJECT),
-            "capacity": await capacity(sight, _span(request)),
+            "usage": usage,
+            "attention": attention(sight),
+            "capacity": usage,
             "quotas": quotas(sight),
             "changes": await changes(sight),
         },
         _project(sight.access, found) if found is not None else None,
     )
+
+
+async def _look(access: Access, gvrs: Sequence[GVR], namespaces: tuple[str, ...] = ()) -> Sight:
+    sight = await look(access, gvrs, namespaces=namespaces)
+    await bring_up(sight)
+    return sight
 
 
 def _span(request: ConsoleRequest) -> int:
@@ -194,10 +206,9 @@ def _once(*several: Sequence[GVR]) -> tuple[GVR, ...]:
     return tuple(dict.fromkeys(gvr for gvrs in several for gvr in gvrs))
 
 
-async def _clusters(sight: Sight) -> tuple[ClusterRow, ...]:
+def _clusters(sight: Sight, found: Capacity | None) -> tuple[ClusterRow, ...]:
     """Those whose nodes the viewer may list."""
     seen = sight.get(NODES)
-    found = await capacity(sight)
     if seen is None or found is None:
         return ()
     numbers = counts_of(seen.kind, seen.informer).of(seen.readable)

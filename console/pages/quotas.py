@@ -6,10 +6,10 @@ from decimal import Decimal
 from console.kube.gvr import RESOURCE_QUOTAS
 from console.kube.indexes import indexes_of
 from console.kube.quantity import parse_quantity
-from console.pages.sight import Sight
 from console.ui.clusterkinds import Kinds
 from console.ui.pressure import pressure
 from console.ui.quotawords import amount_text, resource_label
+from console.ui.sight import Sight
 from console.ui.text import visible
 
 #: Lines that are shown; a quota may name any number of resources.
@@ -35,13 +35,14 @@ class QuotaLine:
 
 
 def quotas(sight: Sight) -> tuple[QuotaLine, ...]:
-    """Of the sight's project: each resource once, of the tightest of its quotas; the fullest first."""
+    """Of the sight's projects: each resource once, of the tightest of its quotas; the fullest first."""
     seen = sight.get(RESOURCE_QUOTAS)
-    if seen is None or not sight.namespace:
+    if seen is None or not sight.namespaces:
         return ()
     found = [
         _line(sight.cluster.kinds, entry.key.name, text)
-        for entry in indexes_of(seen.informer.store).by_namespace.get(sight.namespace)
+        for namespace in sight.namespaces
+        for entry in indexes_of(seen.informer.store).by_namespace.get(namespace)
         if seen.readable.sees(entry.key)
         for text in (*entry.projection.requests, *entry.projection.limits)
     ]

@@ -13,7 +13,6 @@ from console.kube.reservations import NONE, Held, reservations_of
 from console.kube.store import Entry
 from console.kube.usage import Reading
 from console.pages.capacity import places, used_namespaces
-from console.pages.sight import Sight
 from console.ui.charts import Line
 from console.ui.columns import StatusText, Target, target_url
 from console.ui.gauges import Gauge, Room, gauges, node_room, spark
@@ -21,6 +20,7 @@ from console.ui.links import list_url
 from console.ui.metered import sees_node_usage
 from console.ui.projects import visible_namespaces
 from console.ui.selection import brought_up
+from console.ui.sight import Sight
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate

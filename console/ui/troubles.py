@@ -1,4 +1,5 @@
-"""What is not well among the objects of a kind, grouped by its cause: counted without looking at them.
+"""What is not well among the objects of a kind, grouped by its cause and by their owners: counted without
+looking at them.
 
 A cause is the status word, since that is what somebody can act on. Sums follow each change, as
 `console.kube.derived` promises, and are the same for everybody; what a viewer gets is cut out of them by
@@ -6,10 +7,9 @@ their rights.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import islice
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
@@ -23,8 +23,8 @@ from console.ui.decisions import Readable
 from console.ui.kind import ResourceKind
 from console.ui.shelf import Shelf
 
-#: Objects that are named of each cause.
-SHOWN = 3
+#: Lots that are named of each cause.
+SHOWN = 10
 #: As in `console.ui.counts`; only what is not well is remembered.
 PLACES, ROOM, IDLE = 256, 2_000_000, 900.0
 
@@ -37,29 +37,62 @@ class Cause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Lot:
+    """The `count` objects of one owner in a namespace, or one object that has none. `owner`: its
+    `Kind/name`, or "". `first`: the first object."""
+
+    owner: str
+    first: Key
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """`keys`: the first few of the `count` objects."""
+    """`lots`: the largest of those that the `count` objects are in."""
 
     cause: Cause
     count: int
-    keys: tuple[Key, ...]
+    lots: tuple[Lot, ...]
+
+
+class _Member(NamedTuple):
+    """`owner`: the `Kind/name` of its owner, else its own name, which has no slash."""
+
+    cause: Cause
+    owner: str
 
 
 @dataclass(slots=True)
 class _Group:
-    keys: SortedList[Key] = field(default_factory=SortedList)
+    """Objects with the same cause, by namespace and owner, and how many there are in each namespace."""
+
+    places: dict[str, dict[str, SortedList[Key]]] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
+
+    def add(self, key: Key, owner: str) -> None:
+        here = self.places.setdefault(key.namespace, {})
+        here.setdefault(owner, SortedList()).add(key)
+        self.numbers[key.namespace] += 1
+
+    def remove(self, key: Key, owner: str) -> None:
+        here = self.places[key.namespace]
+        here[owner].remove(key)
+        self.numbers[key.namespace] -= 1
+        if not here[owner]:
+            del here[owner]
+        if not here:
+            del self.places[key.namespace], self.numbers[key.namespace]
 
 
 class Troubles(Derived[Any]):
     def __init__(self, store: Store[Any], kind: ResourceKind) -> None:
         super().__init__(store)
         self._kind = kind
-        self._causes: dict[Key, Cause] = {}
+        self._members: dict[Key, _Member] = {}
         self._groups: dict[Cause, _Group] = {}
 
     def __len__(self) -> int:
-        return len(self._causes)
+        return len(self._members)
 
     @property
     def behind(self) -> int:
@@ -74,9 +107,9 @@ class Troubles(Derived[Any]):
         """Of what the viewer may see: in all, or in the namespaces `wanted`. The worst first."""
         with self.current():
             found = [
-                Finding(cause, count, keys)
+                Finding(cause, count, lots)
                 for cause, group in self._groups.items()
-                for count, keys in (self._seen(cause, group, readable, wanted),)
+                for count, lots in (self._seen(cause, group, readable, wanted),)
                 if count
             ]
         return sorted(found, key=lambda f: (f.cause.severity.rank, -f.count, f.cause.word))
@@ -97,16 +130,18 @@ class Troubles(Derived[Any]):
 
     def _seen(
         self, cause: Cause, group: _Group, readable: Readable, wanted: tuple[str, ...]
-    ) -> tuple[int, tuple[Key, ...]]:
-        if readable.namespaces is None and not wanted:
-            return len(group.keys), tuple(group.keys[:SHOWN])
-        asked = set(wanted or readable.namespaces or ())
+    ) -> tuple[int, tuple[Lot, ...]]:
+        asked = set(wanted or readable.namespaces or group.places)
         whole = {n for n in asked if readable.namespaces is None or n in readable.namespaces}
         here = _common(whole, group)
         single = self._single(cause, readable, wanted)
-        first = [key for n in here for key in islice(_within(group.keys, n), SHOWN)]
+        lots = [_lot(owner, keys) for n in here for owner, keys in group.places[n].items()]
+        by_owner: dict[tuple[str, str], list[Key]] = {}
+        for key in sorted(single):
+            by_owner.setdefault((key.namespace, self._members[key].owner), []).append(key)
+        lots += (_lot(owner, keys) for (_namespace, owner), keys in by_owner.items())
         count = sum(group.numbers[n] for n in here) + len(single)
-        return count, tuple(nsmallest(SHOWN, (*first, *single)))
+        return count, tuple(nsmallest(SHOWN, lots, key=lambda lot: (-lot.count, lot.first)))
 
     def _single(self, cause: Cause, readable: Readable, wanted: tuple[str, ...]) -> list[Key]:
         """Those that are allowed by their names alone."""
@@ -114,42 +149,42 @@ class Troubles(Derived[Any]):
             return []
         return [
             key
-            for key in named(self._causes.keys(), readable.names)
-            if self._causes[key] == cause
+            for key in named(self._members.keys(), readable.names)
+            if self._members[key].cause == cause
             and key.namespace not in readable.namespaces
             and (not wanted or key.namespace in wanted)
         ]
 
     def _rebuild(self, entries: Mapping[Key, Entry[Any]]) -> None:
-        self._causes, self._groups = {}, {}
+        self._members, self._groups = {}, {}
         for key, entry in entries.items():
             self._apply(key, entry)
 
     def _apply(self, key: Key, entry: Entry[Any] | None) -> None:
-        cause = self._cause(entry) if entry is not None else None
-        known = self._causes.get(key)
-        if cause == known:
+        member = self._member(entry) if entry is not None else None
+        known = self._members.get(key)
+        if member == known:
             return
         if known is not None:
-            group = self._groups[known]
-            group.keys.remove(key)
-            group.numbers[key.namespace] -= 1
-            if not group.numbers[key.namespace]:
-                del group.numbers[key.namespace]
-            if not group.keys:
-                del self._groups[known]
-            del self._causes[key]
-        if cause is not None:
-            group = self._groups.setdefault(cause, _Group())
-            group.keys.add(key)
-            group.numbers[key.namespace] += 1
-            self._causes[key] = cause
+            group = self._groups[known.cause]
+            group.remove(key, known.owner)
+            if not group.places:
+                del self._groups[known.cause]
+            del self._members[key]
+        if member is not None:
+            self._groups.setdefault(member.cause, _Group()).add(key, member.owner)
+            self._members[key] = member
 
-    def _cause(self, entry: Entry[Any]) -> Cause | None:
+    def _member(self, entry: Entry[Any]) -> _Member | None:
         status = self._kind.status(entry)
         if status is None or not _is_trouble(self._kind, status):
             return None
-        return Cause(status.severity, status.word)
+        owner = getattr(entry.projection, "owner", "") or entry.key.name
+        return _Member(Cause(status.severity, status.word), owner)
+
+
+def _lot(owner: str, keys: Sequence[Key]) -> Lot:
+    return Lot(owner if "/" in owner else "", keys[0], len(keys))
 
 
 def _is_trouble(kind: ResourceKind, status: Status) -> bool:
@@ -160,11 +195,6 @@ def _is_trouble(kind: ResourceKind, status: Status) -> bool:
 
 def _common(namespaces: Iterable[str], group: _Group) -> set[str]:
     return set(namespaces) & group.numbers.keys()
-
-
-def _within(keys: SortedList[Key], namespace: str) -> Iterator[Key]:
-    last = Key(f"{namespace}\0", "")
-    return iter(keys.irange(Key(namespace, ""), last, inclusive=(True, False)))
 
 
 _shelf: Shelf[tuple[Store[Any], ResourceKind], Troubles] = Shelf(

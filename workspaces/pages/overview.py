@@ -13,7 +13,6 @@ from console.kube.gvr import (
     GVR,
     PODS,
     RESOURCE_QUOTAS,
-    WORKLOADS,
     WORKSPACE_QUOTAS,
     WORKSPACE_TEMPLATES,
     WORKSPACES,
@@ -21,14 +20,14 @@ from console.kube.gvr import (
 )
 from console.kube.projections.namespace import Namespace
 from console.ui.access import Access
+from console.ui.attention import WATCHED, Attention, attention, bring_up
 from console.ui.clusters import HOST
-from console.ui.columns import Target, target_url
 from console.ui.decisions import Denied, readable
 from console.ui.detail import object_head
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
 from console.ui.registry import kinds
-from console.ui.selection import brought_up
+from console.ui.sight import look, see
 from console.ui.text import visible
 from console.ui.troubles import troubles_of
 from console.ui.words import translate
@@ -48,9 +47,6 @@ from workspaces.rights import MEMBERS, PROJECTS, may_see_quota
 from workspaces.services import settings
 from workspaces.services.members import members
 
-#: Kinds whose troubles are named.
-WATCHED = (PODS, *WORKLOADS)
-
 
 @dataclass(frozen=True, slots=True)
 class ProjectLine:
@@ -67,16 +63,6 @@ class ProjectLine:
     fullest: Use | None
 
 
-@dataclass(frozen=True, slots=True)
-class TroubleLine:
-    severity: str
-    word: str
-    count: int
-    nouns: str
-    project: str
-    url: str
-
-
 def _overview(seen: Seen) -> Mapping[str, Any]:
     shows_quota = may_see_quota(seen.access, seen.name)
     manager = seen.workspace.manager
@@ -86,7 +72,7 @@ def _overview(seen: Seen) -> Mapping[str, Any]:
         **_object(seen),
         "shows_quota": shows_quota,
         "uses": workspace_use(seen.name) if shows_quota else [],
-        "troubles": _troubles(seen),
+        "attention": _attention(seen),
         "manager": visible(manager),
         "description": visible(seen.workspace.description),
         "member_count": len(members(seen.name, manager)) if may_list else None,
@@ -103,9 +89,7 @@ def _object(seen: Seen) -> Mapping[str, Any]:
     return {"object": next(filter(None, heads), None)}
 
 
-@page(
-    "GET", follows=live(_overview, RESOURCE_QUOTAS, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *WATCHED)
-)
+@page("GET", follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *WATCHED))
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
         opened = await open_workspace(request, workspace)
@@ -114,7 +98,7 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
         if not url:
             raise
         return HttpResponseRedirect(url)
-    await _bring_up(WATCHED)
+    await _bring_up(opened, WATCHED)
     return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
 
 
@@ -136,7 +120,7 @@ def _projects(seen: Seen) -> Mapping[str, Any]:
 @page("GET", follows=live(_projects, RESOURCE_QUOTAS, PODS))
 async def projects(request: ConsoleRequest, workspace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
-    await _bring_up((PODS,))
+    await _bring_up(opened, (PODS,))
     return await show(opened, "workspace_projects", "workspaces/_projects.html", _projects(opened))
 
 
@@ -173,12 +157,11 @@ def _share(opened: Seen, project: str) -> list[Use]:
     return project_use(project, SHARE) if may_read else []
 
 
-async def _bring_up(types: tuple[GVR, ...]) -> None:
+async def _bring_up(opened: Seen, types: tuple[GVR, ...]) -> None:
     """Others are served meanwhile."""
-    for gvr in types:
-        kind = kinds.of(gvr)
-        if kind is not None:
-            await brought_up(troubles_of(kind, get_runtime().informer(gvr)))
+    names = _names(opened)
+    if names:
+        await bring_up(await look(opened.access, types, namespaces=names))
 
 
 def _failing(opened: Seen) -> dict[str, int]:
@@ -192,31 +175,14 @@ def _failing(opened: Seen) -> dict[str, int]:
     return dict(troubles_of(kind, get_runtime().informer(PODS)).failing(allowed))
 
 
-def _troubles(opened: Seen) -> list[TroubleLine]:
-    found: list[TroubleLine] = []
-    for project in projects_of(opened.name):
-        for gvr in WATCHED:
-            kind = kinds.of(gvr)
-            if kind is None:
-                continue
-            try:
-                allowed = readable(kind, opened.access, (project.name,))
-            except Denied:
-                continue
-            troubles = troubles_of(kind, get_runtime().informer(gvr))
-            url = target_url(HOST, Target(kind.segment, project.name, ""))
-            found += (
-                TroubleLine(
-                    finding.cause.severity.value,
-                    str(translate(finding.cause.word)),
-                    finding.count,
-                    str(kind.singular if finding.count == 1 else kind.nouns),
-                    visible(project.name),
-                    url,
-                )
-                for finding in troubles.of(allowed, (project.name,))
-            )
-    return sorted(found, key=lambda line: (line.severity != "error", -line.count))[:20]
+def _attention(opened: Seen) -> Attention | None:
+    """None where there is no project."""
+    names = _names(opened)
+    return attention(see(opened.access, WATCHED, namespaces=names)) if names else None
+
+
+def _names(opened: Seen) -> tuple[str, ...]:
+    return tuple(project.name for project in projects_of(opened.name))
 
 
 def _quota(seen: Seen) -> Mapping[str, Any]:

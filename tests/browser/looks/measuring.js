@@ -2,7 +2,7 @@
 // elements are for people.
 async (path) => {
   // What the cluster wrote is in its own language.
-  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .examples, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
+  const DATA = ".reason, .message, .cause, code, pre, kbd, samp, .name, .stem, .suffix, .full, .values dd, .facts dd, tbody td, tbody th, .where, .related, .related-line, .happened, .place, .own, .link, svg, script, style, template, [lang=en], bdi, option, .brand, .hits, .title, .problem, .crumbs, .attempt, .chip, .current, .menu, .log-text, .log-source";
   if (path) {
     const { body } = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
     const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);

@@ -112,8 +112,9 @@ def made(console: Console) -> Scene:
         container = {"name": name[:-2], "image": "example/image:1", "resources": _LIMIT}
         # No scheduler of this name runs, so nobody else writes the status.
         spec = {"schedulerName": "nobody", "containers": [container]}
-        manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
         eventually(partial(_has_account, scene, namespace), "pods may be created")
+        meta = {"name": name, "ownerReferences": [_owner(scene, namespace, name[:-2])]}
+        manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         scene.kubectl("create", "-n", namespace, "-f", "-", input=manifest)
         console.set_status(name, status, namespace)
     scene.kubectl("create", "secret", "generic", "registry", "-n", PAYMENTS, "--from-literal=a=b")
@@ -124,6 +125,18 @@ def made(console: Console) -> Scene:
     scene.kubectl("set", "image", "deployment/image-resizer", "*=example/image:2", "-n", WEB)
     eventually(lambda: _replica_sets(scene, WEB) == 2, "it has two revisions")
     return scene
+
+
+def _owner(scene: Scene, namespace: str, name: str) -> dict[str, Any]:
+    """A reference to a deployment, made without pods of its own."""
+    uid = scene.kubectl(
+        *("create", "-n", namespace, "-f", "-", "-o", "jsonpath={.metadata.uid}"),
+        input=_deployment(name),
+    )
+    return {
+        **{"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
+        **{"uid": uid, "controller": True},
+    }
 
 
 def _has_account(scene: Scene, namespace: str) -> bool:

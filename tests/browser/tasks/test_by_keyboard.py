@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.console import Console, live, sign_in
 from tests.browser.tasks.conftest import Person
 from tests.browser.tasks.scene import Scene
-from tests.browser.tasks.test_by_pointer import fits, opened
+from tests.browser.tasks.test_by_pointer import PODS_IN_TROUBLE, fits, opened, trouble_of
 
 FOCUS = "() => document.activeElement?.closest('[data-key]')?.dataset.key ?? ''"
 
@@ -83,21 +83,19 @@ def options(page: Page, end: str) -> Locator:
 
 
 def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
-    name = scene.crashing.partition("/")[2]
     keys.keyboard.press("Tab")
     expect(keys.locator(".skip")).to_be_focused()
     keys.keyboard.press("Enter")
-    trouble = keys.locator(".attention > ul > li", has_text=name).first
-    tab_to(keys, trouble.locator(".trouble a"), most=40)
+    tab_to(keys, trouble_of(keys, "fraud-scorer").locator(".why a"), most=60)
     keys.keyboard.press("Enter")
-    keys.wait_for_url(re.compile(r"/pods\?state="))
+    keys.wait_for_url(PODS_IN_TROUBLE)
     step_to(keys, scene.crashing)
     keys.keyboard.press("Enter")
     opened(keys, scene.crashing)
     expect(keys.locator("#panel-cause .cause")).to_contain_text("limit of 512Mi")
     # And back up to the list as it was: with Escape, and from another tab with a letter.
     keys.keyboard.press("Escape")
-    keys.wait_for_url(re.compile(r"/pods\?state="))
+    keys.wait_for_url(PODS_IN_TROUBLE)
     step_to(keys, scene.crashing)
     keys.keyboard.press("Enter")
     opened(keys, scene.crashing)
@@ -105,7 +103,7 @@ def it_finds_the_cause_of_a_crash_loop(keys: Page, scene: Scene) -> None:
     keys.keyboard.press("Enter")
     keys.wait_for_url(re.compile(r"/yaml\?list="))
     keys.keyboard.press("u")
-    keys.wait_for_url(re.compile(r"/pods\?state="))
+    keys.wait_for_url(PODS_IN_TROUBLE)
 
 
 def it_goes_anywhere_in_every_look(person: Person, scene: Scene) -> None:

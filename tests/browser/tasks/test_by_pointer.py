@@ -16,6 +16,16 @@ def row(page: Page, key: str) -> Locator:
     return page.locator(f'#results tr[data-key="{key}"]')
 
 
+#: Pods of one owner that are in the same trouble.
+PODS_IN_TROUBLE = re.compile(r"/pods\?.*state=.*owner=")
+
+
+def trouble_of(page: Page, workload: str) -> Locator:
+    """The line of the overview about a deployment."""
+    link = page.get_by_role("link", name=workload, exact=True)
+    return page.locator(".troubles > li", has=link)
+
+
 def opened(page: Page, key: str) -> None:
     """The object's page, and live."""
     name = key.rpartition("/")[2]
@@ -55,13 +65,14 @@ def cause(person: Person) -> Locator:
 
 
 def it_finds_the_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -> None:
-    page, name = person.page, scene.crashing.partition("/")[2]
-    trouble = page.locator(".attention > ul > li", has_text=name).first
-    expect(trouble).to_contain_text("OOMKilled")
+    page = person.page
+    trouble = trouble_of(page, "fraud-scorer")
+    expect(trouble).to_contain_text("512Mi")
+    expect(trouble.locator(".reason")).to_have_attribute("title", re.compile("OOMKilled"))
     fits(person)
     person.picture("dashboard")
-    trouble.locator(".trouble a").click()
-    page.wait_for_url(re.compile(r"/pods\?state="))
+    trouble.locator(".why a").click()
+    page.wait_for_url(PODS_IN_TROUBLE)
     fits(person)
     row(page, scene.crashing).locator("th a").click()
     opened(page, scene.crashing)
@@ -72,8 +83,10 @@ def it_finds_the_crash_looping_pod_and_its_cause(person: Person, scene: Scene) -
 
 
 def it_sees_why_a_pod_is_pending(person: Person, scene: Scene) -> None:
-    page, name = person.page, scene.pending.partition("/")[2]
-    page.locator(".attention").get_by_role("link", name=name).click()
+    page = person.page
+    trouble_of(page, "recommender").locator(".why a").click()
+    page.wait_for_url(PODS_IN_TROUBLE)
+    row(page, scene.pending).locator("th a").click()
     opened(page, scene.pending)
     told = cause(person)
     expect(told.locator(".cause-text")).to_contain_text(re.compile("12.*8.*3.*1"))

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from console.kube.gvr import DEPLOYMENTS, NODES, PODS, RESOURCE_QUOTAS, Key
+from console.kube.gvr import DEPLOYMENTS, JOBS, NODES, PODS, RESOURCE_QUOTAS, Key
 from console.kube.runtime import StaticRuntime
-from tests.pages.overview.world import EVIL, deployment, meta, node
+from tests.pages.overview.world import EVIL, Obj, deployment, meta, node
 from tests.ui.support import pod
 from tests.views.conftest import ClientAs
 
@@ -30,14 +30,21 @@ def section(html: str, name: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()) if found else ""
 
 
-def causes(html: str) -> dict[str, str]:
-    """Each cause's link text by its word, in the order of the page."""
+def lines(html: str) -> list[str]:
+    """What needs attention, a line each: state, object, how many, why; in the order of the page."""
+    if 'class="troubles"' not in html:
+        return []
+    found = html.split('class="troubles"')[1].split("</ul>")[0].split("<li")[1:]
+    plain = [re.sub(r'<span class="since">.*', "", one, flags=re.DOTALL) for one in found]
+    return [" ".join(re.sub(r"<[^>]*>|^[^>]*>", " ", one).split()) for one in plain]
+
+
+def numbers(html: str) -> dict[str, str]:
+    """The links that count: what they say, by where they lead."""
     found = re.findall(
-        r'class="trouble".*?class="word">([^<]+)<.*?<a class="link" href="([^"]+)">([^<]+)<',
-        html,
-        re.DOTALL,
+        r'class="(?:why|status)".{,400}?<a class="link" href="([^"]+)">([^<]+)<', html, re.DOTALL
     )
-    return {f"{word}: {count}": url.replace("&amp;", "&") for word, url, count in found}
+    return {url.replace("&amp;", "&"): words for url, words in found}
 
 
 def gauge(html: str, resource: str) -> str:
@@ -47,28 +54,78 @@ def gauge(html: str, resource: str) -> str:
 
 
 async def it_tells_first_what_is_not_well(client_as: ClientAs) -> None:
-    found = causes(await page(client_as, CLUSTER))
-    assert found == {
-        "Not ready: 1 node": "/clusters/host/nodes?state=Not+ready",
-        "Crash loop: 1 pod": "/clusters/host/pods?state=Crash+loop",
-        "Image pull failed: 1 pod": "/clusters/host/pods?state=Image+pull+failed",
-        "Stuck rollout: 1 deployment": "/clusters/host/deployments?state=Stuck+rollout",
-        "Failed: 1 job": "/clusters/host/jobs?state=Failed",
-        "Nearly full: 1 resource quota": "/clusters/host/resourcequotas?state=Nearly+full",
-        "Waiting: 1 persistent volume claim": "/clusters/host/persistentvolumeclaims?state=Waiting",
-    }
-    assert next(iter(found)) == "Not ready: 1 node"
+    found = lines(await page(client_as, CLUSTER))
+    expected = [
+        "Not ready node-3 node KubeletNotReady",
+        "Crash loop web-2 pod · shop Container app keeps ending",
+        "Image pull failed api-1 pod · team-a The image of container app cannot be fetched",
+        "Stuck rollout web deployment · shop ProgressDeadlineExceeded",
+        "Failed import job · team-a BackoffLimitExceeded",
+        "Nearly full team resource quota · team-a requests.cpu: 9.5/10",
+        "Waiting data persistent volume claim · shop",
+    ]
+    for line, begin in zip(found, expected, strict=True):
+        assert line.startswith(begin)
+
+
+def of_deployment(name: str, state: str) -> Obj:
+    """A pod of deployment `web`, whose replica set is named after it."""
+    made = pod(name, "shop", waiting=state)
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d4", "controller": True}
+    made["metadata"] |= {"ownerReferences": [{**owner, "uid": "u"}]}
+    made["metadata"]["labels"] = {"pod-template-hash": "5d4"}
+    return made
+
+
+async def it_tells_of_a_workload_and_its_pods_in_one_line(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    for name in ("web-5d4-a", "web-5d4-b"):
+        runtime.informer(PODS).apply(of_deployment(name, "CrashLoopBackOff"))
+    html = await page(client_as, SHOP)
+    found = [line for line in lines(html) if " web " in line]
+    assert len(found) == 1
+    assert found[0].startswith("Crash loop web deployment 2 pods Container app keeps ending")
+    assert found[0].endswith("+ Stuck rollout")
+    url = "/clusters/host/pods?namespace=shop&state=Crash+loop&owner=ReplicaSet%2Fweb-5d4"
+    assert numbers(html)[url] == "2 pods"
+    # Whoever may not see the deployment is told of the pods.
+    runtime.informer(DEPLOYMENTS).remove(deployment("web", "shop"))
+    html = await page(client_as, SHOP)
+    assert any(line.startswith("Crash loop web-5d4 2 pods") for line in lines(html))
+
+
+async def it_counts_those_of_which_no_line_tells(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    for number in range(30):
+        runtime.informer(PODS).apply(pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
+    html = await page(client_as, CLUSTER)
+    assert len(lines(html)) <= 20
+    told = sum(line.startswith("Crash loop") for line in lines(html))
+    assert numbers(html)["/clusters/host/pods?state=Crash+loop"] == f"{31 - told} pods more"
+
+
+async def it_ends_with_owners_that_own_each_other(
+    client_as: ClientAs, runtime: StaticRuntime
+) -> None:
+    failed = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
+    for name, other in (("a", "b"), ("b", "a")):
+        owner = {"kind": "Job", "name": other, "uid": f"u-shop-{other}", "controller": True}
+        job = {"metadata": meta(name, "shop", ownerReferences=[owner]), "spec": {}}
+        runtime.informer(JOBS).apply({**job, "status": {"conditions": [failed]}})
+    assert any(line.startswith("Failed") for line in lines(await page(client_as, SHOP)))
 
 
 async def it_links_to_exactly_what_it_counts(client_as: ClientAs, runtime: StaticRuntime) -> None:
-    for number in range(7):
-        runtime.informer(PODS).apply(pod(f"bad-{number}", "team-b", waiting="CrashLoopBackOff"))
-    for who in ("admin", "alice"):
-        for path in (PLATFORM, CLUSTER, TEAM_A):
-            for what, url in causes(await page(client_as, path, who)).items():
+    for name in ("web-5d4-a", "web-5d4-b"):
+        runtime.informer(PODS).apply(of_deployment(name, "CrashLoopBackOff"))
+    for who in ("admin", "dora"):
+        for path in (PLATFORM, CLUSTER, SHOP):
+            for url, words in numbers(await page(client_as, path, who)).items():
                 listed = await client_as(who).get(f"{url}&format=json")
                 total = int((await _body(listed)).split('"total":')[1].split(",")[0])
-                assert what.split(": ")[1].split()[0] == str(total), (who, path, what)
+                assert words.split()[0] == str(total), (who, path, words)
 
 
 async def _body(response: Any) -> str:
@@ -94,16 +151,16 @@ async def it_follows_every_change(client_as: ClientAs, runtime: StaticRuntime) -
     runtime.informer(NODES).apply(node("node-3", cpu="8"))
     html = await page(client_as, CLUSTER)
     assert gauge(html, "cpu") == "CPU of 16 Requested 1.2 7 % Limits 2 12 %"
-    assert not any(what.startswith(("Crash", "Not ready")) for what in causes(html))
+    assert not any(what.startswith(("Crash", "Not ready")) for what in lines(html))
 
 
 async def test_a_viewer_of_one_project_sees_sums_over_that_alone(client_as: ClientAs) -> None:
     for path in (PLATFORM, CLUSTER):
         html = await page(client_as, path, "alice")
-        assert list(causes(html)) == [
-            "Image pull failed: 1 pod",
-            "Failed: 1 job",
-            "Nearly full: 1 resource quota",
+        assert [line.split(" · ")[0] for line in lines(html)] == [
+            "Image pull failed api-1 pod",
+            "Failed import job",
+            "Nearly full team resource quota",
         ]
         for canary in ("shop", "team-b", "web-1", "web-2", "node-1", "plain", "Back-off"):
             assert canary not in html, (path, canary)
@@ -136,7 +193,7 @@ async def test_somebody_without_rights_is_told_what_to_do(client_as: ClientAs) -
 
 async def test_a_single_pod_is_all_that_is_counted_for_who_may_see_it(client_as: ClientAs) -> None:
     html = await page(client_as, PLATFORM, "dora")
-    assert causes(html) == {}
+    assert lines(html) == []
     assert section(html, "projects").endswith("shop 0 1 1Gi 1")
     assert gauge(await page(client_as, SHOP, "dora"), "cpu") == "CPU Requested 1 Limits 2"
     assert "team-a" not in html

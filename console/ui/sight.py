@@ -25,7 +25,7 @@ FIRST_LIST_WAIT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A kind that the viewer may list. `wanted`: the one project that the page is about, if any."""
+    """A kind that the viewer may list. `wanted`: the projects that the page is about, if not all."""
 
     cluster: Cluster
     kind: ResourceKind
@@ -45,7 +45,7 @@ class Sight:
     """`seen`: by type, those whose list has arrived. `loading`: kinds whose list has not."""
 
     access: Access
-    namespace: str
+    namespaces: tuple[str, ...] = ()
     seen: dict[GVR, Seen] = field(default_factory=dict)
     loading: list[ResourceKind] = field(default_factory=list)
 
@@ -65,14 +65,21 @@ class Sight:
         return (self.seen[gvr] for gvr in gvrs if gvr in self.seen)
 
 
-async def look(access: Access, gvrs: Sequence[GVR], *, namespace: str = "") -> Sight:
-    """With a `namespace` only what is in it, and only kinds that can be."""
-    sight, runtime = Sight(access, namespace), access.cluster.runtime
-    found = [seen for gvr in gvrs if (seen := _seen(sight, gvr))]
-    late = [one.kind.gvr for one in found if one.informer.freshness == _NEW]
-    if late:
-        await asyncio.gather(*(runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late))
-    for one in found:
+async def look(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
+    """With `namespaces` only what is in these, and only kinds that can be."""
+    runtime = access.cluster.runtime
+    found = see(access, gvrs, namespaces=namespaces)
+    late = [kind.gvr for kind in found.loading if runtime.informer(kind.gvr).freshness == _NEW]
+    if not late:
+        return found
+    await asyncio.gather(*(runtime.wait_synced(gvr, timeout=FIRST_LIST_WAIT) for gvr in late))
+    return see(access, gvrs, namespaces=namespaces)
+
+
+def see(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()) -> Sight:
+    """As `look`, without waiting for lists that nobody has looked at yet."""
+    sight = Sight(access, namespaces)
+    for one in filter(None, (_seen(sight, gvr) for gvr in gvrs)):
         if one.informer.freshness.synced:
             sight.seen[one.kind.gvr] = one
         else:
@@ -80,12 +87,12 @@ async def look(access: Access, gvrs: Sequence[GVR], *, namespace: str = "") -> S
     return sight
 
 
-def allowed(kind: ResourceKind, access: Access, namespace: str) -> Readable | None:
+def allowed(kind: ResourceKind, access: Access, namespaces: tuple[str, ...]) -> Readable | None:
     """None for a kind that the viewer may not list, or not there."""
-    if namespace and kind.scope is not Scope.NAMESPACED:
+    if namespaces and kind.scope is not Scope.NAMESPACED:
         return None
     try:
-        return readable(kind, access, (namespace,) if namespace else ())
+        return readable(kind, access, namespaces)
     except Denied:
         return None
 
@@ -100,11 +107,11 @@ def _seen(sight: Sight, gvr: GVR) -> Seen | None:
     kind = cluster.kinds.of(gvr)
     if kind is None or not _served(cluster, gvr):
         return None
-    found = allowed(kind, sight.access, sight.namespace)
+    found = allowed(kind, sight.access, sight.namespaces)
     if found is None:
         return None
     try:
         informer = cluster.runtime.informer(gvr)
     except UnknownKind:
         return None
-    return Seen(cluster, kind, informer, found, (sight.namespace,) if sight.namespace else ())
+    return Seen(cluster, kind, informer, found, sight.namespaces)

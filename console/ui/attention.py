@@ -1,0 +1,286 @@
+"""What needs attention, in plain words: which objects, why, since when, and the list of exactly those."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import pgettext
+
+from console.kube.gvr import (
+    CRON_JOBS,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    GVR,
+    HORIZONTAL_POD_AUTOSCALERS,
+    JOBS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    RESOURCE_QUOTAS,
+    STATEFUL_SETS,
+    WORKLOADS,
+    Key,
+)
+from console.kube.status import Severity
+from console.kube.store import Entry
+from console.ui.causes import cause_of
+from console.ui.columns import Target, target_url
+from console.ui.conditions import conditions_of
+from console.ui.kind import ResourceKind
+from console.ui.links import log_url
+from console.ui.logs import READ_LOG
+from console.ui.relations.owning import HIGHEST
+from console.ui.relations.references import KINDS
+from console.ui.selection import brought_up
+from console.ui.sight import Seen, Sight
+from console.ui.text import visible
+from console.ui.troubles import Cause, Finding, Lot, troubles_of
+from console.ui.viewspec import ViewSpec
+from console.ui.words import translate
+
+#: Where trouble is looked for.
+WATCHED: tuple[GVR, ...] = (
+    NODES,
+    PODS,
+    DEPLOYMENTS,
+    STATEFUL_SETS,
+    DAEMON_SETS,
+    JOBS,
+    CRON_JOBS,
+    PERSISTENT_VOLUME_CLAIMS,
+    RESOURCE_QUOTAS,
+    HORIZONTAL_POD_AUTOSCALERS,
+)
+#: Lines that are shown; of the others there are numbers.
+MOST = 20
+
+#: Causes of which a log says more.
+_LOGGED = frozenset(
+    (PODS, word) for word in ("Crash loop", "Failed", "Killed for memory", "Not ready")
+)
+#: Causes for which there are no pods that could tell why.
+_NO_PODS = frozenset((gvr, "Cannot create pods") for gvr in WORKLOADS)
+_UNWELL = frozenset((Severity.ERROR, Severity.WARN, Severity.UNKNOWN))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is wrong with one object, or with what it owns. `also`: what else is. `count`: how many it is
+    wrong with, as "2 pods", "" for the object alone; `count_url` shows exactly these. `url`: "" for an
+    owner that the viewer may not see. `said`: the reason with Kubernetes' own words. `log_url`: "" where
+    no log says more, or they may not read it."""
+
+    severity: str
+    word: str | Promise
+    also: tuple[str | Promise, ...]
+    noun: str | Promise
+    name: str
+    url: str
+    namespace: str
+    count: str
+    count_url: str
+    reason: str
+    said: str
+    since: datetime | None
+    log_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The objects of a cause of which no line tells. `url`: all that have it."""
+
+    severity: str
+    word: str | Promise
+    count: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """`loading`: kinds that are yet to be looked at."""
+
+    lines: tuple[Line, ...]
+    rests: tuple[Rest, ...]
+    loading: tuple[str | Promise, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One lot of a finding, and its first object."""
+
+    seen: Seen
+    cause: Cause
+    lot: Lot
+    entry: Entry[Any]
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What explains the others comes first: pods before what makes them, unless they have ended or
+        are fewer than they should be because none can be made."""
+        if (self.seen.kind.gvr, self.cause.word) in _NO_PODS:
+            depth = 0
+        elif self.seen.kind.gvr != PODS:
+            depth = 2
+        else:
+            depth = 3 if self.entry.projection.ended else 1
+        return (depth, self.cause.severity.rank)
+
+
+async def bring_up(sight: Sight) -> None:
+    """Others are served meanwhile."""
+    for seen in sight.all(WATCHED):
+        await brought_up(troubles_of(seen.kind, seen.informer))
+
+
+def attention(sight: Sight) -> Attention:
+    """The worst first. What is wrong with a workload, its pods and its runs is one line."""
+    findings = [
+        (seen, finding)
+        for seen in sight.all(WATCHED)
+        for finding in troubles_of(seen.kind, seen.informer).of(seen.readable, seen.wanted)
+    ]
+    groups: dict[tuple[GVR, Key] | Lot, list[_Found]] = {}
+    for seen, finding in findings:
+        for lot in finding.lots:
+            entry = seen.informer.store.get(lot.first)
+            if entry is not None:
+                found = _Found(seen, finding.cause, lot, entry)
+                groups.setdefault(_root(sight, found) or lot, []).append(found)
+    ranked = sorted(groups.items(), key=lambda group: _order(group[1]))[:MOST]
+    told = Counter[tuple[GVR, Cause]]()
+    for _of, several in ranked:
+        for one in several:
+            told[one.seen.kind.gvr, one.cause] += one.lot.count
+    rests = tuple(
+        _rest(seen, finding, left)
+        for seen, finding in findings
+        if (left := finding.count - told[seen.kind.gvr, finding.cause]) > 0
+    )
+    lines = tuple(_line(sight, of, sorted(several, key=_rank)) for of, several in ranked)
+    return Attention(lines, rests, _nouns(sight))
+
+
+def _rank(found: _Found) -> tuple[int, int]:
+    return found.rank
+
+
+def _order(several: list[_Found]) -> tuple[int, int, int, Key]:
+    first = min(several, key=_rank)
+    kind = WATCHED.index(first.seen.kind.gvr)
+    return (_worst(several).rank, kind, -first.lot.count, first.lot.first)
+
+
+def _worst(several: list[_Found]) -> Severity:
+    return min((one.cause.severity for one in several), key=_severity_rank)
+
+
+def _severity_rank(severity: Severity) -> int:
+    return severity.rank
+
+
+def _root(sight: Sight, found: _Found) -> tuple[GVR, Key] | None:
+    """The object itself, or the highest owner that the viewer may see; None for several objects that no
+    such owner has."""
+    gvr, entry, owned = found.seen.kind.gvr, found.entry, bool(found.lot.owner)
+    known = None if owned else (gvr, entry.key)
+    for _generation in range(HIGHEST):
+        owner = _owner(sight, entry)
+        if owner is None:
+            break
+        known, entry = (owner[0].kind.gvr, owner[1].key), owner[1]
+    return known if known is not None or found.lot.count > 1 else (gvr, entry.key)
+
+
+def _owner(sight: Sight, entry: Entry[Any]) -> tuple[Seen, Entry[Any]] | None:
+    kind, _slash, name = getattr(entry.projection, "owner", "").partition("/")
+    made = entry.projection.labels.get("pod-template-hash", "") if kind == "ReplicaSet" else ""
+    # So that nobody need follow replica sets: a deployment's are named after it and this label.
+    if made and name.endswith(f"-{made}"):
+        kind, name = "Deployment", name.removesuffix(f"-{made}")
+    gvr = KINDS.get(kind)
+    seen = sight.get(gvr) if gvr is not None else None
+    key = Key(entry.key.namespace, name)
+    if seen is None or not seen.readable.sees(key):
+        return None
+    found = seen.informer.store.get(key)
+    return (seen, found) if found is not None else None
+
+
+def _line(sight: Sight, of: tuple[GVR, Key] | Lot, several: list[_Found]) -> Line:
+    first, *others = several
+    kind, cause, lot = first.seen.kind, first.cause, first.lot
+    key, cluster, itself = first.entry.key, sight.cluster, False
+    noun: str | Promise
+    if isinstance(of, Lot):
+        noun, name, url = "", lot.owner.partition("/")[2], ""
+    else:
+        seen, root = sight.seen[of[0]], of[1]
+        noun, name = seen.kind.singular, root.name
+        url = target_url(cluster.name, Target(seen.kind.segment, root.namespace, root.name))
+        itself = of == (kind.gvr, key)
+    words = dict.fromkeys(one.cause.word for one in others if one.cause.word != cause.word)
+    spec = _spec(first.seen, cause)
+    if lot.owner:
+        spec = spec.with_values("namespace", (key.namespace,)).with_values("owner", (lot.owner,))
+    log = (kind.gvr, cause.word) in _LOGGED and READ_LOG.granted(sight.access, PODS, key)
+    manifest = _manifest(first.entry)
+    found = cause_of(manifest) if kind.gvr == PODS else None
+    status = kind.status(first.entry)
+    said = status.reason if status is not None else ""
+    reason = str(found.text) if found is not None else said
+    return Line(
+        severity=_worst(several).value,
+        word=translate(cause.word),
+        also=tuple(map(translate, words)),
+        noun=noun,
+        name=visible(name),
+        url=url,
+        namespace="" if len(sight.namespaces) == 1 else visible(key.namespace),
+        count="" if itself else _so_many(kind, lot.count),
+        count_url=spec.url,
+        reason=visible(reason),
+        said=visible(said if reason in said else f"{reason} {said}"),
+        since=_since(manifest),
+        log_url=log_url(cluster.name, kind.segment, key) if log else "",
+    )
+
+
+def _manifest(entry: Entry[Any]) -> Mapping[str, Any]:
+    """Nothing for what is nested too deeply to be read."""
+    try:
+        return entry.original()
+    except RecursionError:
+        return {}
+
+
+def _since(manifest: Mapping[str, Any]) -> datetime | None:
+    """When the worst of its conditions came to be; None where it has none that is bad."""
+    worst = next(iter(conditions_of(manifest)), None)
+    return worst.since if worst is not None and worst.severity in _UNWELL else None
+
+
+def _rest(seen: Seen, finding: Finding, left: int) -> Rest:
+    cause = finding.cause
+    return Rest(
+        cause.severity.value,
+        translate(cause.word),
+        _so_many(seen.kind, left),
+        _spec(seen, cause).url,
+    )
+
+
+def _spec(seen: Seen, cause: Cause) -> ViewSpec:
+    spec = ViewSpec(seen.kind, seen.cluster.name).with_values("state", (cause.word,))
+    return spec.with_values("namespace", seen.wanted) if seen.wanted else spec
+
+
+def _so_many(kind: ResourceKind, count: int) -> str:
+    words = {"n": f"{count:,}", "nouns": kind.singular if count == 1 else kind.nouns}
+    return pgettext("so many of a kind", "%(n)s %(nouns)s") % words
+
+
+def _nouns(sight: Sight) -> tuple[str | Promise, ...]:
+    return tuple(kind.nouns for kind in sight.loading if kind.gvr in WATCHED)
