@@ -4,6 +4,7 @@ Rules: https://kubernetes.io/docs/reference/access-authn-authz/rbac/. `system:ma
 everything. Roles and bindings are read from the store; parsed ones are kept until one changes.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -210,10 +211,9 @@ def _joined(problems: Sequence[str]) -> str:
 
 def refusal(asked: Attributes, reason: str) -> str:
     """The sentence of a 403, after `… is forbidden: `."""
-    version = asked.group
+    name = json.dumps(asked.user.name, ensure_ascii=False)
     text = (
-        f'User "{asked.user.name}" cannot {asked.verb} resource "{asked.combined}" '
-        f'in API group "{version}"'
+        f'User {name} cannot {asked.verb} resource "{asked.combined}" in API group "{asked.group}"'
     )
     text += f' in the namespace "{asked.namespace}"' if asked.namespace else " at the cluster scope"
     return f"{text}: {reason}" if reason else text

@@ -1,5 +1,6 @@
 """Refusals, as the `Status` objects that kube-apiserver sends."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,7 @@ def forbidden(group: str, plural: str, name: str, why: str, *causes: Cause) -> S
 
 
 def forbidden_path(user: str, verb: str, path: str) -> StatusError:
-    message = f'forbidden: User "{user}" cannot {verb} path "{path}"'
+    message = f'forbidden: User {json.dumps(user, ensure_ascii=False)} cannot {verb} path "{path}"'
     return StatusError(403, "Forbidden", message, details={})
 
 
