@@ -48,7 +48,7 @@ class ServiceKind(ResourceKind):
     singular = gettext_lazy("service")
     nouns = gettext_lazy("services")
     example = {"spec": {"selector": {"app": "example"}, "ports": [{"port": 80, "targetPort": 80}]}}
-    severity_words = {Severity.OK: gettext_lazy("Active")}
+    severity_words = {Severity.DONE: gettext_lazy("Active")}
     columns = (
         NameColumn(),
         NamespaceColumn(),

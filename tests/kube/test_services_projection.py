@@ -69,7 +69,7 @@ def it_waits_for_the_address_of_a_load_balancer() -> None:
     spec = {"type": "LoadBalancer"}
     found = projected(SERVICES, spec=spec, status={"loadBalancer": {}})
     assert said(found) == ("progress", "Waiting for an address", "")
-    assert said(projected(SERVICES, spec=spec, status=BALANCED)) == ("ok", "Active", "")
+    assert said(projected(SERVICES, spec=spec, status=BALANCED)) == ("done", "Active", "")
 
 
 def it_tells_which_port_of_a_load_balancer_failed() -> None:
@@ -83,7 +83,7 @@ def it_tells_which_port_of_a_load_balancer_failed() -> None:
 
 
 def it_claims_nothing_about_what_is_behind_a_service() -> None:
-    assert said(projected(SERVICES, spec={"selector": {"app": "gone"}})) == ("ok", "Active", "")
+    assert said(projected(SERVICES, spec={"selector": {"app": "gone"}})) == ("done", "Active", "")
     assert said(projected(SERVICES, DELETED, spec={}))[1] == "Terminating"
 
 

@@ -123,7 +123,8 @@ class _EndpointSlice(Object):
     ports: tuple[_EndpointPort, ...] | None = None
 
 
-_ACTIVE = Status(Severity.OK, "Active")
+#: Nothing is known here of whether anybody answers, so it is not said to be well.
+_ACTIVE = Status(Severity.DONE, "Active")
 _NO_ENDPOINTS = Status(Severity.PAUSED, "No endpoints")
 _ALL_READY = Status(Severity.OK, "Ready")
 

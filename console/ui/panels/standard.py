@@ -23,12 +23,13 @@ from console.ui.nodecapacity import NodeCapacityPanel
 from console.ui.panels import Panel
 from console.ui.panels.conditions import ConditionsPanel
 from console.ui.panels.containers import ContainersPanel
+from console.ui.panels.data import DataPanel
 from console.ui.panels.events import EventsPanel
 from console.ui.panels.metadata import MetadataPanel
 from console.ui.panels.ports import PortsPanel
 from console.ui.panels.summary import CausePanel, SummaryPanel
 from console.ui.panels.yaml import YamlPanel
-from console.ui.relations import PANELS, REVISIONS, ROLLOUTS
+from console.ui.relations import CAUSES, PANELS, REVISIONS, ROLLOUTS
 from console.ui.relations.endpoints import EndpointsPanel
 from console.ui.relations.owned import OwnedPanel
 from console.ui.relations.selected import SelectedPodsPanel
@@ -70,6 +71,7 @@ def _tabs(gvr: GVR) -> Sequence[Tab]:
 
 def _overview(gvr: GVR) -> Tab:
     cause, summary, latest, *others = OVERVIEW.panels
+    cause = CAUSES.get(gvr, cause)
     ports = (PortsPanel(),) if gvr in (PODS, SERVICES) else ()
     living = (*ROLLOUTS.get(gvr, ()), *_foremost(gvr), *ports)
     if living:
@@ -83,6 +85,8 @@ def _foremost(gvr: GVR) -> Iterator[Panel]:
     if gvr == NODES:
         yield NodeCapacityPanel()
     foremost: tuple[type[Panel], ...] = (EndpointsPanel, SelectedPodsPanel)
+    if gvr == CONFIG_MAPS:
+        yield DataPanel()
     if gvr in _USED:
         foremost = (UsedByPanel,)
     elif gvr in (CRON_JOBS, JOBS, REPLICA_SETS):

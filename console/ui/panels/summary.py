@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from console.kube.status import Severity
-from console.ui.causes import cause_of
+from console.ui.causes import Cause, cause_of
 from console.ui.columns import NameColumn, StatusColumn
 from console.ui.panels import NOTHING, Panel
 from console.ui.rows import make_row
@@ -17,6 +17,9 @@ from console.ui.subject import Subject
 
 #: States in which nobody looks for a cause.
 _CALM = frozenset({Severity.OK.value, Severity.DONE.value, Severity.PAUSED.value})
+
+
+Trouble = tuple[Severity, Cause]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +30,27 @@ class CausePanel(Panel):
     title: str | Promise = _("Cause")
     place: Literal["above", "left", "right"] = "above"
 
+    def trouble(self, subject: Subject) -> Trouble | None:
+        """What the object does not know of itself: others tell. None where they tell of nothing."""
+        return None
+
     def html(self, subject: Subject) -> SafeString:
         column = subject.kind.status_column
         status = column.value(subject.entry) if column else None
+        trouble = self.trouble(subject)
+        if trouble is not None:
+            return _drawn(trouble[0].value, trouble[1], trouble[1].reason)
         calm = status is not None and status.severity in _CALM
         cause = None if calm else cause_of(subject.manifest)
         if cause is None and not (status and status.reason):
             return NOTHING
-        return render_to_string("ui/panels/cause.html", {"status": status, "cause": cause})
+        reason = (cause.reason if cause else "") or (status.reason if status else "")
+        return _drawn(status.severity if status else "", cause, reason)
+
+
+def _drawn(severity: str, cause: Cause | None, reason: str) -> SafeString:
+    context = {"severity": severity, "cause": cause, "reason": reason}
+    return render_to_string("ui/panels/cause.html", context)
 
 
 @dataclass(frozen=True, kw_only=True)

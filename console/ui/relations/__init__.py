@@ -1,7 +1,8 @@
 """What belongs to what: panels about the other objects around one.
 
-`PANELS`, `REVISIONS` and `ROLLOUTS` say which of them each kind gets: for a tab about the objects around
-it, for one about its past, and for its first. A type that is in neither of the former has no such tab.
+`PANELS`, `REVISIONS`, `ROLLOUTS` and `CAUSES` say which of them each kind gets: for a tab about the
+objects around it, for one about its past, and the latter two for its first. A type that is in neither of
+the former two has no such tab.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.ui.panels import Panel
-from console.ui.relations.endpoints import EndpointsPanel
+from console.ui.relations.endpoints import EndpointsCause, EndpointsPanel
 from console.ui.relations.map import MapPanel
 from console.ui.relations.naming import NAMES, named_by
 from console.ui.relations.nodepods import PodsPanel
@@ -20,6 +21,7 @@ from console.ui.relations.revisions import RevisionsPanel
 from console.ui.relations.rollout import RolloutPanel
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.relations.selecting import SELECTING
+from console.ui.relations.storageclass import StorageClassCause
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.relations.uses import UsesPanel
 
@@ -51,5 +53,10 @@ def _panels(gvr: GVR) -> Iterator[Panel]:
 PANELS: Mapping[GVR, tuple[Panel, ...]] = {gvr: tuple(_panels(gvr)) for gvr in _TYPES}
 REVISIONS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RevisionsPanel(gvr=gvr),) for gvr in _REVISED}
 ROLLOUTS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RolloutPanel(gvr=gvr),) for gvr in _REVISED}
+#: Kinds of whose trouble other objects tell.
+CAUSES: Mapping[GVR, Panel] = {
+    types.SERVICES: EndpointsCause(),
+    types.PERSISTENT_VOLUME_CLAIMS: StorageClassCause(),
+}
 
-__all__ = ["PANELS", "REVISIONS", "ROLLOUTS"]
+__all__ = ["CAUSES", "PANELS", "REVISIONS", "ROLLOUTS"]

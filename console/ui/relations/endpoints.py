@@ -3,7 +3,7 @@
 https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,15 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import ENDPOINT_SLICES, GVR, PODS, Key
 from console.kube.projections.common import Object
 from console.kube.status import Severity
 from console.kube.store import Entry
+from console.ui.causes import Cause
 from console.ui.panels import Panel
+from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.referrers import referrers_of
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.subject import Subject
@@ -74,22 +76,60 @@ class EndpointsPanel(Panel):
         return (ENDPOINT_SLICES, PODS)
 
     def html(self, subject: Subject) -> SafeString:
-        slices = Seeing(subject, ENDPOINT_SLICES)
-        if slices.informer is None or not slices.readable.reaches(subject.key.namespace):
+        found = _slices(subject)
+        if found is None:
             return SafeString("")
-        named = referrers_of(slices.informer).of((subject.kind.gvr, subject.key))
-        found = sorted(slices.among(named), key=slices.rank)
         pods = Seeing(subject, PODS)
         shown = [one for entry in found[:SLICES] for one in _endpoints(entry, pods)]
         shown.sort(key=lambda one: (one.severity.rank, one.address))
         unread = sum(entry.projection.endpoints for entry in found[SLICES:])
+        ready, total = _numbers(found)
         context = {
             "endpoints": shown[:MOST],
-            "ready": sum(entry.projection.ready for entry in found),
-            "total": sum(entry.projection.endpoints for entry in found),
+            "ready": ready,
+            "total": total,
             "more": unread + max(0, len(shown) - MOST),
         }
         return render_to_string("ui/relations/endpoints.html", context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointsCause(CausePanel):
+    """For services: whether anybody answers."""
+
+    def needs(self) -> Collection[GVR]:
+        return (ENDPOINT_SLICES,)
+
+    def trouble(self, subject: Subject) -> Trouble | None:
+        found = _slices(subject)
+        if found is None or not subject.entry.projection.selector:
+            return None
+        ready, total = _numbers(found)
+        if ready:
+            return None
+        if not total:
+            return Severity.WARN, Cause(_("Nobody answers: no pod that runs has its labels."), "")
+        text = ngettext(
+            "Nobody answers: its endpoint is not ready.",
+            "Nobody answers: none of its %(n)s endpoints is ready.",
+            total,
+        )
+        return Severity.ERROR, Cause(text % {"n": f"{total:,}"}, "")
+
+
+def _slices(subject: Subject) -> list[Entry[Any]] | None:
+    """The worst first; None where the viewer may not see them or nobody knows them yet."""
+    slices = Seeing(subject, ENDPOINT_SLICES)
+    if slices.informer is None or not slices.readable.reaches(subject.key.namespace):
+        return None
+    named = referrers_of(slices.informer).of((subject.kind.gvr, subject.key))
+    return sorted(slices.among(named), key=slices.rank)
+
+
+def _numbers(slices: Sequence[Entry[Any]]) -> tuple[int, int]:
+    """How many endpoints are ready, of how many."""
+    found = [entry.projection for entry in slices]
+    return sum(one.ready for one in found), sum(one.endpoints for one in found)
 
 
 def _endpoints(entry: Entry[Any], pods: Seeing) -> Iterator[Endpoint]:

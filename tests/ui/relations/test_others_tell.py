@@ -1,0 +1,107 @@
+"""What an object does not know of itself, and others tell; and what a ConfigMap holds."""
+
+import pytest
+
+from console.kube import gvr as types
+from console.kube.gvr import GVR, Key
+from console.ui.panels.data import LONGEST, MOST, DataPanel
+from console.ui.panels.standard import tabs_of
+from console.ui.relations import CAUSES
+from tests.ui.relations.shop import Obj, PerType, drawn, everything, named, subject_of, world
+from tests.ui.relations.test_panels import WEB, text
+
+CLAIM = Key("shop", "web-data")
+
+
+def answering(*ready: bool) -> dict[GVR, list[Obj]]:
+    """The shop, whose service has endpoints that are ready or not."""
+    found = everything()
+    labels = {"kubernetes.io/service-name": "web"}
+    endpoints = [
+        {"addresses": [f"10.0.0.{at}"], "conditions": {"ready": one}}
+        for at, one in enumerate(ready)
+    ]
+    found[types.ENDPOINT_SLICES] = [
+        {**named("web-x", "shop", ("Service", "web"), labels), "endpoints": endpoints}
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ready", "said"),
+    [
+        ((True, False), ""),
+        ((False,), "Nobody answers: its endpoint is not ready."),
+        ((False, False), "Nobody answers: none of its 2 endpoints is ready."),
+        ((), "Nobody answers: no pod that runs has its labels."),
+    ],
+)
+def test_a_service_says_whether_anybody_answers(ready: tuple[bool, ...], said: str) -> None:
+    subject = subject_of(world(answering(*ready)), types.SERVICES, WEB)
+    assert text(drawn(subject, CAUSES[types.SERVICES])) == said
+
+
+def test_a_service_without_a_selector_is_left_to_whoever_fills_it() -> None:
+    objects = answering()
+    objects[types.SERVICES] = [{**named("web"), "spec": {}}]
+    subject = subject_of(world(objects), types.SERVICES, WEB)
+    assert text(drawn(subject, CAUSES[types.SERVICES])) == ""
+
+
+def test_nothing_is_told_of_endpoints_that_the_viewer_may_not_see() -> None:
+    tenant = PerType({types.SERVICES: ("shop",), types.ENDPOINT_SLICES: ("team-b",)})
+    subject = subject_of(world(answering(False)), types.SERVICES, WEB, tenant)
+    assert text(drawn(subject, CAUSES[types.SERVICES])) == ""
+
+
+def a_claim(**spec: str) -> dict[GVR, list[Obj]]:
+    claim = {**named("web-data"), "spec": spec, "status": {"phase": "Pending"}}
+    there = {**named("fast"), "provisioner": "example"}
+    del there["metadata"]["namespace"]
+    return {
+        **everything(),
+        types.PERSISTENT_VOLUME_CLAIMS: [claim],
+        types.STORAGE_CLASSES: [there],
+    }
+
+
+def test_a_claim_says_that_its_class_does_not_exist() -> None:
+    panel = CAUSES[types.PERSISTENT_VOLUME_CLAIMS]
+
+    def said(objects: dict[GVR, list[Obj]], access: PerType | None = None) -> str:
+        gvr = types.PERSISTENT_VOLUME_CLAIMS
+        return text(drawn(subject_of(world(objects), gvr, CLAIM, access), panel))
+
+    gone = "Storage class gone does not exist, so nobody makes a volume."
+    assert said(a_claim(storageClassName="gone")).startswith(gone)
+    assert gone not in said(a_claim(storageClassName="fast"))
+    bound = a_claim(storageClassName="gone", volumeName="pv-1")
+    assert gone not in said(bound)
+    tenant = PerType({types.PERSISTENT_VOLUME_CLAIMS: ("shop",)})
+    assert gone not in said(a_claim(storageClassName="gone"), tenant)
+
+
+def test_the_first_tab_of_a_config_map_has_its_values() -> None:
+    data = {"b": "two\nlines\n", "a": "one", "evil": "\u202e<script>", "none": ""}
+    found = {**named("web-conf"), "data": data, "binaryData": {"icon": "AAECAw=="}}
+    subject = subject_of(
+        world({types.CONFIG_MAPS: [found]}), types.CONFIG_MAPS, Key("shop", "web-conf")
+    )
+    first = tabs_of(subject.kind)[0]
+    assert any(isinstance(panel, DataPanel) for panel in first.panels)
+    html = drawn(subject, DataPanel())
+    assert text(html) == (
+        "a one b 2 lines two lines evil ⟨U+202E⟩&lt;script&gt; icon 4 bytes, not text none empty"
+    )
+
+
+def test_long_values_and_many_keys_are_cut() -> None:
+    data = {f"k{at:03}": "x" * (LONGEST + 1) for at in range(MOST + 2)}
+    found = {**named("web-conf"), "data": data}
+    subject = subject_of(
+        world({types.CONFIG_MAPS: [found]}), types.CONFIG_MAPS, Key("shop", "web-conf")
+    )
+    html = drawn(subject, DataPanel())
+    assert html.count("This is its beginning.") == MOST
+    assert "x" * (LONGEST + 1) not in html
+    assert "and 2 more" in html
