@@ -30,6 +30,7 @@ from tests.contract.test_workload_actions import cron_job, daemon_set, job, stat
 from tests.contract.tidy import Scrap
 from tests.controlplane.waiting import eventually
 from tests.views.conftest import _site
+from tests.views.test_lists import text_of
 
 __all__ = ["_site", "_snapshots"]
 
@@ -211,6 +212,16 @@ def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
     return found
 
 
+async def done(page: Page, case: Case, made: Obj) -> None:
+    """Until nobody comes in between: the real cluster's own controllers taint a node without kubelet."""
+    for _time in range(10):
+        data = {**sent(case, made, await page.asks()), "uid": page.uid}
+        answer = await page.client().post(page.url, data)
+        if answer.status_code != 409:
+            break
+    assert answer.status_code == 302, await text_of(answer)
+
+
 async def line_of(page: Page, fields: Mapping[str, str], *, reviews: bool) -> str:
     """What the page shows for what was filled in, before it is done."""
     step = "review" if reviews else "edit"
@@ -283,7 +294,7 @@ async def it_does_what_its_line_does(
     filled = sent(case, other, await its_page.asks())
     line = await line_of(its_page, filled, reviews=action.reviews)
     assert outcome(scrap.admin, case, other, namespace) == before
-    await page.does(**sent(case, one, await page.asks()))
+    await done(page, case, one)
     kubectl.line(line)
     found = [outcome(scrap.admin, case, made, namespace) for made in (one, other)]
     assert found[0] == found[1], line
