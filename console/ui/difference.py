@@ -39,17 +39,17 @@ def manifest_difference(
     kind: ResourceKind, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Difference:
     """Of the manifests as YAML. Raises `RecursionError`."""
-    return difference(yaml_text(kind, before), yaml_text(kind, _ordered(after, before)))
+    return difference(yaml_text(kind, before), yaml_text(kind, ordered(after, before)))
 
 
-def _ordered(value: Any, model: Any) -> Any:
+def ordered(value: Any, model: Any) -> Any:
     """The same value, its keys in the order that they have in `model`: order is no difference."""
     if isinstance(value, Mapping) and isinstance(model, Mapping):
         names = [*(name for name in model if name in value), *(n for n in value if n not in model)]
-        return {name: _ordered(value[name], model.get(name)) for name in names}
+        return {name: ordered(value[name], model.get(name)) for name in names}
     if isinstance(value, list) and isinstance(model, list):
         pairs = zip_longest(value, model[: len(value)])
-        return [_ordered(item, other) for item, other in pairs]
+        return [ordered(item, other) for item, other in pairs]
     return value
 
 

@@ -35,7 +35,7 @@ from console.kube.merging import ABSENT, Conflict, changes, merge, same
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.clusters import Cluster
-from console.ui.difference import Difference, manifest_difference
+from console.ui.difference import Difference, difference, ordered
 from console.ui.editing import (
     MOST,
     Edited,
@@ -363,6 +363,9 @@ def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
     """Raises `Unreadable` and `Conflicting`."""
     kind, key = asked.kind, asked.key
     found = edited(sent.text, kind, key, sent.uid)
+    now = editable_text(kind, live)
+    if sent.base == now:
+        return Wanted(sent, found, unmasked(found, live, kind), False)
     base = edited(sent.base, kind, key, sent.uid).manifest
     rows: list[Row] = []
     managers = managers_of(live)
@@ -376,7 +379,7 @@ def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
     both = merge(base, found.manifest, editable(kind, live), shape_of(live), choose)
     if not all(row.chosen for row in rows):
         raise Conflicting(rows)
-    sent = replace(sent, base=editable_text(kind, live))
+    sent = replace(sent, base=now)
     merged = not same(both, found.manifest)
     if merged:
         sent = replace(sent, text=yaml_text(kind, both))
@@ -390,7 +393,7 @@ def _outlook(kind: ResourceKind, live: Manifest, wanted: Wanted, trial: Trial) -
         repr((one.path, one.old, one.new)) for one in changes(before, after, shape_of(live))
     )
     return Outlook(
-        manifest_difference(kind, before, after),
+        difference(wanted.sent.base, yaml_text(kind, ordered(after, before))),
         sha256("\n".join(differing).encode()).hexdigest(),
         tuple(owners(live, wanted.manifest)),
     )
