@@ -7,6 +7,7 @@ else's stays as it is, and an administrator who exists keeps the password.
 import asyncio
 import logging
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -72,7 +73,7 @@ async def bootstrap(client: AdminClient, *, admin_password: str) -> None:
     if problem:
         raise ValueError(problem)
     await _define_types(client)
-    for manifest in manifests("identities.yaml"):
+    for manifest in chain(manifests("identities.yaml"), manifests("reader.yaml")):
         await client.apply(_TYPES[manifest["kind"]], manifest)
     for manifest in manifests("roles.yaml"):
         await create_missing(client, _TYPES[manifest["kind"]], manifest)

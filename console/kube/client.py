@@ -1,6 +1,6 @@
 """HTTP to kube-apiserver: credentials, raw bytes in and out, typed errors.
 
-Three clients, three identities (see `manifests/identities.yaml`):
+Three clients, three identities (see `manifests/identities.yaml` and `reader.yaml`):
 
 - `ReaderClient` lists and watches, nothing else. It feeds the shared cache.
 - `UserClient` does what a person asked for. It cannot be made without an `Identity` and sends it as

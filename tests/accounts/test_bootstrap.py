@@ -134,13 +134,13 @@ async def test_a_password_that_breaks_the_rule_is_refused_before_anything_is_don
 # The identities.
 
 
-def rules(name: str) -> list[Manifest]:
-    found: list[Manifest] = by_name("identities.yaml", "ClusterRole")[name]["rules"]
+def rules(name: str, file: str = "identities.yaml") -> list[Manifest]:
+    found: list[Manifest] = by_name(file, "ClusterRole")[name]["rules"]
     return found
 
 
 def test_the_reader_lists_and_watches_and_no_secrets() -> None:
-    for rule in rules("quarterdeck-reader"):
+    for rule in rules("quarterdeck-reader", "reader.yaml"):
         if "nonResourceURLs" in rule:
             assert rule == {"nonResourceURLs": ["/livez", "/readyz", "/version"], "verbs": ["get"]}
             continue
@@ -318,6 +318,7 @@ def test_everything_says_who_looks_after_it() -> None:
         "crds.yaml",
         "identities.yaml",
         "node-shells.yaml",
+        "reader.yaml",
         "roles.yaml",
     ):
         for manifest in manifests(file):

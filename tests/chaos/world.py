@@ -139,7 +139,8 @@ class World:
 
     def _prepare(self) -> None:
         self.define()
-        self._kubectl("apply", "-f", str(_MANIFESTS / "identities.yaml"))
+        for file in ("identities.yaml", "reader.yaml"):
+            self._kubectl("apply", "-f", str(_MANIFESTS / file))
         for namespace in NAMESPACES:
             self._kubectl("create", "namespace", namespace)
         for target in TARGETS:
