@@ -29,6 +29,7 @@ from console.ui.text import visible
 @register
 class CertificateSigningRequestKind(ResourceKind):
     gvr, scope, nav = CERTIFICATE_SIGNING_REQUESTS, Scope.CLUSTER, Nav("cluster", 80)
+    short_names = ("csr",)
     projection = CertificateSigningRequest
     title = gettext_lazy("Certificate requests")
     singular = gettext_lazy("certificate request")

@@ -32,6 +32,7 @@ NAMED = 10
 @register
 class ConfigMapKind(ResourceKind):
     gvr, scope, nav = CONFIG_MAPS, Scope.NAMESPACED, Nav("config", 10, "config")
+    short_names = ("cm",)
     projection = ConfigMap
     title = gettext_lazy("ConfigMaps")
     singular = gettext_lazy("ConfigMap")

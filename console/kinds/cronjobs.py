@@ -37,6 +37,7 @@ from console.ui.workloads.volumes import EditVolumes
 @register
 class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
+    short_names = ("cj",)
     projection = CronJob
     title = gettext_lazy("CronJobs")
     singular = gettext_lazy("CronJob")

@@ -92,6 +92,7 @@ class StateFilter(StatusFilter):
 @register
 class CustomResourceDefinitionKind(ResourceKind):
     gvr, scope, nav = CUSTOM_RESOURCE_DEFINITIONS, Scope.CLUSTER, Nav("custom", 10, "custom")
+    short_names = ("crd", "crds")
     projection = Definition
     title = gettext_lazy("Custom resource definitions")
     singular = gettext_lazy("custom resource definition")

@@ -31,6 +31,7 @@ from console.ui.workloads.volumes import EditVolumes
 @register
 class DaemonSetKind(WorkloadKind):
     gvr, scope, nav = DAEMON_SETS, Scope.NAMESPACED, Nav("workloads", 40, "workloads")
+    short_names = ("ds",)
     projection = DaemonSet
     title = gettext_lazy("DaemonSets")
     singular = gettext_lazy("DaemonSet")

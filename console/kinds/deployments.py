@@ -32,6 +32,7 @@ from console.ui.workloads.volumes import EditVolumes
 @register
 class DeploymentKind(WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
+    short_names = ("deploy",)
     projection = Deployment
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")

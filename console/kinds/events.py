@@ -34,6 +34,7 @@ TYPES = (("Warning", gettext_lazy("Warning")), ("Normal", gettext_lazy("Normal")
 @register
 class EventKind(ResourceKind):
     gvr, scope, nav = EVENTS, Scope.NAMESPACED, Nav("cluster", 30, "events")
+    short_names = ("ev",)
     projection = Event
     title = gettext_lazy("Events")
     singular = gettext_lazy("event")

@@ -15,6 +15,7 @@ from console.ui.registry import register
 @register
 class GatewayClassKind(ResourceKind):
     gvr, scope, nav = GATEWAY_CLASSES, Scope.CLUSTER, Nav("network", 90)
+    short_names = ("gc",)
     projection = GatewayClass
     title = gettext_lazy("Gateway classes")
     singular = gettext_lazy("gateway class")

@@ -42,6 +42,7 @@ def class_of(gateway: Gateway) -> Target | None:
 @register
 class GatewayKind(ResourceKind):
     gvr, scope, nav = GATEWAYS, Scope.NAMESPACED, Nav("network", 60, "network")
+    short_names = ("gtw",)
     projection = Gateway
     title = gettext_lazy("Gateways")
     singular = gettext_lazy("gateway")

@@ -46,6 +46,7 @@ class AutoscalerKind(ResourceKind):
         Scope.NAMESPACED,
         Nav("workloads", 80, "autoscaling"),
     )
+    short_names = ("hpa",)
     projection = Autoscaler
     title = gettext_lazy("Autoscalers")
     singular = gettext_lazy("autoscaler")

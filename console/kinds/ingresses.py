@@ -41,6 +41,7 @@ def class_of(ingress: Ingress) -> Target | None:
 @register
 class IngressKind(ResourceKind):
     gvr, scope, nav = INGRESSES, Scope.NAMESPACED, Nav("network", 20, "network")
+    short_names = ("ing",)
     projection = Ingress
     title = gettext_lazy("Ingresses")
     singular = gettext_lazy("ingress")

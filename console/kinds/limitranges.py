@@ -20,6 +20,7 @@ from console.ui.text import visible
 @register
 class LimitRangeKind(ResourceKind):
     gvr, scope, nav = LIMIT_RANGES, Scope.NAMESPACED, Nav("config", 50, "quota")
+    short_names = ("limits",)
     projection = LimitRange
     title = gettext_lazy("Limit ranges")
     singular = gettext_lazy("limit range")

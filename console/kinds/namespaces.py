@@ -29,6 +29,7 @@ from workspaces.pages.projectactions import AssignWorkspace, EditProject, EditQu
 @register
 class NamespaceKind(ResourceKind):
     gvr, scope, nav = NAMESPACES, Scope.CLUSTER, Nav("cluster", 20, "projects")
+    short_names = ("ns",)
     projection = Namespace
     title = gettext_lazy("Projects")
     singular = gettext_lazy("project")

@@ -37,6 +37,7 @@ def direction(policy: NetworkPolicy) -> str:
 @register
 class NetworkPolicyKind(ResourceKind):
     gvr, scope, nav = NETWORK_POLICIES, Scope.NAMESPACED, Nav("network", 40, "network")
+    short_names = ("netpol",)
     projection = NetworkPolicy
     title = gettext_lazy("Network policies")
     singular = gettext_lazy("network policy")

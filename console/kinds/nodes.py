@@ -41,6 +41,7 @@ from console.ui.text import visible
 @register
 class NodeKind(ResourceKind):
     gvr, scope, nav = NODES, Scope.CLUSTER, Nav("cluster", 10, "nodes")
+    short_names = ("no",)
     projection = Node
     title = gettext_lazy("Nodes")
     singular = gettext_lazy("node")

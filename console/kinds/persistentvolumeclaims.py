@@ -48,6 +48,7 @@ def class_of(claim: PersistentVolumeClaim) -> Target | None:
 @register
 class PersistentVolumeClaimKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUME_CLAIMS, Scope.NAMESPACED, Nav("storage", 10, "storage")
+    short_names = ("pvc",)
     projection = PersistentVolumeClaim
     title = gettext_lazy("Persistent volume claims")
     singular = gettext_lazy("persistent volume claim")

@@ -54,6 +54,7 @@ def class_of(volume: PersistentVolume) -> Target | None:
 @register
 class PersistentVolumeKind(ResourceKind):
     gvr, scope, nav = PERSISTENT_VOLUMES, Scope.CLUSTER, Nav("storage", 30, "storage")
+    short_names = ("pv",)
     projection = PersistentVolume
     title = gettext_lazy("Persistent volumes")
     singular = gettext_lazy("persistent volume")

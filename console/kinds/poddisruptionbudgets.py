@@ -51,6 +51,7 @@ def bound_order(bound: str) -> tuple[int, int, str]:
 class BudgetKind(ResourceKind):
     api_kind = "PodDisruptionBudget"
     gvr, scope, nav = POD_DISRUPTION_BUDGETS, Scope.NAMESPACED, Nav("workloads", 90, "autoscaling")
+    short_names = ("pdb",)
     projection = Budget
     title = gettext_lazy("Disruption budgets")
     singular = gettext_lazy("disruption budget")

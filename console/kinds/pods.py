@@ -52,6 +52,7 @@ from console.ui.viewspec import ViewSpec
 @register
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
+    short_names = ("po",)
     projection = Pod
     title = gettext_lazy("Pods")
     singular = gettext_lazy("pod")

@@ -32,6 +32,7 @@ PREEMPTION: dict[str, str | Promise] = {
 @register
 class PriorityClassKind(ResourceKind):
     gvr, scope, nav = PRIORITY_CLASSES, Scope.CLUSTER, Nav("cluster", 60)
+    short_names = ("pc",)
     projection = PriorityClass
     title = gettext_lazy("Priority classes")
     singular = gettext_lazy("priority class")

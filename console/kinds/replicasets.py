@@ -31,6 +31,7 @@ from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 @register
 class ReplicaSetKind(WorkloadKind):
     gvr, scope, nav = REPLICA_SETS, Scope.NAMESPACED, Nav("workloads", 50)
+    short_names = ("rs",)
     projection = ReplicaSet
     title = gettext_lazy("ReplicaSets")
     singular = gettext_lazy("ReplicaSet")

@@ -35,6 +35,7 @@ from console.ui.text import visible
 @register
 class ResourceQuotaKind(ResourceKind):
     gvr, scope, nav = RESOURCE_QUOTAS, Scope.NAMESPACED, Nav("config", 40, "quota")
+    short_names = ("quota",)
     projection = ResourceQuota
     title = gettext_lazy("Resource quotas")
     singular = gettext_lazy("resource quota")

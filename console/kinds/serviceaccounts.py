@@ -28,6 +28,7 @@ from console.ui.registry import register
 @register
 class ServiceAccountKind(ResourceKind):
     gvr, scope, nav = SERVICE_ACCOUNTS, Scope.NAMESPACED, Nav("config", 30, "config")
+    short_names = ("sa",)
     projection = ServiceAccount
     title = gettext_lazy("Service accounts")
     singular = gettext_lazy("service account")

@@ -43,6 +43,7 @@ TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 @register
 class ServiceKind(ResourceKind):
     gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10, "network")
+    short_names = ("svc",)
     projection = Service
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")

@@ -38,6 +38,7 @@ from console.ui.workloads.volumes import EditVolumes
 @register
 class StatefulSetKind(WorkloadKind):
     gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
+    short_names = ("sts",)
     projection = StatefulSet
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")

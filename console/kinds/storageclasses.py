@@ -33,6 +33,7 @@ BINDING: dict[str, str | Promise] = {
 @register
 class StorageClassKind(ResourceKind):
     gvr, scope, nav = STORAGE_CLASSES, Scope.CLUSTER, Nav("storage", 40, "storage")
+    short_names = ("sc",)
     projection = StorageClass
     title = gettext_lazy("Storage classes")
     singular = gettext_lazy("storage class")

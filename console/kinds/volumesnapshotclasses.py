@@ -14,6 +14,7 @@ from console.ui.registry import register
 @register
 class VolumeSnapshotClassKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOT_CLASSES, Scope.CLUSTER, Nav("storage", 50)
+    short_names = ("vsclass", "vsclasses")
     projection = VolumeSnapshotClass
     title = gettext_lazy("Volume snapshot classes")
     singular = gettext_lazy("volume snapshot class")

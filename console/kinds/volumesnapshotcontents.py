@@ -43,6 +43,7 @@ def snapshot_of(content: VolumeSnapshotContent) -> Target | None:
 @register
 class VolumeSnapshotContentKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOT_CONTENTS, Scope.CLUSTER, Nav("storage", 60)
+    short_names = ("vsc", "vscs")
     projection = VolumeSnapshotContent
     title = gettext_lazy("Volume snapshot contents")
     singular = gettext_lazy("volume snapshot content")

@@ -35,6 +35,7 @@ from console.ui.text import visible
 @register
 class VolumeSnapshotKind(ResourceKind):
     gvr, scope, nav = VOLUME_SNAPSHOTS, Scope.NAMESPACED, Nav("storage", 20, "storage")
+    short_names = ("vs",)
     projection = VolumeSnapshot
     title = gettext_lazy("Volume snapshots")
     singular = gettext_lazy("volume snapshot")

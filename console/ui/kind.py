@@ -103,13 +103,13 @@ class ResourceKind:
     """`title` heads the page ("Pods"), `singular` and `nouns` stand in sentences ("pod", "pods").
 
     `projection` is the class that the cache keeps of each object. `api_kind` is Kubernetes' own word
-    ("Deployment"), the class's name without "Kind" unless it is given. `tabs` are those of a detail; with
-    none it has those of `console.ui.panels.standard`. `masked` are paths in the object of what nobody is
-    shown: of a mapping its values, of anything else the whole. `measured` are columns that lists have
-    only where usage is measured and the viewer may know of it. `precious`: what is deleted is not back
-    when it is made again, so that a name is typed first. `example` is what a new manifest begins with
-    beside its type and name. `panels_ask` are rights that its panels look at beside those: verb, type,
-    subresource.
+    ("Deployment"), the class's name without "Kind" unless it is given; `short_names` are kubectl's.
+    `tabs` are those of a detail; with none it has those of `console.ui.panels.standard`. `masked` are
+    paths in the object of what nobody is shown: of a mapping its values, of anything else the whole.
+    `measured` are columns that lists have only where usage is measured and the viewer may know of it.
+    `precious`: what is deleted is not back when it is made again, so that a name is typed first.
+    `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
+    its panels look at beside those: verb, type, subresource.
     """
 
     gvr: ClassVar[GVR]
@@ -129,6 +129,7 @@ class ResourceKind:
     example: ClassVar[Mapping[str, Any]] = {"spec": {}}
     panels_ask: ClassVar[frozenset[tuple[str, GVR, str]]] = frozenset()
     api_kind: ClassVar[str]
+    short_names: ClassVar[Sequence[str]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -1,6 +1,6 @@
 """What people call kinds: `po`, `deploy`, "pod", "Deployments", “容器组”."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -10,39 +10,6 @@ from django.utils.translation import override
 from console.ui.clusterkinds import Kinds
 from console.ui.kind import ResourceKind
 
-#: Kubernetes' own short names, by the plural.
-#: https://kubernetes.io/docs/reference/kubectl/#resource-types
-SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
-    "certificatesigningrequests": ("csr",),
-    "configmaps": ("cm",),
-    "cronjobs": ("cj",),
-    "customresourcedefinitions": ("crd", "crds"),
-    "daemonsets": ("ds",),
-    "deployments": ("deploy",),
-    "events": ("ev",),
-    "gatewayclasses": ("gc",),
-    "gateways": ("gtw",),
-    "horizontalpodautoscalers": ("hpa",),
-    "ingresses": ("ing",),
-    "limitranges": ("limits",),
-    "namespaces": ("ns",),
-    "networkpolicies": ("netpol",),
-    "nodes": ("no",),
-    "persistentvolumeclaims": ("pvc",),
-    "persistentvolumes": ("pv",),
-    "poddisruptionbudgets": ("pdb",),
-    "pods": ("po",),
-    "priorityclasses": ("pc",),
-    "replicasets": ("rs",),
-    "resourcequotas": ("quota",),
-    "serviceaccounts": ("sa",),
-    "services": ("svc",),
-    "statefulsets": ("sts",),
-    "storageclasses": ("sc",),
-    "volumesnapshotclasses": ("vsclass", "vsclasses"),
-    "volumesnapshotcontents": ("vsc", "vscs"),
-    "volumesnapshots": ("vs",),
-}
 #: Custom resources that are offered for a text.
 MOST_CUSTOMS = 20
 
@@ -86,7 +53,7 @@ def _names(known: tuple[ResourceKind, ...]) -> dict[str, ResourceKind]:
 
 
 def _other_names(kind: ResourceKind) -> Iterator[str]:
-    yield from SHORT_NAMES.get(kind.gvr.resource, ())
+    yield from kind.short_names
     for lang, _name in settings.LANGUAGES:
         with override(lang):
             yield from (str(kind.singular), str(kind.title), str(kind.nouns))
