@@ -1,7 +1,8 @@
 """How deep a run looks.
 
 `make test` is the gate: everything that a change can break, once, the same in every run. `make test-deep`
-is all of it, with chance that is printed at the head of the run; `TEST_SEED` gives it again.
+is all of it, with chance that is printed at the head of the run; `TEST_SEED` gives it again, and with
+`TEST_TIMES` there is so many times as much of what there could be any number of.
 
 What only the deep run does is marked: a test or a parameter with `pytest.mark.deep`, a number or a choice
 by `DEEP`.
@@ -22,11 +23,12 @@ T = TypeVar("T")
 DEEP = os.environ.get("TEST_DEPTH") == "deep"
 #: Where chance begins. Workers have that of the process that started them.
 SEED = int(os.environ.setdefault("TEST_SEED", str(SystemRandom().randrange(10**6) if DEEP else 1)))
+_TIMES = int(os.environ.get("TEST_TIMES", "1"))
 
 
 def number(gate: int, deep: int) -> int:
     """How many of something that there could be any number of."""
-    return deep if DEEP else gate
+    return deep * _TIMES if DEEP else gate
 
 
 def choice(name: str, among: Sequence[T]) -> T:

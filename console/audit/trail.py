@@ -204,8 +204,12 @@ def _emit(row: AuditRecord, outcome: AuditOutcome) -> None:
     """One line, ASCII alone: nothing in it can end the line or steer a terminal."""
     line = {name: _plain(getattr(row, name)) for name in _LINE}
     line |= {"code": outcome.code, "reason": outcome.reason, "message": outcome.message}
-    sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        # It is in the database, and it is done: a full disk or a closed pipe changes neither.
+        log.error("A record of the trail is not on standard output: %s", error)
 
 
 def _plain(value: object) -> object:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError
 from console.kube.runtime import UnknownKind
+from console.kube.scopes import is_label
 from console.ui.decisions import Denied, NotArrived, Refused
 from console.ui.docking import DOCK
 from console.ui.following import Following
@@ -38,7 +39,8 @@ def page(
     """Decorates a view for whoever is signed in, which may raise whatever is caught here. HEAD goes with
     GET. `bearer`: whether a token will do in the place of a browser's session. `formats`: what `?format=`
     may be beside html, for a page that is data as well. `dockable`: with `?frame=dock` it is shown in the
-    dock (ADR 18). `follows`: what the page is drawn anew for."""
+    dock (ADR 18). `follows`: what the page is drawn anew for. Of a `namespace` in the address that no
+    project can be called, there is no page."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
     known = [[], ["html"], *([one] for one in formats)]
 
@@ -55,6 +57,8 @@ def page(
                 return error_page(request, 400, _("frame is dock, given once."))
             if not bearer and getattr(request, "bearer", None) is not None:
                 return error_page(request, 403, _("You may not do this."))
+            if not is_label(kwargs.get("namespace") or "x"):
+                raise Http404
             if formats and request.GET.getlist("format") not in known:
                 text = _("format is one of %(formats)s, given once.")
                 return error_page(request, 400, text % {"formats": ", ".join(("html", *formats))})

@@ -1,7 +1,10 @@
 """One record per act, before the act, for ever."""
 
 import asyncio
+import errno
+import io
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -164,6 +167,22 @@ async def test_a_record_is_one_line_of_json_whatever_it_says(
     (row,) = await rows()
     for text in (row.user_agent, row.name, row.outcome.message):
         assert text.isprintable()
+
+
+class FullDisk(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+async def test_what_cannot_be_printed_is_done_all_the_same(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AUDIT_STDOUT = True
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    async with record(ACTION) as entry:
+        entry.answered(200)
+    (row,) = await rows()
+    assert row.outcome.code == 200
 
 
 async def test_nothing_is_printed_unless_asked(

@@ -164,10 +164,15 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def running(
-    cluster: Cluster, folder: Path, *, opens_ports: bool = False, node_shells: str = ""
+    cluster: Cluster,
+    folder: Path,
+    *,
+    opens_ports: bool = False,
+    node_shells: str = "",
+    state: Path | None = None,
 ) -> Iterator[Console]:
     """Installed by `manage.py install`, run by `serve` and `controllers`, as the README says.
-    `node_shells`: the project of their pods."""
+    `node_shells`: the project of their pods. `state`: where the database is, `folder` by default."""
     port = free_port()
     more = {"PROXY_BASE_URL": f"http://ports.localhost:{port}"} if opens_ports else {}
     environment = {
@@ -175,7 +180,7 @@ def running(
         "KUBECONFIG": str(folder / "kubeconfig"),
         "SECRET_KEY": "browser-tests-" + "x" * 40,
         "BASE_URL": f"http://127.0.0.1:{port}",
-        "STATE_DIR": str(folder),
+        "STATE_DIR": str(state or folder),
         "AUDIT_STDOUT": "1",
         "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
         "NODE_SHELL_NAMESPACE": node_shells,

@@ -206,6 +206,15 @@ async def each_write_is_recorded(cluster: DevCluster, mark: int) -> None:
         assert one.verb == "create" or row.name == one.name
 
 
+@pytest.mark.parametrize("project", ["%2e%2e", ".", "%00", "A", "a%25b"])
+async def test_what_no_project_is_called_has_no_objects(admin: Admin, project: str) -> None:
+    """Nobody says that the cluster does not answer."""
+    for page in ("actions/keys", "actions/labels", "edit", "edit/draft"):
+        url = f"/clusters/host/projects/{project}/secrets/web/{page}"
+        for answer in (await admin.get(url), await admin.post(url, {"uid": "x", "step": "edit"})):
+            assert answer.status in (404, 405), url
+
+
 FILES = {
     "no text": b"\xff\xfe\x00",
     "half of a character": b"a: \xed\xa0\x80",

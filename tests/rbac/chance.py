@@ -38,6 +38,7 @@ class Chance:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311
+        self._seed = seed
         self._number = 0
 
     def one(self, words: Any) -> Any:
@@ -51,7 +52,7 @@ class Chance:
 
     def _name(self) -> str:
         self._number += 1
-        return f"random-{self._number}"
+        return f"random-{self._seed}-{self._number}"
 
     def rule(self) -> Manifest:
         found = {

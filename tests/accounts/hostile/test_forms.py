@@ -1,9 +1,10 @@
-"""Hostile input at every form that the console shows and at every endpoint of the token service: as
-nobody, as a tenant and as an administrator, over HTTP, on a real control plane.
+"""Hostile input at every form that the console shows, those of actions and editors among them, at every
+endpoint of the token service and at every socket: as nobody, as a tenant and as an administrator, over
+HTTP, on a real control plane.
 
 Forms are found by looking at the pages, so that a new one is among them; what is sent begins as the form
-and is spoiled. Nothing is an error of the server's, nothing secret comes back or is kept anywhere, and
-who may not change something has not.
+and is spoiled. Everybody also sends those that only an administrator is shown. Nothing is an error of
+the server's, nothing secret comes back or is kept anywhere, and who may not change something has not.
 """
 
 import json
@@ -12,12 +13,14 @@ import re
 import sqlite3
 from collections import Counter, deque
 from collections.abc import Iterator
-from itertools import count, cycle
+from contextlib import suppress
+from itertools import count, cycle, islice
 from typing import Any
 
 import aiohttp
 import pytest
 import yaml
+from aiohttp import ClientConnectionResetError, WSServerHandshakeError
 from django.urls import Resolver404, get_resolver, resolve
 from django.utils.html import strip_tags
 from yarl import URL
@@ -32,16 +35,27 @@ from console.kube.gvr import (
     USERS,
     WORKSPACE_ROLE_BINDINGS,
 )
+from console.live.consumer import BROKEN, NO_RIGHT, POLICY, SESSION_OVER, TOO_BIG
+from console.live.limits import MAX_MESSAGE
 from tests.accounts.conftest import PASSWORD
+from tests.accounts.hostile import targets as objects
 from tests.accounts.hostile.forms import CANARY, Form, Reader, Shot, endpoints, shoot
+from tests.accounts.hostile.sockets import Said, sockets
 from tests.accounts.kubesphere.objects import Manifest
 from tests.accounts.kubesphere.world import World
 from tests.accounts.oauth.clients import CLIENTS
 from tests.accounts.test_sessions import routes
 from tests.controlplane.waiting import eventually
-from tests.depth import SEED, number
+from tests.depth import SEED, number, some
 
 INPUTS = number(90, 10_000)
+#: Sockets, each of which is told a few things.
+SOCKETS = number(30, 1_000)
+#: Pages of actions and editors in the gate.
+PAGES = 30
+TOO_MUCH = "x" * (MAX_MESSAGE + 1)
+#: What a socket may end with: for what was said, for whom, or because there is no room or no cluster.
+ENDS = {1000, POLICY, TOO_BIG, BROKEN, SESSION_OVER, NO_RIGHT}
 #: Forms of one view that differ in their addresses alone.
 OF_EACH = 3
 #: After so many somebody may have ended the session with a form that is there to do so.
@@ -102,6 +116,25 @@ class Visitor:
             body = (await answer.read()).decode(errors="replace")
             return answer.status, f"{dict(answer.headers)}\n{body}"
 
+    async def say(self, address: str, said: list[Said]) -> tuple[int, str]:
+        """What a socket closes with, or its handshake's status, and all that it said. At last it is told
+        more than it takes, which ends it."""
+        url, heard = URL(self.world.url + address, encoded=True), []
+        try:
+            async with self._http.ws_connect(url, max_msg_size=0) as socket:
+                # It may have ended before.
+                with suppress(ClientConnectionResetError):
+                    for one in (*said, TOO_MUCH):
+                        if isinstance(one, str):
+                            await socket.send_str(one)
+                        else:
+                            await socket.send_bytes(one)
+                async for message in socket:
+                    heard.append(str(message.data))
+                return socket.close_code or 0, "\n".join(heard)
+        except WSServerHandshakeError as error:
+            return error.status, ""
+
     async def close(self) -> None:
         await self._http.close()
 
@@ -150,6 +183,23 @@ async def forms_for(visitor: Visitor) -> list[Form]:
                 alike.append(form)
         waiting += reader.links
     return [form for alike in found.values() for form in alike]
+
+
+async def acting(world: World) -> list[Form]:
+    """Those of actions and editors, as an administrator has them."""
+    admin = Visitor(world, "admin")
+    found = []
+    try:
+        await admin.begin()
+        for path in some("acting", objects.pages_with_forms(), PAGES):
+            status, _location, text = await admin.get(path)
+            assert status < 500, (path, status)
+            reader = Reader(path)
+            reader.feed(text)
+            found += [one for one in reader.forms if view_of(one.action) == view_of(path)]
+    finally:
+        await admin.close()
+    return found
 
 
 #: By type and name of the object.
@@ -239,15 +289,18 @@ def check(world: World, shot: Shot, status: int, answer: str) -> None:
 @pytest.mark.parametrize("name", ["", "jane", "admin"])
 async def test_hostile_input_at_every_form(world: World, name: str) -> None:
     settle(world)
+    objects.place(world)
+    given = await acting(world)
     visitor = Visitor(world, name)
     before, had = at_rest(world), owners(world)
+    untouched = objects.meant(world, objects.NOBODYS)
     done: Counter[int] = Counter()
     targets: list[Form] = []
     try:
         await visitor.begin()
-        targets = [*await forms_for(visitor), *endpoints()]
-        given = {one.action.partition("?")[0] for one in targets}
-        assert given >= expected(name), given
+        targets = [*await forms_for(visitor), *given, *endpoints()]
+        addresses = {one.action.partition("?")[0] for one in targets}
+        assert addresses >= expected(name), addresses
         views = {view_of(one.action) for one in targets}
         assert name != "admin" or {"action profile", "action password", "action disable"} <= views
         chance = random.Random(f"{SEED} {name}")  # noqa: S311  to be repeated, not to be secret
@@ -258,10 +311,17 @@ async def test_hostile_input_at_every_form(world: World, name: str) -> None:
             status, answer = await visitor.send(shot)
             check(world, shot, status, answer)
             done[status] += 1
+        await visitor.begin()
+        for address, said in islice(sockets([*objects.streams()], chance), SOCKETS):
+            status, answer = await visitor.say(address, said)
+            assert status == 403 or name and status in ENDS, (status, address, said)
+            assert CANARY not in answer and not HASH.search(answer), (address, said, answer)
+            done[status] += 1
     finally:
         await visitor.close()
         print(name or "nobody", len(targets), "forms and endpoints:", dict(done))  # noqa: T201
     if name != "admin":
+        assert objects.meant(world, objects.NOBODYS) == untouched
         # Who administers may give somebody a password, and then sign in with it.
         after = rights(world)
         differ = {one for one in {*before, *after} if before.get(one) != after.get(one)}

@@ -1,0 +1,74 @@
+"""What somebody hostile says on sockets: of live pages, of logs and of terminals."""
+
+import json
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from random import Random
+from typing import Any
+from urllib.parse import quote
+
+from tests.accounts.hostile.forms import VALUES
+
+Said = str | bytes
+_AT = ["2026-11-24T10:00:00.000000000Z", 1, "containerd://x"]
+#: As pages say them; the first of each begins.
+_LIVE = ({"subscribe": "/clusters/host/pods", "etag": "x", "lang": "en"},)
+_LOG = ({"follow": "en", "at": {"app": _AT}}, {"ack": 1})
+_TERMINAL = ({"begin": "en", "size": [80, 24], "id": "x", "at": 0}, {"ack": 1}, {"size": [9, 9]})
+_NUMBERS: tuple[object, ...] = (-1, 0, 2**31, 2**63, 10**40, 1.5, None, True, [], {}, [[]] * 9)
+_PARTS = ("%00", "%E2%80%AE", "..", "a" * 300, "%2F", "%2e%2e")
+_FIELDS = (
+    "container",
+    "tail",
+    "since",
+    "q",
+    "at",
+    "label",
+    "shell",
+    "attach",
+    "previous",
+    "format",
+)
+
+
+def sockets(pages: Sequence[str], chance: Random) -> Iterator[tuple[str, list[Said]]]:
+    """Addresses, without end, and what is said there."""
+    while True:
+        page = chance.choice((*pages, ""))
+        path, _, query = page.partition("?")
+        known = _TERMINAL if path.endswith("/terminal") else _LOG if page else _LIVE
+        address = f"/ws{path}" if page else "/ws/live"
+        if chance.random() < 0.2:
+            parts = address.split("/")
+            parts[chance.randrange(2, len(parts))] = chance.choice(_PARTS)
+            address = "/".join(parts)
+        if chance.random() < 0.3:
+            value = quote(chance.choice(VALUES)[:500].encode("utf-8", "surrogatepass"))
+            query = f"{chance.choice(_FIELDS)}={value}"
+        said = [_begin(known[0], chance)]
+        said += [_message(chance.choice(known), chance) for _ in range(chance.randrange(4))]
+        yield address + (f"?{query}" if query else ""), said
+
+
+def _begin(message: dict[str, Any], chance: Random) -> Said:
+    """As it should be, now and then, so that something goes on."""
+    return json.dumps(message) if chance.random() < 0.3 else _message(message, chance)
+
+
+def _message(message: dict[str, Any], chance: Random) -> Said:
+    act = chance.random()
+    if act < 0.1:
+        return chance.randbytes(chance.randrange(200))
+    if act < 0.3:
+        return chance.choice((*VALUES, "[" * 50_000, "x" * 70_000))
+    spoiled = deepcopy(message)
+    name = chance.choice(list(spoiled))
+    if act < 0.4:
+        del spoiled[name]
+    elif act < 0.5:
+        spoiled[chance.choice(VALUES)] = chance.choice(VALUES)
+    elif isinstance(spoiled[name], list) and act < 0.8:
+        spoiled[name][chance.randrange(len(spoiled[name]))] = chance.choice((*VALUES, *_NUMBERS))
+    else:
+        spoiled[name] = chance.choice((*VALUES, *_NUMBERS))
+    return json.dumps(spoiled)
