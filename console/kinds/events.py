@@ -39,6 +39,7 @@ class EventKind(ResourceKind):
     title = gettext_lazy("Events")
     singular = gettext_lazy("event")
     nouns = gettext_lazy("events")
+    ordered_by = "age"
     severity_words = {Severity.WARN: gettext_lazy("Warning"), Severity.OK: gettext_lazy("Normal")}
     columns = (
         StatusColumn(),
@@ -76,3 +77,7 @@ class EventKind(ResourceKind):
         FieldFilter(param="reason", label=gettext_lazy("Reason"), get=lambda item: (item.reason,)),
         FieldFilter(param="object", label=gettext_lazy("Object"), get=lambda item: (item.about,)),
     )
+
+    def create_url(self, cluster: str, namespace: str) -> str:
+        """Nobody writes events by hand."""
+        return ""

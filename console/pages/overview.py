@@ -53,7 +53,7 @@ from console.ui.level import remembered
 from console.ui.links import list_url
 from console.ui.metered import Capacity
 from console.ui.nav import prepare_menu
-from console.ui.projects import known_namespaces
+from console.ui.projects import MANAGED, known_namespaces
 from console.ui.shell import live_of
 from console.ui.sight import Sight, look
 from console.ui.states import StateBlock
@@ -253,7 +253,7 @@ def _project(access: Access, object_: ObjectHead) -> Project:
         return Project(object_, "", object_.tabs)
     first, *others = object_.tabs
     manage = reverse("workspace_project", args=(workspace, object_.name))
-    tabs = (first, TabLink(_("Members and quota"), manage, current=False, elsewhere=True), *others)
+    tabs = (first, TabLink(MANAGED, manage, current=False, elsewhere=True), *others)
     return Project(object_, workspace, tabs)
 
 

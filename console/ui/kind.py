@@ -108,6 +108,7 @@ class ResourceKind:
     paths in the object of what nobody is shown: of a mapping its values, of anything else the whole.
     `measured` are columns that lists have only where usage is measured and the viewer may know of it.
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
+    `ordered_by`: the column of a list's own order, where that is not the status.
     `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
     its panels look at beside those: verb, type, subresource.
     """
@@ -131,6 +132,7 @@ class ResourceKind:
     api_kind: ClassVar[str]
     short_names: ClassVar[Sequence[str]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
+    ordered_by: ClassVar[str] = ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -177,6 +179,11 @@ class ResourceKind:
     @cached_property
     def status_column(self) -> StatusColumn | None:
         return next((c for c in self.columns if isinstance(c, StatusColumn)), None)
+
+    @cached_property
+    def own_order(self) -> str:
+        """The id of the column that a list is sorted by unless another is chosen; "" for names alone."""
+        return self.ordered_by or (self.status_column.id if self.status_column else "")
 
     @cached_property
     def sortable(self) -> Mapping[str, Column]:

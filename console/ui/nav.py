@@ -29,6 +29,7 @@ from console.ui.generic import GenericKind
 from console.ui.kind import NAV_ENTRIES, NAV_GROUPS, ResourceKind
 from console.ui.level import Level, LevelName
 from console.ui.platform import may_list_everything
+from console.ui.projects import MANAGED
 from console.ui.selection import brought_up
 from console.ui.viewspec import ViewSpec
 
@@ -249,7 +250,7 @@ RAILS: Mapping[LevelName, tuple[_Page | _Lists, ...]] = {
         _ACCESS,
         _Page(
             "workspace_project",
-            gettext_lazy("Members and quota"),
+            MANAGED,
             "users",
             ("workspace", "namespace"),
             ("workspace_project_",),

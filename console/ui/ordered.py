@@ -47,8 +47,7 @@ class Question:
 
     @classmethod
     def of(cls, spec: ViewSpec, readable: Readable, reach: Reach | None = None) -> "Question":
-        status = spec.kind.status_column
-        column = spec.sort_column or (status.id if status else "")
+        column = spec.ordered_by
         by_usage = isinstance(spec.kind.sortable.get(column), UsageColumn)
         return cls(spec.kind, spec.values, column, readable, reach if by_usage else None)
 

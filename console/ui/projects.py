@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from console.kube.gvr import NAMESPACES, WORKSPACES, Key
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
@@ -12,6 +14,8 @@ from console.ui.access import Access
 from console.ui.clusters import HOST, Cluster
 from console.ui.kind import ResourceKind, Scope
 
+#: What the page about its members and its quota is called.
+MANAGED = gettext_lazy("Members and quota")
 #: Viewers whose namespaces and workspaces are kept.
 VIEWERS = 500
 

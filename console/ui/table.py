@@ -297,9 +297,7 @@ def _headers(spec: ViewSpec, *, metered: bool) -> tuple[Header, ...]:
 
 
 def _aria_sort(spec: ViewSpec, column: str) -> str:
-    status = spec.kind.status_column
-    sorted_by = spec.sort_column or (status.id if status else "")
-    if column != sorted_by:
+    if column != spec.ordered_by:
         return "none"
     return "descending" if spec.descending else "ascending"
 
@@ -307,8 +305,7 @@ def _aria_sort(spec: ViewSpec, column: str) -> str:
 def _next_sort(spec: ViewSpec, column: str) -> str:
     """What a click on the column's head leads to."""
     now = _aria_sort(spec, column)
-    status = spec.kind.status_column
     if now == "none":
-        # The status column ascending is the list's own order, which has no name in the URL.
-        return "" if status and column == status.id else column
+        # The list's own order, ascending, has no name in the URL.
+        return "" if column == spec.kind.own_order else column
     return f"-{column}" if now == "ascending" else ""

@@ -89,6 +89,11 @@ class ViewSpec:
         return self.sort.removeprefix("-")
 
     @property
+    def ordered_by(self) -> str:
+        """As `sort_column`, or the kind's own order."""
+        return self.sort_column or self.kind.own_order
+
+    @property
     def descending(self) -> bool:
         return self.sort.startswith("-")
 
@@ -186,8 +191,8 @@ class _Reader:
         text = next(iter(self._texts("sort", repeatable=False)), "")
         column = text.removeprefix("-")
         if not text or column in kind.sortable:
-            # Ascending by status is the order that a list has by itself.
-            return "" if kind.status_column and text == kind.status_column.id else text
+            # A list's own order has no name.
+            return "" if text == kind.own_order else text
         known = ", ".join(kind.sortable)
         self._error("sort", _("Not a column. Known are: %(known)s.") % {"known": known}, text)
         return ""

@@ -166,9 +166,14 @@ def _check_sight(access: Access, name: str) -> None:
 
 
 async def show(
-    opened: Open, current: str, template: str, values: Mapping[str, Any]
+    opened: Open,
+    current: str,
+    template: str,
+    values: Mapping[str, Any],
+    *,
+    frame: str = "workspaces/live.html",
 ) -> HttpResponse:
-    """A page that is drawn anew when `values`, those of `live`, change."""
+    """A page that is drawn anew when `values`, those of `live`, change. `frame`: what is around it."""
     request = opened.request
     etag = etag_of_page(_content(opened, values))
     if request.headers.get("If-None-Match") == etag:
@@ -176,7 +181,7 @@ async def show(
     body = draw(template, {**values, "workspace": visible(opened.name)})
     await prepare_menu(request.cluster)
     context = {**head(opened, current), "body": body.html(), "etag": etag}
-    response = render(request, "workspaces/live.html", context)
+    response = render(request, frame, context)
     response["ETag"] = etag
     return response
 

@@ -1,6 +1,7 @@
 """Making a project in a workspace; its quota, its default limits and its members."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseRedirect
@@ -17,11 +18,11 @@ from console.kube.gvr import (
 )
 from console.kube.indexes import indexes_of
 from console.kube.projections.namespace import Namespace
-from console.ui.clusters import HOST
 from console.ui.decisions import Denied
+from console.ui.detail import TabLink, object_head
 from console.ui.forms import posted
 from console.ui.http import ConsoleRequest
-from console.ui.links import action_url
+from console.ui.projects import MANAGED
 from console.ui.text import visible
 from console.views.guard import access_of
 from console.views.page import finished, page
@@ -66,14 +67,12 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
     """Raises as `open_project`."""
     found = open_project(opened, namespace)
     access, name = opened.access, found.name
-    may_delete = access.can("delete", NAMESPACES, name=name)
-    may_edit = access.can("update", RESOURCE_QUOTAS, namespace=name)
     shows_quota = access.can("list", RESOURCE_QUOTAS, namespace=name)
     return {
         "project": visible(name),
         "alias": visible(found.alias),
         "creator": visible(found.creator),
-        "overview_url": reverse("project_overview", args=(HOST, name)),
+        **_object(opened, name),
         "own": project_use(name, name) if shows_quota else [],
         "share": project_use(name, SHARE) if shows_quota else [],
         "limits_url": opened.url("workspace_project_limits", name)
@@ -81,19 +80,28 @@ def _project(opened: Seen, namespace: str) -> Mapping[str, Any]:
         else "",
         "limits": _limits(name) if access.can("list", LIMIT_RANGES, namespace=name) else [],
         "members": _members(name) if access.can("list", ROLE_BINDINGS, namespace=name) else [],
-        "quota_url": opened.url("workspace_project_quota", name) if may_edit else "",
         "member_url": opened.url("workspace_project_member", name)
         if access.can("create", ROLE_BINDINGS, namespace=name)
         else "",
-        "delete_url": action_url("delete", HOST, "namespaces", Key("", name)) if may_delete else "",
     }
+
+
+def _object(opened: Seen, name: str) -> Mapping[str, Any]:
+    """The head of its namespace, and the tabs of its page, for whoever may see that."""
+    found = object_head(opened.access, NAMESPACES, Key("", name))
+    if found is None:
+        return {"object": None, "tabs": ()}
+    overview, *others = found.tabs
+    this = TabLink(MANAGED, opened.url("workspace_project", name), current=True, elsewhere=True)
+    return {"object": found, "tabs": (replace(overview, current=False), this, *others)}
 
 
 @page("GET", follows=live(_project, RESOURCE_QUOTAS, LIMIT_RANGES, ROLE_BINDINGS))
 async def project(request: ConsoleRequest, workspace: str, namespace: str) -> HttpResponse:
     opened = await open_workspace(request, workspace)
     values = _project(opened, namespace)
-    return await show(opened, "workspace_projects", "workspaces/_project.html", values)
+    template, frame = "workspaces/_project.html", "workspaces/project.html"
+    return await show(opened, "workspace_projects", template, values, frame=frame)
 
 
 @page("GET")

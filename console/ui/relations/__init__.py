@@ -18,7 +18,7 @@ from console.ui.relations.owned import OwnedPanel
 from console.ui.relations.owning import OWNED
 from console.ui.relations.references import TEMPLATES
 from console.ui.relations.revisions import RevisionsPanel
-from console.ui.relations.rollout import RolloutPanel
+from console.ui.relations.rollout import RolloutCause, RolloutPanel
 from console.ui.relations.selected import SelectedPodsPanel
 from console.ui.relations.selecting import SELECTING
 from console.ui.relations.storageclass import StorageClassCause
@@ -55,6 +55,7 @@ REVISIONS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RevisionsPanel(gvr=gvr),) fo
 ROLLOUTS: Mapping[GVR, tuple[Panel, ...]] = {gvr: (RolloutPanel(gvr=gvr),) for gvr in _REVISED}
 #: Kinds of whose trouble other objects tell.
 CAUSES: Mapping[GVR, Panel] = {
+    **{gvr: RolloutCause(gvr=gvr) for gvr in _REVISED},
     types.SERVICES: EndpointsCause(),
     types.PERSISTENT_VOLUME_CLAIMS: StorageClassCause(),
 }

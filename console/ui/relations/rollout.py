@@ -12,13 +12,14 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from console.kube.gvr import DEPLOYMENTS, GVR, PODS, REPLICA_SETS
 from console.kube.status import Severity
 from console.kube.store import Entry
-from console.ui.causes import cause_of
+from console.ui.causes import Cause, cause_of
 from console.ui.panels import NOTHING, Panel
+from console.ui.panels.summary import CausePanel, Trouble
 from console.ui.relations.bars import Bar
 from console.ui.relations.owning import owned_by
 from console.ui.relations.seeing import Line, Seeing
@@ -26,6 +27,7 @@ from console.ui.subject import Subject
 
 #: Pods whose manifests are read for a cause, the worst first.
 MOST = 20
+_BAD = frozenset({Severity.ERROR, Severity.WARN})
 _WAITING = frozenset({Severity.ERROR, Severity.WARN, Severity.PROGRESS, Severity.UNKNOWN})
 
 
@@ -52,13 +54,13 @@ class RolloutPanel(Panel):
     gvr: GVR
 
     def needs(self) -> Collection[GVR]:
-        return (REPLICA_SETS, PODS) if self.gvr == DEPLOYMENTS else (PODS,)
+        return _needs(self.gvr)
 
     def html(self, subject: Subject) -> SafeString:
         item = subject.entry.projection
         if not item.desired:
             return NOTHING
-        done = item.updated >= item.desired and item.ready >= item.desired
+        done = _is_done(item)
         context = {
             "done": done,
             "desired": item.desired,
@@ -66,6 +68,38 @@ class RolloutPanel(Panel):
             "waits": () if done else _waits(self.gvr, subject),
         }
         return render_to_string("ui/relations/rollout.html", context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutCause(CausePanel):
+    """What its pods say of why it does not get on. `gvr`: as for `RolloutPanel`."""
+
+    gvr: GVR
+
+    def needs(self) -> Collection[GVR]:
+        return _needs(self.gvr)
+
+    def trouble(self, subject: Subject) -> Trouble | None:
+        item = subject.entry.projection
+        waits = [] if _is_done(item) else _waits(self.gvr, subject)
+        said = [wait for wait in waits if wait.cause and wait.line.severity in _BAD]
+        if not said:
+            return None
+        first = max(said, key=lambda wait: wait.count)
+        # Their sentences differ in figures, as in how often each was restarted.
+        count = sum(wait.count for wait in said if wait.line.word == first.line.word)
+        text = ngettext("%(n)s pod: %(cause)s", "%(n)s pods: %(cause)s", count)
+        cause = Cause(text % {"n": f"{count:,}", "cause": first.cause}, item.status.reason)
+        own = item.status.severity
+        return own if own in _BAD else Severity(first.line.severity), cause
+
+
+def _needs(gvr: GVR) -> Collection[GVR]:
+    return (REPLICA_SETS, PODS) if gvr == DEPLOYMENTS else (PODS,)
+
+
+def _is_done(item: Any) -> bool:
+    return bool(item.updated >= item.desired and item.ready >= item.desired)
 
 
 def _bars(item: Any) -> tuple[Bar, ...]:

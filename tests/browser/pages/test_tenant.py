@@ -148,7 +148,7 @@ def test_a_tenants_whole_life(
     other.close()
 
     page.goto(f"{console.url}/workspaces/acme/projects/acme-shop")
-    page.get_by_role("link", name="Delete project").click()
+    page.locator(".acts").get_by_role("link", name="Delete").click()
     page.get_by_role("button", name=re.compile("Delete project")).click()
     eventually(
         lambda: "acme-shop" not in console.kubectl("get", "ns", "-o", "name"),

@@ -7,7 +7,7 @@ import pytest
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
-from console.ui.relations import ROLLOUTS
+from console.ui.relations import CAUSES, ROLLOUTS
 from tests.ui.relations.shop import (
     PerType,
     World,
@@ -114,3 +114,18 @@ def test_no_pods_are_waited_for_where_none_are_wanted() -> None:
     objects = everything()
     objects[types.DEPLOYMENTS][0]["spec"]["replicas"] = 0
     assert shown(world(objects)) == ""
+
+
+def test_the_cause_is_what_most_of_its_pods_say() -> None:
+    panel = CAUSES[types.DEPLOYMENTS]
+
+    def said(informers: World) -> str:
+        html = drawn(subject_of(informers, types.DEPLOYMENTS, WEB), panel)
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
+
+    pods = [unscheduled("web-3-a"), unscheduled("web-3-b"), a_pod("web-3-c", owner="web-3")]
+    assert said(rolling(*pods)).startswith("2 pods: None of the 3 nodes can take it: ")
+    assert "2 pods" not in said(rolling(*pods, updated=5, ready=5))
+    tenant = PerType({types.DEPLOYMENTS: ("shop",)})
+    html = drawn(subject_of(rolling(*pods), types.DEPLOYMENTS, WEB, tenant), panel)
+    assert "nodes" not in html
