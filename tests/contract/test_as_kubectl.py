@@ -116,6 +116,7 @@ LEADS = {"paths-0-type": "Exact", "paths-0-service": "api", "tls-0-secret": "tls
 CLASS = {"provisioner": NOBODY}
 TENANTS = {"metadata": {"labels": {"kubesphere.io/workspace": "acme"}}}
 DEFAULT = {"storageclass.kubernetes.io/is-default-class": "true"}
+READY = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 CASES = (
     Case(types.DEPLOYMENTS, "scale", WEB, {"replicas": "2"}),
     Case(types.DEPLOYMENTS, "restart", WEB),
@@ -150,9 +151,9 @@ CASES = (
     Case(types.CONFIG_MAPS, "labels", LABELLED, LABELS),
     Case(types.NAMESPACES, "describe", {}, {"alias": "The shop's", "description": "x & y"}),
     Case(types.NAMESPACES, "assign-workspace", TENANTS, {"workspace": ""}),
-    Case(types.NODES, "cordon", {"spec": {}}),
-    Case(types.NODES, "uncordon", {"spec": {"unschedulable": True}}),
-    Case(types.NODES, "taints", {"spec": {"taints": [TAINT]}}, {"taints": another_taint}),
+    Case(types.NODES, "cordon", {**READY, "spec": {}}),
+    Case(types.NODES, "uncordon", {**READY, "spec": {"unschedulable": True}}),
+    Case(types.NODES, "taints", {**READY, "spec": {"taints": [TAINT]}}, {"taints": another_taint}),
     Case(types.CERTIFICATE_SIGNING_REQUESTS, "approve", REQUEST),
     Case(types.CERTIFICATE_SIGNING_REQUESTS, "deny", REQUEST),
     Case(types.STORAGE_CLASSES, "set-default", CLASS),
@@ -199,9 +200,29 @@ def make(runtime: Runtime, scrap: Scrap, case: Case, namespace: str) -> Obj:
     )
     assert made
     found: Obj = made.ok()
-    scrap.forget(f"{where}/{body['metadata']['name']}")
+    path = f"{where}/{body['metadata']['name']}"
+    scrap.forget(path)
+    if case.gvr == types.NODES:
+        found = settled(scrap.admin, path)
     known(runtime, case.gvr, found)
     return found
+
+
+def settled(admin: Client, path: str) -> Obj:
+    """The node, once its controller has taken away the taint that each new one has."""
+
+    def node() -> Obj:
+        found: Obj = admin.get(path).ok()
+        return found
+
+    eventually(
+        lambda: (
+            "node.kubernetes.io/not-ready"
+            not in [t["key"] for t in node()["spec"].get("taints", ())]
+        ),
+        "it is ready",
+    )
+    return node()
 
 
 def sent(case: Case, made: Obj, page: str) -> dict[str, str]:
