@@ -232,8 +232,7 @@ def world(
             cluster, f"http://127.0.0.1:{port}", environment, folder, [], definitions.definitions()
         )
         _install(found)
-        for command in (("migrate", "--verbosity", "0"), ("collectstatic", "--no-input")):
-            found.manage(*command)
+        found.manage("migrate", "--verbosity", "0")
         stack.callback(found.end_controllers)
         found.start_controllers()
         found.start_controllers()
@@ -285,6 +284,5 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
         "SECRET_KEY": "kubesphere-tests-" + "x" * 40,
         "BASE_URL": f"http://127.0.0.1:{port}",
         "STATE_DIR": str(folder),
-        "STATIC_ROOT": str(folder / "static"),
         "AUTHENTICATION_CONFIG": str(config),
     }

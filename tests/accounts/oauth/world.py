@@ -152,7 +152,6 @@ def world(
             "install", "--kubeconfig", str(cluster.kubeconfig), "--out", environment["KUBECONFIG"]
         )
         world.manage("migrate", "--verbosity", "0")
-        world.manage("collectstatic", "--no-input", "--verbosity", "0")
         for one in serving:
             stack.enter_context(one)
         eventually(lambda: all(ready(url) for url in world.urls), "both are ready", timeout=60)
@@ -191,7 +190,6 @@ def environment_of(folder: Path, port: int, database: str) -> dict[str, str]:
         "SECRET_KEY": "replica-tests-" + "x" * 40,
         "BASE_URL": f"http://127.0.0.1:{port}",
         "STATE_DIR": str(folder),
-        "STATIC_ROOT": str(folder / "static"),
         "DATABASE_URL": database,
         "AUTHENTICATION_CONFIG": str(config),
         "QUARTERDECK_ADMIN_PASSWORD": PASSWORD,
