@@ -124,6 +124,7 @@ def _without_behaviour() -> Iterator[ResourceType]:
         ("storage.k8s.io", "volumeattachments", "VolumeAttachment", False, (), True, False),
         ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",), True, True),
         ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False, ("pc",), False, True),
+        ("node.k8s.io", "runtimeclasses", "RuntimeClass", False, (), False, False),
     )
     for group, plural, kind, namespaced, short, status, generation in rows:
         yield ResourceType(

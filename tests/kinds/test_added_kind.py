@@ -1,7 +1,8 @@
-"""A kind is added by its declaration, its projection and a fixture; nothing else knows of it.
+"""A kind is added by its declaration, its projection and a fixture; nothing else knows of it but its
+words and the reader's manifest.
 
 A copy of the console gets all three, for a type that nobody has heard of, and the contract is checked
-there in a process of its own.
+there in a process of its own. Where there is the declaration alone, one error names all other files.
 """
 
 import os
@@ -84,6 +85,15 @@ class SailKind(ResourceKind):
     actions = (Delete(),)
 '''
 
+#: What of it needs no projection.
+ALONE = (
+    DECLARATION.replace(
+        "console.kube.projections.sail import SAILS, Sail", "console.kube.gvr import GVR"
+    )
+    .replace("SAILS,", 'GVR("rigging.example.com", "v1", "sails"),')
+    .replace("projection = Sail", "projection = object")
+)
+
 FIXTURE = """
 metadata: {name: jib, namespace: shop, uid: s-1, labels: {mast: fore}}
 spec: {area: 12}
@@ -117,11 +127,22 @@ def test_two_files_and_a_fixture_make_a_kind(tmp_path: Path) -> None:
     _copy(tmp_path)
     (tmp_path / "console/kube/projections/sail.py").write_text(PROJECTION)
     (tmp_path / "console/kinds/sails.py").write_text(DECLARATION)
-    fixture = tmp_path / "tests/kinds/fixtures/sails.yaml"
-    fixture.write_text(FIXTURE)
-    done = _contract(tmp_path, "sails or every_kind_has_a_fixture")
+    (tmp_path / "tests/kinds/fixtures/sails.yaml").write_text(FIXTURE)
+    done = _contract(tmp_path, "(sails or every_kind_has_a_fixture) and not all_that_it_needs")
     passed = re.search(r"^([0-9]+) passed, [0-9]+ deselected", done.stdout, re.MULTILINE)
     assert passed is not None, done.stdout
     assert int(passed[1]) >= ENOUGH
-    fixture.unlink()
-    assert "1 failed" in _contract(tmp_path, "every_kind_has_a_fixture").stdout
+
+
+def test_what_else_a_kind_needs_is_told_with_its_files(tmp_path: Path) -> None:
+    _copy(tmp_path)
+    (tmp_path / "console/kinds/sails.py").write_text(ALONE)
+    said = _contract(tmp_path, "all_that_it_needs").stdout
+    assert "1 failed" in said
+    for file in (
+        "console/kube/projections",
+        "manifests/reader.yaml",
+        "tests/kinds/fixtures: there is no sails.yaml",
+        "locale/zh_Hans/LC_MESSAGES/django.po: Sails, sail, sails",
+    ):
+        assert file in said

@@ -1,0 +1,41 @@
+"""Runtime classes: with what the containers of a pod are run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from console.kube.projections.runtimeclass import RUNTIME_CLASSES, RuntimeClass
+from console.kube.store import Entry
+from console.ui.actions import Delete
+from console.ui.columns import AgeColumn, ListColumn, NameColumn, TextColumn
+from console.ui.filters import LabelFilter, SearchFilter
+from console.ui.kind import Fact, Nav, ResourceKind, Scope
+from console.ui.registry import register
+from console.ui.text import visible
+
+
+@register
+class RuntimeClassKind(ResourceKind):
+    gvr, scope, nav = RUNTIME_CLASSES, Scope.CLUSTER, Nav("cluster", 65)
+    projection = RuntimeClass
+    title = gettext_lazy("Runtime classes")
+    singular = gettext_lazy("runtime class")
+    nouns = gettext_lazy("runtime classes")
+    example = {"handler": "runsc"}
+    columns = (
+        NameColumn(),
+        TextColumn(id="handler", label=gettext_lazy("Handler"), priority=1),
+        ListColumn(id="overhead", label=gettext_lazy("Overhead of a pod"), priority=2),
+        AgeColumn(priority=1),
+    )
+    filters = (SearchFilter(texts=lambda found: (found.handler,)), LabelFilter())
+    actions = (Delete(),)
+
+    def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
+        found: RuntimeClass = entry.projection
+        return [
+            (_("Handler"), visible(found.handler)),
+            (_("Afterwards"), _("pods that run go on; new ones that name it are refused")),
+        ]

@@ -1,0 +1,43 @@
+"""Runtime classes: with what the containers of a pod are run.
+
+https://kubernetes.io/docs/concepts/containers/runtime-class/
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from console.kube.gvr import GVR
+from console.kube.projections.common import Object, Projection, basics, decoder
+from console.kube.store import Decode
+
+RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
+
+
+class RuntimeClass(Projection, frozen=True):
+    """`overhead`: what each pod takes beside its containers, a text `cpu 250m` for each resource."""
+
+    handler: str
+    overhead: tuple[str, ...]
+
+
+class _Overhead(msgspec.Struct, gc=False):
+    podFixed: dict[str, str] | None = None
+
+
+class _RuntimeClass(Object):
+    handler: str = ""
+    overhead: _Overhead | None = None
+
+
+def _runtime_class(item: _RuntimeClass) -> RuntimeClass:
+    fixed = (item.overhead and item.overhead.podFixed) or {}
+    return RuntimeClass(
+        **basics(item.metadata),
+        handler=item.handler,
+        overhead=tuple(f"{name} {amount}" for name, amount in sorted(fixed.items())),
+    )
+
+
+DECODERS: Mapping[GVR, Decode[Any]] = {RUNTIME_CLASSES: decoder(_RuntimeClass, _runtime_class)}

@@ -1,0 +1,48 @@
+"""What a kind needs beside its own file: whatever is missing is told with the file it belongs into."""
+
+import re
+from collections.abc import Iterator
+
+import yaml
+from django.utils import translation
+
+from accounts.bootstrap import MANIFESTS
+from console.kube.discovery import Types
+from console.kube.private import PRIVATE
+from console.kube.projections import DECODERS
+from console.kube.readerrole import reader_role
+from console.kube.scopes import is_namespaced
+from console.ui.kind import ResourceKind, Scope
+from tests.kinds.world import fixture_file
+
+READER = (MANIFESTS / "reader.yaml").read_text(encoding="utf-8")
+
+
+def missing(kind: ResourceKind) -> Iterator[str]:
+    if kind.gvr not in {**DECODERS, **PRIVATE}:
+        yield "console/kube/projections: no module has it in its DECODERS"
+    if is_namespaced(kind.gvr, Types()) is not (kind.scope is Scope.NAMESPACED):
+        yield "console/kube/scopes.py: its scope is another one"
+    if not kind.private and not _is_listed(kind):
+        yield "manifests/reader.yaml: write it anew with `manage.py readerrole`"
+    if not fixture_file(kind).exists():
+        yield f"tests/kinds/fixtures: there is no {kind.gvr.resource}.yaml"
+    with translation.override("zh-hans"):
+        words = {str(word) for word in (kind.title, kind.singular, kind.nouns)}
+    if unknown := sorted(word for word in words if not re.search("[\u4e00-\u9fff]", word)):
+        yield f"locale/zh_Hans/LC_MESSAGES/django.po: {', '.join(unknown)}; `make messages`"
+
+
+def _is_listed(kind: ResourceKind) -> bool:
+    return any(
+        kind.gvr.group in rule.get("apiGroups", ()) and kind.gvr.resource in rule["resources"]
+        for rule in yaml.safe_load(READER)["rules"]
+    )
+
+
+def test_a_kind_has_all_that_it_needs(kind: ResourceKind) -> None:
+    assert list(missing(kind)) == []
+
+
+def test_the_reader_may_list_what_the_cache_knows_and_nothing_else() -> None:
+    assert reader_role() == READER, "write manifests/reader.yaml anew: `manage.py readerrole`"
