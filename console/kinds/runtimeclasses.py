@@ -36,6 +36,6 @@ class RuntimeClassKind(ResourceKind):
     def facts(self, entry: Entry[Any]) -> Sequence[Fact]:
         found: RuntimeClass = entry.projection
         return [
-            (_("Handler"), visible(found.handler)),
+            (_("Handler"), visible(found.handler) or _("none")),
             (_("Afterwards"), _("pods that run go on; new ones that name it are refused")),
         ]
