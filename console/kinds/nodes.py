@@ -58,8 +58,8 @@ class NodeKind(ResourceKind):
         ListColumn(id="roles", label=gettext_lazy("Roles"), most=2),
         TextColumn(id="version", label=gettext_lazy("Version"), priority=2),
         IpColumn(id="internal_ip", label=gettext_lazy("Internal IP"), priority=3),
-        QuantityColumn(id="cpu", label=gettext_lazy("CPU"), unit="cores"),
-        QuantityColumn(id="memory", label=gettext_lazy("Memory"), unit="bytes"),
+        QuantityColumn(id="cpu", label=gettext_lazy("CPU"), priority=3, unit="cores"),
+        QuantityColumn(id="memory", label=gettext_lazy("Memory"), priority=3, unit="bytes"),
         QuantityColumn(id="pods", label=gettext_lazy("Pod slots"), priority=3, unit="pieces"),
         ListColumn(id="taints", label=gettext_lazy("Taints"), priority=3),
         IpColumn(id="external_ip", label=gettext_lazy("External IP"), priority=4),
@@ -75,6 +75,7 @@ class NodeKind(ResourceKind):
             label=gettext_lazy("CPU used"),
             amount="cpu",
             after="cpu",
+            priority=2,
             whole=lambda item: item.cpu,
         ),
         UsageColumn(
@@ -82,6 +83,7 @@ class NodeKind(ResourceKind):
             label=gettext_lazy("Memory used"),
             amount="memory",
             after="memory",
+            priority=2,
             whole=lambda item: item.memory,
         ),
     )

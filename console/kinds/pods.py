@@ -49,6 +49,18 @@ from console.ui.text import visible
 from console.ui.viewspec import ViewSpec
 
 
+def cpu_limit_of(pod: Pod) -> str:
+    """Of a pod with one container: of several one may have none."""
+    held = pod.reserved
+    return f"{held.cpu_limit}m" if held is not None and pod.containers == 1 else ""
+
+
+def memory_limit_of(pod: Pod) -> str:
+    """As `cpu_limit_of`."""
+    held = pod.reserved
+    return str(held.memory_limit) if held is not None and pod.containers == 1 else ""
+
+
 @register
 class PodKind(ResourceKind):
     gvr, scope, nav = PODS, Scope.NAMESPACED, Nav("workloads", 10, "pods")
@@ -81,9 +93,19 @@ class PodKind(ResourceKind):
         AgeColumn(priority=1),
     )
     measured = (
-        UsageColumn(id="cpu_used", label=gettext_lazy("CPU"), amount="cpu", after="restarts"),
         UsageColumn(
-            id="memory_used", label=gettext_lazy("Memory"), amount="memory", after="restarts"
+            id="cpu_used",
+            label=gettext_lazy("CPU"),
+            amount="cpu",
+            after="restarts",
+            whole=cpu_limit_of,
+        ),
+        UsageColumn(
+            id="memory_used",
+            label=gettext_lazy("Memory"),
+            amount="memory",
+            after="restarts",
+            whole=memory_limit_of,
         ),
     )
     filters = (

@@ -61,13 +61,13 @@ async def it_shows_what_pods_and_nodes_use(client_as: ClientAs, runtime: StaticR
     await runtime.usage.take()
     html = await page(client_as, PODS_URL)
     assert cells(html, "cpu_used") == {
-        "web-1": "600m",
+        "web-1": "600m 30 %",
         "api-1": "200m",
         "web-2": "—",
         "plain": "—",
         "done": "—",
     }
-    assert cells(html, "memory_used")["web-1"] == "1Gi"
+    assert cells(html, "memory_used")["web-1"] == "1Gi 50 %"
     html = await page(client_as, NODES_URL)
     assert cells(html, "cpu_used") == {"node-1": "1 25 %", "node-2": "250m 6 %", "node-3": "—"}
     assert cells(html, "memory_used")["node-1"] == "2Gi 25 %"

@@ -10,6 +10,7 @@ from console.kube.quantity import parse_quantity
 from console.kube.store import Entry
 from console.ui.amounts import bytes_text, cores_text
 from console.ui.columns.base import Align, Column
+from console.ui.pressure import pressure
 
 #: What an object uses, None for what is not measured.
 UsedBy = Callable[[Entry[Any]], Used | None]
@@ -25,6 +26,15 @@ class UsageText:
 
     text: str
     percent: int | None = None
+
+    @property
+    def width(self) -> int:
+        """Of its bar, in percent of the whole."""
+        return min(100, self.percent or 0)
+
+    @property
+    def pressure(self) -> str:
+        return pressure(self.percent)
 
 
 @dataclass(frozen=True, kw_only=True)
