@@ -81,6 +81,9 @@ MAX_ERROR = 64 * 2**10
 #: Bytes that a TLS connection has ready for what it reads: a record. asyncio's own would be most of what
 #: a followed log or a terminal costs; lists have it, which are read a tenth quicker with it.
 _MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 16 * 1024
+#: Bytes of a long answer that wait in its connection, in TLS and in HTTP each, before the server is held
+#: back: theirs of their own would be most of what an answer costs that nobody reads.
+_LITTLE = 32 * 1024
 #: Of TCP: seconds of silence, then seconds between questions, and how many may stay unanswered.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 
@@ -216,10 +219,12 @@ class Transport:
         body: bytes | None = None,
         total_timeout: float | None = CALL_TIMEOUT,
         read_timeout: float | None = None,
+        read_ahead: int | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
         """The response once its headers are there; `ApiError` for 300 and above, or for none at all.
 
         `total_timeout` and `read_timeout` (between two reads) are seconds; None is no limit.
+        `read_ahead`: bytes, about, that are read before somebody wants them.
         """
         timeout = aiohttp.ClientTimeout(
             total=total_timeout, sock_connect=CALL_TIMEOUT, sock_read=read_timeout
@@ -238,8 +243,12 @@ class Transport:
                     allow_redirects=False,
                     proxy=self.credentials.proxy,
                     server_hostname=self.credentials.tls_server_name,
+                    # aiohttp stops at twice as much.
+                    read_bufsize=read_ahead // 2 if read_ahead else None,
                 ) as response,
             ):
+                if read_ahead:
+                    _read_no_further(response, read_ahead)
                 try:
                     yield response
                 except asyncio.CancelledError:
@@ -470,6 +479,13 @@ def _expect_much(response: aiohttp.ClientResponse) -> None:
     protocol = getattr(transport, "_ssl_protocol", None)
     if protocol is not None:
         protocol.max_size = _MUCH
+
+
+def _read_no_further(response: aiohttp.ClientResponse, size: int) -> None:
+    """So many bytes of TLS wait until what came before is read."""
+    transport = response.connection.transport if response.connection is not None else None
+    if isinstance(transport, sslproto._SSLProtocolTransport):
+        transport.set_read_buffer_limits(size)
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
@@ -870,7 +886,7 @@ class UserClient(ObjectClient):
     @asynccontextmanager
     async def stream(
         self, path: str, params: Sequence[tuple[str, str]] = (), *, audit_id: str = ""
-    ) -> AsyncGenerator[Chunks, None]:
+    ) -> AsyncGenerator[aiohttp.StreamReader, None]:
         """The bytes of a long answer, from when the server has begun it. Whoever does not read them holds
         the server back. Raises `ApiError`, also when the answer breaks off."""
         headers = self._recorded(audit_id)
@@ -879,7 +895,12 @@ class UserClient(ObjectClient):
             def opened() -> Coroutine[Any, Any, aiohttp.ClientResponse]:
                 return stack.enter_async_context(
                     self._transport.open(
-                        "GET", path, params=params, headers=headers, total_timeout=None
+                        "GET",
+                        path,
+                        params=params,
+                        headers=headers,
+                        total_timeout=None,
+                        read_ahead=_LITTLE,
                     )
                 )
 

@@ -12,9 +12,9 @@ from console.logs.picking import Entry, Picked, Picker
 from console.logs.query import LogQuery
 
 #: Seconds in which lines are gathered, and lines that are handed on at once, about.
-GATHER, MOST_LINES = 0.05, 1000
-#: Batches that wait; each is of no more than a stream holds.
-WAITING = 4
+GATHER, MOST_LINES = 0.025, 1000
+#: Batches that wait; each is of no more than is read at once of a stream.
+WAITING = 2
 
 
 @dataclass(slots=True)
@@ -58,6 +58,8 @@ class Feed:
         # What follows a note comes with the next.
         while not (self._queue.empty() or sent.notes) and len(entries) < MOST_LINES:
             self._take(self._queue.get_nowait(), sent, entries)
+            # Whoever waits for room has more.
+            await asyncio.sleep(0)
         entries.sort(key=lambda entry: entry.line.stamp)
         for number, entry in enumerate(entries, 1):
             if number % TURN == 0:

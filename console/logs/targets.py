@@ -41,11 +41,13 @@ class Wanteds:
 @dataclass(frozen=True, slots=True)
 class Target:
     """`containers`: those that there are to choose from. `now`: those whose logs are meant at this
-    moment; of several pods (`group`) some may come and go."""
+    moment; of several pods (`group`) some may come and go. `label`: what selects the pods of something
+    else, for whoever may list them."""
 
     containers: Sequence[Container]
     now: Callable[[], Wanteds]
     group: bool = False
+    label: str = ""
 
 
 async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQuery) -> Target:
@@ -68,7 +70,8 @@ async def find_target(kind: ResourceKind, access: Access, key: Key, query: LogQu
     def now() -> Wanteds:
         return _selected(access, key.namespace, selector, query) if selector else Wanteds(())
 
-    return Target(containers_of(entry.original()), now, group=True)
+    label = text if selector and LIST.granted(access, PODS, Key(key.namespace, "")) else ""
+    return Target(containers_of(entry.original()), now, group=True, label=label)
 
 
 def _check_any(access: Access, namespace: str) -> None:

@@ -31,7 +31,7 @@ from console.ui.clusters import Cluster
 from console.ui.docking import tab_name
 from console.ui.http import ConsoleRequest
 from console.ui.kind import NAV_GROUPS, ResourceKind
-from console.ui.links import list_url, object_url
+from console.ui.links import list_url, log_of_labels_url, object_url
 from console.ui.logs import OF_PODS
 from console.ui.places import find_kind
 from console.ui.text import visible
@@ -205,7 +205,7 @@ def _context(
     wanted, group = asked.wanted, asked.target.group
     alone = wanted.found[0].container if len(wanted.found) == 1 and not group else ""
     here = query.container or alone
-    name = key.name or query.label
+    name, label = key.name or query.label, asked.target.label
     of_labels = (
         f"{list_url(cluster, kind.segment, key.namespace)}&{urlencode({'label': query.label})}"
     )
@@ -235,6 +235,7 @@ def _context(
         "below_url": f"?{query.encoded()}",
         "tab_name": tab_name(name, _("All containers") if here == queries.EVERY else here),
         "socket_url": socket_url(cluster, kind.segment, key, query) if asked.followed else "",
+        "labels_url": log_of_labels_url(cluster, key.namespace, label) if label else "",
         "all_url": f"?{query.encoded(format=TEXT, tail=queries.ALL)}",
     }
 

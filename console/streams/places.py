@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from console.ui.decisions import Refused
 
 #: Bytes that the streams of one user may hold together, and those of the process.
-USER, PROCESS = 32 * 2**20, 256 * 2**20
+USER, PROCESS = 64 * 2**20, 512 * 2**20
 
 
 class TooMany(Refused):

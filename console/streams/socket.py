@@ -59,11 +59,14 @@ class StreamSocket(BareSocket):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            if self._task is not None:
-                self._task.cancel()
-                await asyncio.gather(self._task, return_exceptions=True)
-            if self._entered:
-                self.cap.leave(self._entered)
+            try:
+                if self._task is not None:
+                    self._task.cancel()
+                    await asyncio.gather(self._task, return_exceptions=True)
+            finally:
+                # Also when the server does not wait for the task, whose end may wait for a database.
+                if self._entered:
+                    self.cap.leave(self._entered)
 
     async def connect(self) -> None:
         account = self.scope.get("account")

@@ -28,29 +28,34 @@ from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
 from console.ui.decisions import Denied
 from console.ui.presence import Presence
+from console.ui.states import denied_text
 from console.views.deciding import InDoubt, check_right
 
 log = logging.getLogger(__name__)
 
-#: Bytes that wait for whoever reads. What is counted for one stream: these, what the connection holds
-#: before them, and what becomes of them.
-HELD, SIZE = 128 * 1024, 512 * 1024
+#: Bytes that wait for whoever reads, and that are read at once: a line of a log takes five times as much
+#: as an object. What is counted for one stream: these, what the connection holds before them, and what
+#: becomes of them.
+HELD, PIECE, SIZE = 32 * 1024, 8 * 1024, 1024 * 1024
 #: Seconds between two looks at the right.
 EVERY = 1.0
 
 
 class Over(Exception):
     """It may not go on. `code` as in HTTP: 401 the session has ended, 403 the right is lost, 503 nobody
-    can confirm it now."""
+    can confirm it now. `denied`: which right, where that is known."""
 
-    def __init__(self, code: int) -> None:
+    def __init__(self, code: int, denied: Denied | None = None) -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.denied = code, denied
 
     def __str__(self) -> str:
         if self.code == 401:
             return _("Your session is over.")
-        return str(InDoubt.text) if self.code == 503 else _("You may not see this any more.")
+        if self.code == 503:
+            return str(InDoubt.text)
+        text = _("You may not see this any more.")
+        return text if self.denied is None else f"{text} {denied_text(self.denied, _('pods'))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +131,8 @@ class Vigil:
                 self._right()
             except InDoubt:
                 self._end(Over(503))
-            except Denied:
-                self._end(Over(403))
+            except Denied as denied:
+                self._end(Over(403, denied))
             except Exception:
                 log.exception("The right to a stream cannot be looked up")
                 self._end(Over(403))
@@ -245,15 +250,14 @@ class Stream(Lasting):
         self._room = asyncio.Event()
 
     async def read(self) -> bytes:
-        """What has come since the last time, as soon as there is anything; nothing at the end. Raises
-        `Over`, and `ApiError` where the answer broke off."""
+        """What comes next, as soon as there is anything; nothing at the end. Raises `Over`, and
+        `ApiError` where the answer broke off."""
         while True:
             if self._over is not None:
                 raise self._over
             if self._kept:
-                found = b"".join(self._kept)
-                self._kept.clear()
-                self._size = 0
+                found = self._kept.popleft()
+                self._size -= len(found)
                 self._room.set()
                 return found
             if self._error is not None:
@@ -267,7 +271,7 @@ class Stream(Lasting):
         opened = client.stream(self._order.path, self._order.params, audit_id=audit_id)
         async with opened as content:
             self._begin()
-            async for piece in content.iter_any():
+            async for piece in content.iter_chunked(PIECE):
                 await self._keep(piece)
 
     async def _keep(self, piece: bytes) -> None:

@@ -25,6 +25,8 @@ let dropped = 0;
 let seen = 0;
 let waiting = null;
 let over = "";
+// Why it does not go on now, though it will.
+let waits = "";
 let tries = 0;
 // How often there were too many: those of the page before may still be open.
 let busy = 0;
@@ -67,7 +69,7 @@ function row(line, place) {
 
 function say() {
   const hidden = ring.end - seen;
-  if (over) state.textContent = over;
+  if (over || waits) state.textContent = over || waits;
   else if (paused()) state.textContent = waiting === null ? word("log-paused", { n: number(hidden) }) : word("log-held");
   else if (dropped) state.textContent = word("log-dropped", { n: number(dropped) });
   else state.textContent = word("log-follows");
@@ -105,15 +107,19 @@ function add(lines) {
 function hear({ data }) {
   const message = JSON.parse(data);
   if (message.error) {
-    if (message.error.code === 429 && (busy += 1) <= MOST_BUSY) return;
-    over = message.error.message;
-    announce(over);
-    docked?.ended();
+    const { code, message: text } = message.error;
+    // Whether one comes back says the code: how the socket ends is not always told.
+    if (code >= 500 || (code === 429 && (busy += 1) <= MOST_BUSY)) waits = text;
+    else over = text;
+    announce(text);
+    tools.hidden = false;
+    if (over) docked?.ended();
     return soon();
   }
   if (message.sources) {
     sources = message.sources;
     tries = busy = 0;
+    waits = "";
     if (ring.end === 0) show();
     return;
   }
@@ -150,8 +156,9 @@ function open() {
     waiting = null;
     // These ends are the last word; after any other one comes back where it was.
     if (over && (code !== 1013 || busy > MOST_BUSY)) return;
+    waits ||= over || word("log-lost");
     over = "";
-    if (!busy) state.textContent = word("log-lost");
+    soon();
     tries += 1;
     setTimeout(open, (0.5 + Math.random() / 2) * Math.min(5000, 250 * 2 ** tries));
   });

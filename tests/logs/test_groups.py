@@ -66,6 +66,9 @@ async def test_a_deployment_shows_the_lines_of_all_its_pods(world: World) -> Non
     assert times == sorted(times)
     text = await get(f"{path}?format=text")
     assert {line.split("]")[0][1:] for line in text.splitlines()} == set(names)
+    # The same by what selects them.
+    (url,) = re.findall(r'href="(\S+/log\?label=\S+?)#', html)
+    assert set(names) <= set(re.findall(r'"log-source">([^<]+)<', await get(unescape(url))))
 
 
 async def test_each_pod_may_have_several_containers(world: World) -> None:

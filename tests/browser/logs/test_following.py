@@ -1,9 +1,10 @@
 """A log that is followed in a real browser."""
 
+import json
 import re
 from contextlib import closing
 
-from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocket, WebSocketRoute, expect
 
 from devcluster.controllers.behaviour import ANNOTATION
 from devcluster.logs.runs import RATE_ANNOTATION, TEXT_ANNOTATION
@@ -178,4 +179,23 @@ def it_comes_when_there_is_room_again(page: Page, start: StartPod) -> None:
         page.goto(address)
         # Asking the page also hears what came.
         eventually(lambda: page.title() and "Too many logs" in str(told), "it is told to wait")
+        expect(page.locator("[data-log-state]")).to_contain_text("Too many logs are open.")
+    expect(page.locator("[data-log-state]")).to_have_text("Following")
+
+
+def it_comes_back_when_the_console_did_not_say_goodbye(page: Page, start: StartPod) -> None:
+    """It said that it cannot go on now, and was gone before it could close the socket."""
+    words, sockets = "The cluster does not answer.", list[WebSocketRoute]()
+
+    def break_once(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        if len(sockets) == 1:
+            socket.send(json.dumps({"error": {"code": 503, "message": words}}))
+        else:
+            socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/log"), break_once)
+    page.goto(start("follows", **{RATE_ANNOTATION: "50"}))
+    expect(page.locator("[data-log-state]")).to_have_text(words)
+    sockets[0].close()
     expect(page.locator("[data-log-state]")).to_have_text("Following")
