@@ -184,7 +184,7 @@ async def test_a_lost_right_ends_it_within_two_seconds(
         assert gone.status == 200
         last = await browser.last()
         assert time.monotonic() - since < 2
-    right = "You may not get exec of pods in project default."
+    right = "You may not create exec of pods in project default."
     assert last["error"] == {"code": 403, "message": f"You may not see this any more. {right}"}
     assert last["close"] == 4403
     # Nor does what was begun go on in the container.
