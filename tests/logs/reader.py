@@ -73,7 +73,9 @@ class Reader:
             self.lines += [text for _, _, _, text, *_ in found.get("lines", ())]
             self.notes += [text for _, text, _ in found.get("notes", ())]
             self._at |= found.get("at", {})
-            error = found.get("error", {}).get("message", "")
+            refused = found.get("error", {"code": 0, "message": ""})
+            # Of what will be well again the end may be cut off, as when the console is killed then.
+            error = refused["message"] if refused["code"] < 500 else ""
             if "n" in found:
                 await socket.send_json({"ack": found["n"]})
             self._came.set()
