@@ -129,7 +129,9 @@ def it_stays_quick_while_twenty_thousand_lines_a_second_come(page: Page, start: 
     page.goto(start("pours", **{RATE_ANNOTATION: "20000"}))
     expect(page.locator("[data-log-state]")).to_have_text("Following")
     page.evaluate(_FRAMES)
-    expect(page.locator("[data-log-state]")).to_contain_text("older lines are no longer on this page")
+    expect(page.locator("[data-log-state]")).to_contain_text(
+        "older lines are no longer on this page"
+    )
     frames = sorted(page.evaluate("window.frames_"))
     # Half of them in time, on a machine that is busy with making the lines as well.
     assert frames[len(frames) // 2] < 50
