@@ -162,6 +162,9 @@ def varied(base: Obj, chance: Random, namespace: str) -> Obj:
         metadata["namespace"] = namespace
     metadata["annotations"] = {CHANGED: "no", **annotations(chance)}
     body["metadata"] = metadata
+    if body["kind"] == "Pod":
+        # Pods of a node that there is not are deleted after a minute.
+        body["spec"].pop("nodeName", None)
     if body["kind"] == "Event":
         body["involvedObject"]["namespace"] = namespace
     texts = {f"k{at}": text for at, text in enumerate(odd_texts(chance))}
