@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
@@ -122,6 +122,8 @@ class World:
     applied: list[Manifest]
     definitions: list[Manifest]
     replicas: list[Replica] = field(default_factory=list)
+    #: Ends the web process.
+    stop_serving: Callable[[], None] = field(default=lambda: None)
 
     def visitor(self, name: str = "", password: str = PASSWORD) -> Visitor:
         found = Visitor(self.url)
@@ -236,7 +238,8 @@ def world(
         stack.callback(found.end_controllers)
         found.start_controllers()
         found.start_controllers()
-        stack.callback(_serve(found, port))
+        found.stop_serving = _serve(found, port)
+        stack.callback(found.stop_serving)
         eventually(lambda: ready(found.url), "the console is ready", timeout=60)
         yield found
 

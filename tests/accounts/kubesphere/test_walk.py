@@ -1,0 +1,120 @@
+"""The whole way of docs/from-kubesphere.md: beside KubeSphere, taking over, and back.
+
+Its last step ends the console of this package's cluster, so that nothing can come after it.
+"""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from console.kube.gvr import (
+    CLUSTER_ROLES,
+    GVR,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    WORKSPACE_ROLES,
+    WORKSPACES,
+)
+from tests.accounts.kubesphere import objects
+from tests.accounts.kubesphere.world import ROOT, World
+from tests.controlplane.waiting import eventually
+from tests.workspaces.manager import THEIRS, managing
+from workspaces.controllers.kubesphere import NAMESPACE
+
+OURS = "app.kubernetes.io/managed-by=quarterdeck"
+HOME, PROJECT = "harbour", "quay"
+#: Two of its lease's durations, and how often it is looked for.
+LEFT = 60
+
+
+async def test_beside_it_in_its_place_and_back(
+    world: World, control_plane_programs: Mapping[str, Path]
+) -> None:
+    world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    kubeconfig = Path(world.cluster.kubeconfig)
+    async with managing(kubeconfig, "demo", HOME):
+        await asyncio.to_thread(_beside, world)
+    await asyncio.to_thread(_in_its_place, world)
+    async with managing(kubeconfig, "demo", HOME) as manager:
+        await asyncio.to_thread(_back, world, control_plane_programs["kubectl"].parent)
+        await manager.some_rounds()
+    assert world.get(WORKSPACES, "demo") and world.get(WORKSPACES, HOME)
+
+
+def _beside(world: World) -> None:
+    """First without our controllers, then with one that starts while theirs work."""
+    world.end_controllers()
+    assert "KubeSphere's controllers work here" in world.manage("doctor", "--questions", "0")
+    pat, jane = world.visitor("pat"), world.visitor("jane")
+    status, text = pat.get("/workspaces/demo")
+    assert status == 200 and "shop" in text
+    assert jane.get("/clusters/host/projects/shop/pods")[0] == 200
+    world.start_controllers()
+    world.leader()
+    template = next(objects.workspaces())
+    world.put({**template, "metadata": {"name": HOME}})
+    made = eventually(partial(world.get, WORKSPACES, HOME), "KubeSphere makes it")
+    assert made["metadata"]["finalizers"] == [THEIRS]
+    assert world.get(WORKSPACE_ROLES, f"{HOME}-viewer") == {}
+
+
+def _in_its_place(world: World) -> None:
+    for gvr, name in ((WORKSPACE_ROLES, "viewer"), (WORKSPACE_ROLE_BINDINGS, "admin")):
+        eventually(partial(world.get, gvr, f"{HOME}-{name}"), "ours go on", timeout=LEFT)
+    pat = world.visitor("pat")
+    projects = f"/workspaces/{HOME}/projects/new"
+
+    def project_made() -> bool:
+        pat.post(projects, projects, name=PROJECT, pods="3")
+        return bool(world.get(NAMESPACES, PROJECT))
+
+    # What pat holds arrives by and by.
+    eventually(project_made, "pat makes a project")
+    quotas = partial(world.cluster.api.get, RESOURCE_QUOTAS.path(PROJECT))
+    eventually(
+        lambda: any("pods" in one["spec"]["hard"] for one in quotas().json()["items"]), "quota"
+    )
+    invite = f"/workspaces/{HOME}/members/invite"
+    status, text = pat.post(invite, invite, user="jane", role=f"{HOME}-viewer")
+    assert status == 200 and "jane" in text
+    jane = world.visitor("jane")
+    pods = f"/clusters/host/projects/{PROJECT}/pods"
+    eventually(lambda: jane.get(pods)[0] == 200, "jane sees the project")
+
+
+def _back(world: World, programs: Path) -> None:
+    world.end_controllers()
+    world.stop_serving()
+    before = {gvr: names(world, gvr) for gvr in (USERS, WORKSPACES, WORKSPACE_ROLE_BINDINGS)}
+    config, path = str(world.cluster.kubeconfig), f"{programs}:{os.environ['PATH']}"
+    for command in commands():
+        done = subprocess.run(
+            ["sh", "-c", command], env={**os.environ, "KUBECONFIG": config, "PATH": path},
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stderr)
+    assert world.listed(CLUSTER_ROLES, OURS) == []
+    left = [one["metadata"]["name"] for one in world.listed(ROLE_BINDINGS, OURS)]
+    assert not any(name.startswith("quarterdeck:") for name in left)
+    assert {gvr: names(world, gvr) for gvr in before} == before
+    assert {"shop", PROJECT} <= names(world, NAMESPACES)
+    assert not {"quarterdeck-system", "quarterdeck-kubeconfigs"} & names(world, NAMESPACES)
+
+
+def names(world: World, gvr: GVR) -> set[str]:
+    return {one["metadata"]["name"] for one in world.listed(gvr)}
+
+
+def commands() -> Iterator[str]:
+    """Those that the page gives for going back, as they are there."""
+    page = (ROOT / "docs" / "from-kubesphere.md").read_text()
+    block = page.partition("## And back")[2].replace("|\n", "|")
+    for line in block.splitlines():
+        if line.startswith("    $ "):
+            yield line.removeprefix("    $ ")
