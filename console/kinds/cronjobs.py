@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import CRON_JOBS
+from console.kube.gvr import CRON_JOBS, JOBS
 from console.kube.projections.job import CronJob
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -38,6 +38,7 @@ from console.ui.workloads.volumes import EditVolumes
 class CronJobKind(WorkloadKind):
     gvr, scope, nav = CRON_JOBS, Scope.NAMESPACED, Nav("workloads", 70, "workloads")
     short_names = ("cj",)
+    owns = (JOBS,)
     projection = CronJob
     title = gettext_lazy("CronJobs")
     singular = gettext_lazy("CronJob")

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import DEPLOYMENTS
+from console.kube.gvr import DEPLOYMENTS, REPLICA_SETS
 from console.kube.projections.deployment import Deployment
 from console.ui.columns import (
     AgeColumn,
@@ -33,6 +33,7 @@ from console.ui.workloads.volumes import EditVolumes
 class DeploymentKind(WorkloadKind):
     gvr, scope, nav = DEPLOYMENTS, Scope.NAMESPACED, Nav("workloads", 20, "workloads")
     short_names = ("deploy",)
+    owns = (REPLICA_SETS,)
     projection = Deployment
     title = gettext_lazy("Deployments")
     singular = gettext_lazy("deployment")

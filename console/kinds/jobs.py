@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import JOBS
+from console.kube.gvr import JOBS, PODS
 from console.kube.projections.job import Job
 from console.kube.store import Entry
 from console.ui.columns import (
@@ -45,6 +45,7 @@ def completions_order(job: Job) -> tuple[float, int]:
 @register
 class JobKind(WorkloadKind):
     gvr, scope, nav = JOBS, Scope.NAMESPACED, Nav("workloads", 60, "workloads")
+    owns = (PODS,)
     projection = Job
     title = gettext_lazy("Jobs")
     singular = gettext_lazy("job")

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import REPLICA_SETS
+from console.kube.gvr import PODS, REPLICA_SETS
 from console.kube.projections.replicaset import ReplicaSet
 from console.ui.columns import (
     AgeColumn,
@@ -32,6 +32,7 @@ from console.ui.workloads.kind import OF_PODS, READY, TEMPLATE, WorkloadKind
 class ReplicaSetKind(WorkloadKind):
     gvr, scope, nav = REPLICA_SETS, Scope.NAMESPACED, Nav("workloads", 50)
     short_names = ("rs",)
+    owns = (PODS,)
     projection = ReplicaSet
     title = gettext_lazy("ReplicaSets")
     singular = gettext_lazy("ReplicaSet")

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import SERVICES
+from console.kube.gvr import ENDPOINT_SLICES, SERVICES
 from console.kube.projections.services import Service
 from console.kube.status import Severity
 from console.kube.store import Entry
@@ -44,6 +44,7 @@ TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 class ServiceKind(ResourceKind):
     gvr, scope, nav = SERVICES, Scope.NAMESPACED, Nav("network", 10, "network")
     short_names = ("svc",)
+    owns = (ENDPOINT_SLICES,)
     projection = Service
     title = gettext_lazy("Services")
     singular = gettext_lazy("service")

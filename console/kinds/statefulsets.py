@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.gvr import STATEFUL_SETS
+from console.kube.gvr import PODS, STATEFUL_SETS
 from console.kube.projections.statefulset import StatefulSet
 from console.kube.store import Entry
 from console.ui.columns import (
@@ -39,6 +39,7 @@ from console.ui.workloads.volumes import EditVolumes
 class StatefulSetKind(WorkloadKind):
     gvr, scope, nav = STATEFUL_SETS, Scope.NAMESPACED, Nav("workloads", 30, "workloads")
     short_names = ("sts",)
+    owns = (PODS,)
     projection = StatefulSet
     title = gettext_lazy("StatefulSets")
     singular = gettext_lazy("StatefulSet")

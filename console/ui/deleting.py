@@ -15,7 +15,8 @@ from console.ui.actions import Context, Delete, Done, Outcome
 from console.ui.forms import ChoiceField, ConsoleForm, NumberField
 from console.ui.kind import ResourceKind
 from console.ui.manifests import mapping
-from console.ui.relations.owned import DEEPEST, branches_of, owned_types
+from console.ui.relations.owned import DEEPEST, branches_of
+from console.ui.relations.owning import owned_types
 from console.ui.subject import Subject
 
 #: Seconds that somebody may choose for a pod.
@@ -104,11 +105,11 @@ class DeleteOwner(Delete):
     form: ClassVar[type[ConsoleForm] | None] = PropagationForm
 
     def reads(self, kind: ResourceKind) -> Collection[GVR]:
-        return owned_types(kind.gvr)
+        return owned_types(kind)
 
     def evidence(self, subject: Subject, form: ConsoleForm | None) -> SafeString:
         """What it owns, as far as the viewer may see it."""
-        branches = branches_of(subject, subject.kind.gvr, subject.entry, DEEPEST)
+        branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
         if not branches:
             return SafeString("")
         return render_to_string("ui/relations/dependents.html", {"branches": branches})

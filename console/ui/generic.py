@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
+from console.kube import gvr as types
 from console.kube.discovery import CustomType
 from console.kube.projections.custom import Custom, columns_of
 from console.kube.store import Entry
@@ -23,6 +24,18 @@ from console.ui.filters import Filter, LabelFilter, NamespaceFilter, SearchFilte
 from console.ui.kind import Fact, Nav, ResourceKind, Scope
 from console.ui.text import visible
 
+#: What operators make for their custom resources.
+MADE_BY_OPERATORS = (
+    types.DEPLOYMENTS,
+    types.STATEFUL_SETS,
+    types.DAEMON_SETS,
+    types.CRON_JOBS,
+    types.JOBS,
+    types.PODS,
+    types.SERVICES,
+    types.CONFIG_MAPS,
+    types.PERSISTENT_VOLUME_CLAIMS,
+)
 #: Characters of a column's name.
 LONGEST_LABEL = 40
 _ALIGNED = {"integer": "end", "number": "end"}
@@ -33,6 +46,7 @@ class GenericKind(ResourceKind):
 
     custom: ClassVar[CustomType]
     projection = Custom
+    owns = MADE_BY_OPERATORS
     actions = (DeleteOwner(),)
 
     @cached_property

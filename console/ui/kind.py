@@ -110,7 +110,8 @@ class ResourceKind:
     `precious`: what is deleted is not back when it is made again, so that a name is typed first.
     `ordered_by`: the column of a list's own order, where that is not the status.
     `example` is what a new manifest begins with beside its type and name. `panels_ask` are rights that
-    its panels look at beside those: verb, type, subresource.
+    its panels look at beside those: verb, type, subresource. `owns` are the types that controllers make
+    for its objects.
     """
 
     gvr: ClassVar[GVR]
@@ -131,6 +132,7 @@ class ResourceKind:
     panels_ask: ClassVar[frozenset[tuple[str, GVR, str]]] = frozenset()
     api_kind: ClassVar[str]
     short_names: ClassVar[Sequence[str]] = ()
+    owns: ClassVar[Sequence[GVR]] = ()
     severity_words: ClassVar[Mapping[Severity, str | Promise]] = {}
     ordered_by: ClassVar[str] = ""
 

@@ -15,7 +15,6 @@ from console.ui.relations.map import MapPanel
 from console.ui.relations.naming import NAMES, named_by
 from console.ui.relations.nodepods import PodsPanel
 from console.ui.relations.owned import OwnedPanel
-from console.ui.relations.owning import OWNED
 from console.ui.relations.references import TEMPLATES
 from console.ui.relations.revisions import RevisionsPanel
 from console.ui.relations.rollout import RolloutCause, RolloutPanel
@@ -25,9 +24,7 @@ from console.ui.relations.storageclass import StorageClassCause
 from console.ui.relations.usedby import UsedByPanel
 from console.ui.relations.uses import UsesPanel
 
-_TYPES = dict.fromkeys(
-    (*NAMES, *(gvr for named in NAMES.values() for gvr in named), *OWNED, *SELECTING)
-)
+_TYPES = dict.fromkeys((*NAMES, *(gvr for named in NAMES.values() for gvr in named), *SELECTING))
 _REVISED = (types.DEPLOYMENTS, types.STATEFUL_SETS, types.DAEMON_SETS)
 
 
@@ -39,7 +36,7 @@ def _panels(gvr: GVR) -> Iterator[Panel]:
     by_selector = SELECTING if gvr == types.PODS or gvr in TEMPLATES else ()
     if gvr == types.SERVICES:
         yield EndpointsPanel()
-    elif gvr in OWNED:
+    elif gvr in TEMPLATES:
         yield OwnedPanel(gvr=gvr)
     if gvr in SELECTING:
         yield SelectedPodsPanel()

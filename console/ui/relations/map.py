@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import GVR, PODS
 from console.ui.panels import Panel
+from console.ui.registry import kinds
 from console.ui.relations.neighbours import Neighbour, Neighbourhood
-from console.ui.relations.owning import OWNED, OWNERS
+from console.ui.relations.owning import owned_types, owner_types
 from console.ui.relations.selecting import SELECTING
 from console.ui.subject import Subject
 
@@ -71,11 +72,9 @@ class MapPanel(Panel):
     by_selector: tuple[GVR, ...] = ()
 
     def needs(self) -> Collection[GVR]:
-        owned = list(OWNED.get(self.gvr, ()))
-        for gvr in owned:
-            owned += OWNED.get(gvr, ())
+        owned = owned_types(kinds.of(self.gvr))
         pods = (PODS,) if self.gvr in SELECTING else ()
-        owners = OWNERS.get(self.gvr, ())
+        owners = owner_types(self.gvr)
         found = (*owners, *owned, *pods, *self.types, *self.by_name, *self.by_selector)
         return tuple(dict.fromkeys(found))
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
-from console.ui.relations.owning import OWNED, owned_by, owners_of
+from console.ui.relations.owning import owned_by, owners_of
 from console.ui.relations.references import Reference, references
 from console.ui.relations.seeing import Line, Seeing
 from console.ui.relations.selecting import SELECTING, pods_selected, selector_of
@@ -96,9 +96,10 @@ class Neighbourhood:
             self._add(2, gvr, self._line(gvr, entry), place, says)
 
     def _children(self, owner: GVR, entry: Entry[Any]) -> list[tuple[GVR, Entry[Any], str]]:
+        kind = Seeing(self._subject, owner).kind
         found = [
             (gvr, child, _("owns"))
-            for gvr in OWNED.get(owner, ())
+            for gvr in (kind.owns if kind is not None else ())
             for child in owned_by(entry, Seeing(self._subject, gvr))
         ]
         pods = Seeing(self._subject, types.PODS)

@@ -13,14 +13,14 @@ from django.utils.translation import gettext_lazy
 from console.kube import gvr as types
 from console.kube.gvr import GVR
 from console.kube.store import Entry
+from console.ui.kind import ResourceKind
 from console.ui.panels import Panel
-from console.ui.relations.owning import OF_CUSTOMS, OWNED, owned_by
-from console.ui.relations.references import KINDS
+from console.ui.registry import kinds
+from console.ui.relations.owning import owned_by, owned_types
 from console.ui.relations.seeing import FIRST, Line, Seeing
 from console.ui.relations.words import title_of
 from console.ui.subject import Subject
 
-_KIND_OF = {gvr: kind for kind, gvr in KINDS.items()}
 #: Generations that are shown, the object itself left out.
 DEEPEST = 3
 
@@ -54,31 +54,23 @@ class OwnedPanel(Panel):
     gvr: GVR
 
     def needs(self) -> Collection[GVR]:
-        return owned_types(self.gvr)
+        return owned_types(kinds.of(self.gvr))
 
     def html(self, subject: Subject) -> SafeString:
-        branches = branches_of(subject, self.gvr, subject.entry, DEEPEST)
+        branches = branches_of(subject, subject.kind, subject.entry, DEEPEST)
         if not branches:
             return SafeString("")
         return render_to_string("ui/relations/tree.html", {"branches": branches})
 
 
-def owned_types(gvr: GVR) -> Collection[GVR]:
-    """Those of all that an object of type `gvr` may own, over all generations."""
-    found = dict.fromkeys(_next(gvr))
-    for one in tuple(found):
-        found |= dict.fromkeys(owned_types(one))
-    return found
-
-
-def _next(gvr: GVR) -> Collection[GVR]:
-    return OWNED.get(gvr, () if gvr.group in types.BUILT_IN_GROUPS else OF_CUSTOMS)
-
-
-def branches_of(subject: Subject, gvr: GVR, owner: Entry[Any], depth: int) -> tuple[Branch, ...]:
-    """What `owner`, of type `gvr`, owns: so many generations of it."""
-    found = []
-    for owned in _next(gvr) if depth else ():
+def branches_of(
+    subject: Subject, kind: ResourceKind | None, owner: Entry[Any], depth: int
+) -> tuple[Branch, ...]:
+    """What `owner`, of that kind, owns: so many generations of it."""
+    found: list[Branch] = []
+    if kind is None or not depth:
+        return ()
+    for owned in kind.owns:
         seeing = Seeing(subject, owned)
         entries = owned_by(owner, seeing)
         if not entries:
@@ -86,11 +78,11 @@ def branches_of(subject: Subject, gvr: GVR, owner: Entry[Any], depth: int) -> tu
         nodes = tuple(
             Node(
                 seeing.line(entry, _note(owned, entry)),
-                branches_of(subject, owned, entry, depth - 1),
+                branches_of(subject, seeing.kind, entry, depth - 1),
             )
             for entry in entries[:FIRST]
         )
-        found.append(Branch(title_of(owned), len(entries), nodes, _url(seeing, gvr, owner)))
+        found.append(Branch(title_of(owned), len(entries), nodes, _url(seeing, kind, owner)))
     return tuple(found)
 
 
@@ -99,8 +91,8 @@ def _note(gvr: GVR, entry: Entry[Any]) -> str:
     return _("revision %(number)s") % {"number": revision} if revision is not None else ""
 
 
-def _url(seeing: Seeing, gvr: GVR, owner: Entry[Any]) -> str:
+def _url(seeing: Seeing, kind: ResourceKind, owner: Entry[Any]) -> str:
     if seeing.kind is None or not any(item.param == "owner" for item in seeing.kind.filters):
         return ""
-    key, kind = owner.key, _KIND_OF.get(gvr) or seeing.subject.kind.api_kind
-    return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind}/{key.name}"))
+    key = owner.key
+    return seeing.all_url(("namespace", key.namespace), ("owner", f"{kind.api_kind}/{key.name}"))

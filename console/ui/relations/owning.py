@@ -5,55 +5,37 @@ own namespace, as the garbage collector has it.
 https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from console.kube import gvr as types
 from console.kube.gvr import GVR, Key
 from console.kube.indexes import indexes_of
 from console.kube.store import Entry
+from console.ui.kind import ResourceKind
+from console.ui.registry import kinds
 from console.ui.relations.references import CLUSTER_SCOPED, KINDS, Target
 from console.ui.relations.seeing import Seeing
 from console.ui.subject import Subject
 
-#: What controllers make for objects of a kind.
-OWNED: Mapping[GVR, tuple[GVR, ...]] = {
-    types.DEPLOYMENTS: (types.REPLICA_SETS,),
-    types.REPLICA_SETS: (types.PODS,),
-    types.STATEFUL_SETS: (types.PODS,),
-    types.DAEMON_SETS: (types.PODS,),
-    types.CRON_JOBS: (types.JOBS,),
-    types.JOBS: (types.PODS,),
-    types.SERVICES: (types.ENDPOINT_SLICES,),
-}
-#: What operators make for their custom resources.
-OF_CUSTOMS = (
-    types.DEPLOYMENTS,
-    types.STATEFUL_SETS,
-    types.DAEMON_SETS,
-    types.CRON_JOBS,
-    types.JOBS,
-    types.PODS,
-    types.SERVICES,
-    types.CONFIG_MAPS,
-    types.PERSISTENT_VOLUME_CLAIMS,
-)
-#: Who can own objects of a kind, over all generations.
-OWNERS: Mapping[GVR, tuple[GVR, ...]] = {
-    types.PODS: (
-        types.REPLICA_SETS,
-        types.STATEFUL_SETS,
-        types.DAEMON_SETS,
-        types.JOBS,
-        types.DEPLOYMENTS,
-        types.CRON_JOBS,
-    ),
-    types.REPLICA_SETS: (types.DEPLOYMENTS,),
-    types.JOBS: (types.CRON_JOBS,),
-    types.ENDPOINT_SLICES: (types.SERVICES,),
-}
 #: Owners above an object that are followed.
 HIGHEST = 4
+
+
+def owned_types(kind: ResourceKind | None) -> Collection[GVR]:
+    """Those of all that an object of a kind may own, over all generations."""
+    found = dict.fromkeys(kind.owns if kind is not None else ())
+    for gvr in tuple(found):
+        found |= dict.fromkeys(owned_types(kinds.of(gvr)))
+    return found
+
+
+def owner_types(gvr: GVR) -> Collection[GVR]:
+    """Those of all that may own an object of a type, over all generations."""
+    found = dict.fromkeys(kind.gvr for kind in kinds if gvr in kind.owns)
+    for one in tuple(found):
+        found |= dict.fromkeys(owner_types(one))
+    return found
 
 
 def owned_by(owner: Entry[Any], seeing: Seeing) -> list[Entry[Any]]:
