@@ -125,14 +125,18 @@ async def test_a_new_project_gets_all_that_a_project_has() -> None:
     assert bindings[f"shop/{ADMIN}"]["subjects"][0]["name"] == "alice"
 
 
-async def test_nobody_has_rights_before_the_quota_is_there() -> None:
+async def test_nobody_has_rights_before_the_quota_is_enforced() -> None:
     runtime = acme(new_project("shop", "acme"), quotas=[workspace_quota("acme", pods="4")])
-    for _ in range(20):
-        bound = set(runtime.console.of(ROLE_BINDINGS))
-        share = runtime.console.of(RESOURCE_QUOTAS).get("shop/quarterdeck-workspace")
-        assert not bound or share is not None
+    for _ in range(5):
         await reconcile(runtime)
-    assert bound
+    assert f"shop/{SHARE}" in runtime.console.of(RESOURCE_QUOTAS)
+    assert not runtime.console.of(ROLE_BINDINGS)
+    # Its share says so, and nothing else changes.
+    runtime.console.fill_quotas()
+    reconcilers = [factory(cast(Runtime, runtime)) for factory in FACTORIES]
+    told = next(one for one in reconcilers if one.name == "workspace-share")
+    await told.reconcile(Request("shop", SHARE))
+    assert "shop/alice-admin" in runtime.console.of(ROLE_BINDINGS)
 
 
 async def test_the_creator_who_was_removed_stays_removed() -> None:

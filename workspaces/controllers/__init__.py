@@ -139,7 +139,7 @@ async def _base(tenancy: Tenancy, request: Request) -> Result:
 
 
 async def _share(tenancy: Tenancy, request: Request) -> Result:
-    await tenancy.shares.sync_project(request.namespace)
+    await tenancy.projects.sync_share(request.namespace)
     return Result()
 
 

@@ -85,6 +85,14 @@ class ProjectSync:
             await self._leave(entry)
         return Result()
 
+    async def sync_share(self, name: str) -> None:
+        """Its share, and then the rest of a project that waits until that is enforced."""
+        await self._shares.sync_project(name)
+        entry = self._world.find(NAMESPACES, name)
+        workspace = self._world.workspace(entry.projection.workspace) if entry is not None else None
+        if entry is not None and workspace is not None and _is_new(entry.projection, workspace):
+            await self.sync(name, dealt=workspace.name)
+
     def _label_of(self, project: Namespace) -> str:
         """The workspace that its label should name. People choose, but for the cluster's own."""
         if project.name not in SYSTEM_NAMESPACES:
@@ -130,6 +138,9 @@ class ProjectSync:
         # Before anybody has rights there: those come with the owner, and with the end of preparing.
         if not dealt:
             await self._shares.sync(workspace.name)
+        if _is_new(project, workspace) and not self._shares.is_enforced(name, workspace.name):
+            # The change of its share brings it back.
+            return
         if not is_of(project, workspace):
             await self._own(entry, workspace)
             return
@@ -182,6 +193,11 @@ class ProjectSync:
         kept = [one for one in finalizers if one not in OLD_FINALIZERS]
         if kept != finalizers:
             await self._world.patch(NAMESPACES, entry, {"finalizers": kept})
+
+
+def _is_new(project: Namespace, workspace: Workspace) -> bool:
+    """True while nobody has rights there by the workspace."""
+    return project.preparing or not is_of(project, workspace)
 
 
 def _is_of_another(project: Namespace) -> bool:

@@ -44,6 +44,12 @@ class ShareSync:
         for workspace in sorted({before, now} - {""}):
             await self.sync(workspace)
 
+    def is_enforced(self, project: str, workspace: str) -> bool:
+        """Whether kube-apiserver has said that it keeps the project to its share of the quota: until then
+        it would admit anything."""
+        enforced = _amounts(self._share(project), "status", "hard")
+        return workspace_hard(self._world, workspace).keys() <= enforced.keys()
+
     async def sync(self, name: str) -> None:
         """Deals the quota of a workspace out to its projects, as far as can be done now."""
         lock = self._locks.setdefault(name, asyncio.Lock())
