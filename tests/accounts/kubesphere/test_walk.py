@@ -36,7 +36,8 @@ LEFT = 60
 async def test_beside_it_in_its_place_and_back(
     world: World, control_plane_programs: Mapping[str, Path]
 ) -> None:
-    world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    if not world.get(NAMESPACES, NAMESPACE):
+        world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     kubeconfig = Path(world.cluster.kubeconfig)
     async with managing(kubeconfig, "demo", HOME):
         await asyncio.to_thread(_beside, world)
