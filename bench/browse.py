@@ -67,7 +67,7 @@ _LISTS = (
 _TABS: Mapping[GVR, tuple[str, ...]] = {
     types.PODS: ("", "resources", "events", "yaml"),
     types.NODES: ("", "resources", "events", "yaml"),
-    types.NAMESPACES: ("", "yaml"),
+    types.NAMESPACES: ("yaml",),
     types.DEPLOYMENTS: ("", "resources", "revisions", "events", "yaml"),
     types.REPLICA_SETS: ("", "resources"),
     types.STATEFUL_SETS: ("", "resources", "revisions"),
