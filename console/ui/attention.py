@@ -41,9 +41,8 @@ from console.ui.troubles import Cause, Finding, Lot, troubles_of
 from console.ui.viewspec import ViewSpec
 from console.ui.words import translate
 
-#: Where trouble is looked for.
-WATCHED: tuple[GVR, ...] = (
-    NODES,
+#: Where trouble is looked for, in projects and beside them.
+IN_PROJECTS: tuple[GVR, ...] = (
     PODS,
     DEPLOYMENTS,
     STATEFUL_SETS,
@@ -54,6 +53,7 @@ WATCHED: tuple[GVR, ...] = (
     RESOURCE_QUOTAS,
     HORIZONTAL_POD_AUTOSCALERS,
 )
+WATCHED: tuple[GVR, ...] = (NODES, *IN_PROJECTS)
 #: Lines that are shown; of the others there are numbers.
 MOST = 20
 

@@ -25,7 +25,8 @@ FIRST_LIST_WAIT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A kind that the viewer may list. `wanted`: the projects that the page is about, if not all."""
+    """A kind that the viewer may list. `wanted`: those of the projects that the page is about where they
+    may; none where it is about all."""
 
     cluster: Cluster
     kind: ResourceKind
@@ -87,14 +88,18 @@ def see(access: Access, gvrs: Sequence[GVR], *, namespaces: tuple[str, ...] = ()
     return sight
 
 
-def allowed(kind: ResourceKind, access: Access, namespaces: tuple[str, ...]) -> Readable | None:
-    """None for a kind that the viewer may not list, or not there."""
+def _allowed(
+    kind: ResourceKind, access: Access, namespaces: tuple[str, ...]
+) -> tuple[Readable, tuple[str, ...]] | None:
+    """What the viewer may list, and in which of the `namespaces`; None for nothing."""
     if namespaces and kind.scope is not Scope.NAMESPACED:
         return None
     try:
-        return readable(kind, access, namespaces)
+        found = readable(kind, access)
     except Denied:
         return None
+    wanted = tuple(name for name in namespaces if found.reaches(name))
+    return (found, wanted) if wanted or not namespaces else None
 
 
 def _served(cluster: Cluster, gvr: GVR) -> bool:
@@ -107,11 +112,11 @@ def _seen(sight: Sight, gvr: GVR) -> Seen | None:
     kind = cluster.kinds.of(gvr)
     if kind is None or not _served(cluster, gvr):
         return None
-    found = allowed(kind, sight.access, sight.namespaces)
-    if found is None:
+    allowed = _allowed(kind, sight.access, sight.namespaces)
+    if allowed is None:
         return None
     try:
         informer = cluster.runtime.informer(gvr)
     except UnknownKind:
         return None
-    return Seen(cluster, kind, informer, found, sight.namespaces)
+    return Seen(cluster, kind, informer, *allowed)

@@ -20,7 +20,7 @@ from console.kube.gvr import (
 )
 from console.kube.projections.namespace import Namespace
 from console.ui.access import Access
-from console.ui.attention import WATCHED, Attention, attention, bring_up
+from console.ui.attention import IN_PROJECTS, Attention, attention, bring_up
 from console.ui.clusters import HOST
 from console.ui.decisions import Denied, readable
 from console.ui.detail import object_head
@@ -89,7 +89,7 @@ def _object(seen: Seen) -> Mapping[str, Any]:
     return {"object": next(filter(None, heads), None)}
 
 
-@page("GET", follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *WATCHED))
+@page("GET", follows=live(_overview, WORKSPACE_QUOTAS, WORKSPACE_TEMPLATES, *IN_PROJECTS))
 async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
     try:
         opened = await open_workspace(request, workspace)
@@ -98,7 +98,7 @@ async def overview(request: ConsoleRequest, workspace: str) -> HttpResponse:
         if not url:
             raise
         return HttpResponseRedirect(url)
-    await _bring_up(opened, WATCHED)
+    await _bring_up(opened, IN_PROJECTS)
     return await show(opened, "workspace", "workspaces/_overview.html", _overview(opened))
 
 
@@ -176,9 +176,10 @@ def _failing(opened: Seen) -> dict[str, int]:
 
 
 def _attention(opened: Seen) -> Attention | None:
-    """None where there is no project."""
+    """None where the viewer may see nothing of any project."""
     names = _names(opened)
-    return attention(see(opened.access, WATCHED, namespaces=names)) if names else None
+    sight = see(opened.access, IN_PROJECTS, namespaces=names) if names else None
+    return attention(sight) if sight is not None and not sight.blind else None
 
 
 def _names(opened: Seen) -> tuple[str, ...]:

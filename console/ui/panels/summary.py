@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from console.kube.status import Severity
 from console.ui.causes import Cause, cause_of
 from console.ui.columns import NameColumn, StatusColumn
+from console.ui.manifests import mapping
 from console.ui.panels import NOTHING, Panel
 from console.ui.rows import make_row
 from console.ui.subject import Subject
@@ -37,7 +38,8 @@ class CausePanel(Panel):
     def html(self, subject: Subject) -> SafeString:
         column = subject.kind.status_column
         status = column.value(subject.entry) if column else None
-        trouble = self.trouble(subject)
+        ending = mapping(subject.manifest, "metadata").get("deletionTimestamp")
+        trouble = None if ending else self.trouble(subject)
         if trouble is not None:
             return _drawn(trouble[0].value, trouble[1], trouble[1].reason)
         calm = status is not None and status.severity in _CALM

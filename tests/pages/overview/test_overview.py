@@ -5,8 +5,10 @@ from typing import Any
 
 from console.kube.gvr import DEPLOYMENTS, JOBS, NODES, PODS, RESOURCE_QUOTAS, Key
 from console.kube.runtime import StaticRuntime
+from console.ui.attention import IN_PROJECTS, attention, bring_up
+from console.ui.sight import look
 from tests.pages.overview.world import EVIL, Obj, deployment, meta, node
-from tests.ui.support import pod
+from tests.ui.support import alice, charlie, pod
 from tests.views.conftest import ClientAs
 
 PLATFORM, CLUSTER, SHOP = "/dashboard", "/clusters/host", "/clusters/host/projects/shop"
@@ -104,6 +106,18 @@ async def it_counts_those_of_which_no_line_tells(
     assert len(lines(html)) <= 20
     told = sum(line.startswith("Crash loop") for line in lines(html))
     assert numbers(html)["/clusters/host/pods?state=Crash+loop"] == f"{31 - told} pods more"
+
+
+async def test_of_several_projects_those_count_that_the_viewer_may_see(
+    runtime: StaticRuntime,
+) -> None:
+    both = ("shop", "team-a")
+    sight = await look(alice(), IN_PROJECTS, namespaces=both)
+    await bring_up(sight)
+    found = attention(sight)
+    assert {line.namespace for line in found.lines} == {"team-a"}
+    assert "shop" not in repr(found)
+    assert (await look(charlie(), IN_PROJECTS, namespaces=both)).blind
 
 
 async def it_ends_with_owners_that_own_each_other(

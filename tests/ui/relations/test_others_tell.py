@@ -77,6 +77,10 @@ def test_a_claim_says_that_its_class_does_not_exist() -> None:
     assert gone not in said(a_claim(storageClassName="fast"))
     bound = a_claim(storageClassName="gone", volumeName="pv-1")
     assert gone not in said(bound)
+    ending = a_claim(storageClassName="gone")
+    meta = ending[types.PERSISTENT_VOLUME_CLAIMS][0]["metadata"]
+    meta["deletionTimestamp"] = meta["creationTimestamp"]
+    assert said(ending) == "It is being deleted."
     tenant = PerType({types.PERSISTENT_VOLUME_CLAIMS: ("shop",)})
     assert gone not in said(a_claim(storageClassName="gone"), tenant)
 
