@@ -15,6 +15,7 @@ from accounts.protection import signins
 from accounts.time import now
 from console.kube.projections import User
 from console.kube.store import Entry
+from console.proxying.keeping import opened_by
 from console.ui.forms import ConsoleForm
 from console.ui.http import ConsoleRequest
 
@@ -40,6 +41,7 @@ async def account_page(
         "history": await history_of(user.name),
         "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
         "others": OTHERS,
+        "ports": await sync_to_async(opened_by)(user.name),
         # Only what makes whole days is said in days.
         "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
         "kubeconfig_hours": settings.KUBECONFIG_HOURS,

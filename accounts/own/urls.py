@@ -3,6 +3,7 @@
 from django.urls import path
 
 from accounts.own.kubeconfig import kubeconfig
+from accounts.own.ports import close_port
 from accounts.own.second_factor import second_factor
 from accounts.own.tokens import end_token, make_token
 from accounts.own.views import account, end_sessions, password, profile
@@ -15,6 +16,7 @@ urlpatterns = [
     path("/second-factor", second_factor, name="second_factor"),
     path("/tokens", make_token, name="make_token"),
     path("/tokens/end", end_token, name="end_token"),
+    path("/ports/close", close_port, name="close_port"),
     path("/kubeconfig", kubeconfig, name="kubeconfig"),
     path("/sessions/end", end_sessions, name="end_sessions"),
 ]

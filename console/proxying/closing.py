@@ -27,6 +27,11 @@ log = logging.getLogger(__name__)
 #: Seconds between two looks at all that is open.
 EVERY = 5.0
 
+#: What the audit trail is told: code, reason and message.
+Answer = tuple[int, str, str]
+IDLE: Answer = (200, "Idle", "Nobody used it any more")
+BY_USER: Answer = (200, "Closed", "By its user")
+
 PresenceOf = Callable[[Owner], Presence]
 
 
@@ -47,20 +52,24 @@ async def _look(found: Open, presence: Presence) -> None:
     """Raises DatabaseError."""
     cluster, target = clusters.get(found.owner.cluster), found.target
     if cluster is None or await sync_to_async(is_over)(found):
-        await _close(found, None)
+        await close(found, IDLE)
     elif not await presence.lasts():
-        await _close(found, Over(401))
+        await close(found, _ended(Over(401)))
     else:
         try:
             check_right(right_to("GET"), presence.access_in(cluster), target.gvr, target.called)
         except InDoubt:
             return
         except Denied:
-            await _close(found, Over(403))
+            await close(found, _ended(Over(403)))
 
 
-async def _close(found: Open, over: Over | None) -> None:
-    """`over`: why, None for what nobody uses any more."""
+def _ended(over: Over) -> Answer:
+    return over.code, "Ended", str(over)
+
+
+async def close(found: Open, why: Answer) -> None:
+    """`why`: as the trail has it. Whoever comes second does nothing."""
     if not await sync_to_async(end)(found.label):
         return
     owner, target = found.owner, found.target
@@ -76,10 +85,7 @@ async def _close(found: Open, over: Over | None) -> None:
     )
     try:
         async with record(action) as recording:
-            if over is None:
-                recording.answered(200, "Idle", "Nobody used it any more")
-            else:
-                recording.answered(over.code, "Ended", str(over))
+            recording.answered(*why)
     except AuditUnavailable:
         # It is over all the same: to go on would be worse than to be silent.
         log.warning("The end of an open port is not in the trail: %s", target.called.name)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
@@ -78,9 +78,7 @@ def open_port(owner: Owner, target: Target, audit_id: str) -> tuple[str, str]:
             Opening.objects.filter(pk=row.pk).update(**news)
             return row.label, ticket
         if Opening.objects.filter(account=owner.account).count() >= MOST:
-            text = _(
-                "You have %(most)s ports open, which is the most. They close when nobody uses them."
-            )
+            text = _("You have %(most)s ports open, which is the most. Close some in My account.")
             raise TooManyPorts(text % {"most": MOST})
         label = secrets.token_hex(16)
         Opening.objects.create(label=label, **about, **news)
@@ -111,7 +109,12 @@ def touch(found: Open) -> None:
 
 
 def all_open() -> Sequence[Open]:
-    return [_open(row) for row in Opening.objects.filter(resource__in=TYPES)]
+    return [_open(row) for row in _known()]
+
+
+def opened_by(account: str) -> Sequence[Open]:
+    """In all its sessions, the newest first."""
+    return [_open(row) for row in _known().filter(account=account).order_by("-began")]
 
 
 def is_over(found: Open) -> bool:
@@ -125,6 +128,10 @@ def end(label: str) -> bool:
     """False if somebody else has ended it."""
     deleted, _rows = Opening.objects.filter(label=label).delete()
     return bool(deleted)
+
+
+def _known() -> QuerySet[Opening]:
+    return Opening.objects.filter(resource__in=TYPES)
 
 
 def _open(row: Opening) -> Open:

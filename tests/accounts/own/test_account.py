@@ -12,12 +12,14 @@ from accounts.asgi import SessionAuthMiddleware
 from accounts.protection import signins
 from accounts.protection.models import SignIn
 from console.audit.models import AuditRecord
-from console.kube.gvr import LOGIN_RECORDS, USERS
+from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
 from console.live.attendance import Attendance
 from console.live.routing import websocket_application
+from console.proxying.keeping import Owner, all_open, open_port, opened_by
+from console.proxying.target import Target
 from tests.accounts.conftest import HASH, PASSWORD, Browser
 from tests.accounts.protection.test_retention import record
 from tests.accounts.test_socket import from_ours
@@ -52,6 +54,27 @@ async def test_the_page_has_four_parts_in_order(alice: Browser) -> None:
     assert "alice@example.com" in text
     assert "This browser" in text
     assert 'href="/account"' in text
+
+
+# Ports.
+
+
+async def test_open_ports_are_listed_and_closed(alice: Browser) -> None:
+    target = Target(SERVICES, Key("shop", "web"), 8443, "https")
+    for who in ("alice", "bob"):
+        await asyncio.to_thread(open_port, Owner(who, who, "another", "host"), target, "")
+    own, theirs = await asyncio.to_thread(lambda: (opened_by("alice"), opened_by("bob")))
+    text = (await alice.get(ACCOUNT)).content.decode()
+    assert "https:web:8443" in text and own[0].label in text and theirs[0].label not in text
+    for label in ("", theirs[0].label, own[0].label, own[0].label):
+        answer = await alice.post(ACCOUNT + "/ports/close", {"port": label})
+        assert (answer.status_code, answer["Location"]) == (302, f"{ACCOUNT}#ports")
+    text = (await alice.get(ACCOUNT)).content.decode()
+    assert "The port is closed." in text and text.count("no such open port any more") == 3
+    assert 'id="ports"' not in text
+    assert [one.owner.account for one in await asyncio.to_thread(all_open)] == ["bob"]
+    row = await AuditRecord.objects.filter(verb="close").select_related("outcome").aget()
+    assert (row.actor, row.name, row.outcome.reason) == ("alice", "https:web:8443", "Closed")
 
 
 # Profile.
