@@ -78,9 +78,9 @@ MAX_ANSWER = 16 * 2**20
 PAGE, MOST_PAGES = 500, 1_000
 #: Bytes that are read of an answer that says what went wrong.
 MAX_ERROR = 64 * 2**10
-#: Bytes that a TLS connection has ready for what it reads: a record. asyncio's own would be most of what
-#: a followed log or a terminal costs; lists have it, which are read a tenth quicker with it.
-_MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 16 * 1024
+#: Bytes that a TLS connection has ready for what it reads. asyncio's own would be most of what a followed
+#: log or a terminal costs; lists have it, which are read a tenth quicker with it.
+_MUCH, sslproto.SSLProtocol.max_size = sslproto.SSLProtocol.max_size, 4 * 1024
 #: Bytes of a long answer that wait in its connection, in TLS and in HTTP each, before the server is held
 #: back: theirs of their own would be most of what an answer costs that nobody reads.
 _LITTLE = 32 * 1024
