@@ -15,17 +15,16 @@ from django.views.decorators.debug import sensitive_post_parameters
 from access.roles.granting import bind
 from access.roles.places import Role, informer_of, may
 from access.roles.writing import Escalation, require_bindable
-from accounts.administration.authority import CREATE, administers, check_holds_no_more, may_create
-from accounts.administration.forms import NewUserForm, profile_spec
-from accounts.administration.show import show_url
-from accounts.controllers import FINALIZER
-from accounts.directory import trusted_users, wait_for_version
-from accounts.line import TooBusy
-from accounts.new_passwords import busy_text
+from accounts.admin.authority import CREATE, administers, check_holds_no_more, may_create
+from accounts.admin.forms import NewUserForm, profile_spec
+from accounts.admin.show import show_url
 from accounts.oauth.holders import UNINITIALIZED
-from accounts.passwords import hash_password
+from accounts.signin.new_passwords import busy_text
+from accounts.signin.passwords import TooBusy, hash_password
 from accounts.time import now
-from accounts.writing import CHANGED_ANNOTATION, Manifest, time_text
+from accounts.users.directory import trusted_users, wait_for_version
+from accounts.users.reconciler import FINALIZER
+from accounts.users.states import CHANGED_ANNOTATION, Manifest, time_text
 from console.audit.trail import AuditUnavailable, record, request_action
 from console.kube.client import ObjectClient
 from console.kube.current import get_runtime
@@ -76,7 +75,7 @@ async def new(request: ConsoleRequest) -> HttpResponse:
         await _give(request, access, form, roles.get(form.cleaned_data.get("role", "")))
         return HttpResponseRedirect(show_url(form.user_name))
     back = list_url(HOST, "users.iam.kubesphere.io")
-    template, status = "accounts/administration/new.html", form.page_status
+    template, status = "accounts/admin/new.html", form.page_status
     return render(request, template, {"form": form, "back": back}, status=status)
 
 

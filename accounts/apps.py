@@ -5,14 +5,14 @@ from pkgutil import iter_modules
 
 from django.apps import AppConfig
 
-from accounts.controllers import UserReconciler
-from accounts.farewell import FarewellReconciler
-from accounts.groupbindings import GroupBindingReconciler
-from accounts.groups import GroupReconciler
 from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.kubeconfig import KubeconfigReconciler
 from accounts.protection.retention import LoginRecordReconciler
 from accounts.providers import kinds
+from accounts.users.finalizer import UserFinalizer
+from accounts.users.groupbindings import GroupBindingReconciler
+from accounts.users.groups import GroupReconciler
+from accounts.users.reconciler import UserReconciler
 from console.kube.controller import register
 
 
@@ -21,7 +21,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         register(UserReconciler)
-        register(FarewellReconciler)
+        register(UserFinalizer)
         register(LoginRecordReconciler)
         register(GroupReconciler)
         register(GroupBindingReconciler)

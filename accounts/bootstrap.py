@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 import yaml
 
-from accounts.passwords import hash_password, password_problem
+from accounts.signin.passwords import hash_password, password_problem
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,

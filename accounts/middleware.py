@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.presence import session_presence
 from accounts.public import is_public
-from accounts.sessions import State, Step, examine, touch
-from accounts.steps import STEPS, step_url
+from accounts.signin.presence import session_presence
+from accounts.signin.sessions import State, Step, examine, touch
+from accounts.signin.steps import STEPS, step_url
 from console.kube.clock import SystemClock
 from console.ui.http import ConsoleRequest
 from console.ui.statuses import status_response, wants_status
@@ -29,7 +29,7 @@ class AccountMiddleware:
     `session_state`.
 
     `account` and `identity` are None for everybody but a user who exists, may sign in and has a session.
-    `identity` is another one while the user views the console as somebody else (`accounts.viewing`).
+    `identity` is another one while the user views the console as another (`accounts.impersonation`).
     One whose sign-in is not complete is nobody, and has `request.pending` and `request.step` instead.
     """
 

@@ -2,8 +2,22 @@
 
 from django.urls import ResolverMatch
 
-from accounts.federation.public import FEDERATION_ROUTES
-from accounts.oauth.public import OAUTH_ROUTES
+#: Of signing in through providers.
+_FEDERATION = ("backchannel", "callback", "confirm", "landing")
+#: Of the token service: they decide by themselves who asks.
+_OAUTH = (
+    "authorize",
+    "cluster_user",
+    "discovery",
+    "discovery_below",
+    "keys",
+    "logout",
+    "review",
+    "revoke",
+    "token",
+    "user",
+    "userinfo",
+)
 
 PUBLIC_ROUTES = frozenset(
     {
@@ -16,7 +30,10 @@ PUBLIC_ROUTES = frozenset(
         "set_language",
         "set_theme",
     }
-).union(OAUTH_ROUTES, FEDERATION_ROUTES)
+).union(
+    (f"accounts:federation:{name}" for name in _FEDERATION),
+    (f"accounts:oauth:{name}" for name in _OAUTH),
+)
 
 
 def is_public(match: ResolverMatch | None) -> bool:

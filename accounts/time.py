@@ -1,12 +1,35 @@
 """The time, as the pages about accounts and the counter of attempts see it."""
 
-from datetime import datetime
+import re
+from datetime import datetime, timedelta
 
 from console.kube.clock import Clock, SystemClock
 
 clock: Clock = SystemClock()
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_PART = r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ms|h|m|s)"
+_WHOLE = re.compile(f"(?:{_PART})+")
+_ONE = re.compile(r"([0-9.]+)(ms|h|m|s)")
+#: Beyond this it is a mistake.
+LONGEST = timedelta(days=366)
 
 
 def now() -> datetime:
     """UTC."""
     return clock.now()
+
+
+# Durations as Go writes them, and so KubeSphere's configuration: `2h`, `1h30m`, `10m0s`.
+
+
+def parse_duration(value: object) -> timedelta:
+    """Raises ValueError for what is none, and for more than a year. `0` needs no unit."""
+    text = str(value)
+    if text == "0":
+        return timedelta()
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is not a duration such as 2h or 1h30m")
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _ONE.findall(text))
+    if seconds > LONGEST.total_seconds():
+        raise ValueError(f"{text[:40]!r} is more than a year")
+    return timedelta(seconds=seconds)

@@ -2,16 +2,16 @@
 
 from django.urls import include, path
 
-from accounts.factors.views import second_factor
-from accounts.own.password import choose_password
-from accounts.views import login, logout
+from accounts.mfa.views import second_factor
+from accounts.myaccount.password import choose_password
+from accounts.signin.views import login, logout
 
 app_name = "accounts"
 urlpatterns = [
     path("", include("accounts.oauth.urls")),
-    path("access/accounts", include("accounts.administration.urls")),
-    path("account", include("accounts.own.urls")),
-    path("access/view-as", include("accounts.viewing.urls")),
+    path("access/accounts", include("accounts.admin.urls")),
+    path("account", include("accounts.myaccount.urls")),
+    path("access/view-as", include("accounts.impersonation.urls")),
     path("", include("accounts.federation.urls")),
     path("login", login, name="login"),
     path("login/second-factor", second_factor, name="second_factor"),

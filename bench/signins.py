@@ -16,7 +16,7 @@ from typing import Any
 
 import aiohttp
 
-from accounts.passwords import hash_password
+from accounts.signin.passwords import hash_password
 from bench.cluster import LoadedControlPlane
 from bench.result import Result, percentile
 from bench.timing import HEADER

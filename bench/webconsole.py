@@ -17,7 +17,7 @@ import msgspec
 import yaml
 
 from accounts.bootstrap import admin_user, bootstrap
-from accounts.passwords import hash_password
+from accounts.signin.passwords import hash_password
 from bench import forgetting, tenant
 from bench.forgetting import Relist
 from bench.timing import VARIABLE, Timing

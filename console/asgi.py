@@ -14,11 +14,10 @@ from console.handler import make_handler
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django_application = make_handler()
 
-from accounts.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
 from accounts.oauth.kubesphere_config import keep_read  # noqa: E402
-from accounts.presence import kept_presence  # noqa: E402
-from accounts.protection.cleaning import keep_clean  # noqa: E402
-from accounts.protection.endings import Endings  # noqa: E402
+from accounts.protection.endings import Endings, keep_clean  # noqa: E402
+from accounts.signin.asgi import SessionAuthMiddleware  # noqa: E402  Django's apps must be ready
+from accounts.signin.presence import kept_presence  # noqa: E402
 from console.edge import harden  # noqa: E402
 from console.kube import controller, gvr  # noqa: E402
 from console.kube.prometheus import Prometheus  # noqa: E402

@@ -34,7 +34,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
-from accounts.session_settings import cookie_settings
+from accounts.signin.session_settings import cookie_settings
 from console.proxying.address import ProxyBase, read_proxy_base
 
 
@@ -141,7 +141,7 @@ MIDDLEWARE = [
     "accounts.middleware.AccountMiddleware",
     "accounts.oauth.middleware.BearerMiddleware",
     "rbac.middleware.AccessMiddleware",
-    "accounts.viewing.middleware.ViewingMiddleware",
+    "accounts.impersonation.middleware.ViewingMiddleware",
     "console.views.opening.OpeningViewMiddleware",
     "console.middleware.LevelMiddleware",
 ]

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from access.rights.questions import VERBS, Asked, known_resources, read_question
 from access.roles.listing import TITLES
 from access.roles.places import may, shown_url
-from accounts.administration.show import nobody, require
-from accounts.directory import users
-from accounts.viewing.state import may_view
+from accounts.admin.show import nobody, require
+from accounts.impersonation.state import may_view
+from accounts.users.directory import users
 from console.kube.current import get_runtime
 from console.kube.gvr import CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, USERS, Key
 from console.kube.identity import Identity, InvalidIdentity

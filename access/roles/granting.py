@@ -12,7 +12,7 @@ from access.roles.places import Role, find_role, informer_of, level_of, may
 from access.roles.showing import nothing, shown
 from access.roles.undoing import clean, remember
 from access.roles.writing import Escalation, Manifest, require_bindable, write
-from accounts.directory import users
+from accounts.users.directory import users
 from console.kube.client import ObjectClient
 from console.kube.current import get_runtime
 from console.kube.errors import ApiError, Conflict

@@ -24,7 +24,7 @@ from access.roles.places import (
 from access.roles.tree import titles
 from access.roles.undoing import offered
 from access.roles.words import KINDS, ORIGINS, SUBJECTS, description_of
-from accounts.directory import users
+from accounts.users.directory import users
 from console.kube.current import get_runtime
 from console.kube.gvr import CLUSTER_ROLES, GVR, ROLE_BINDINGS, USERS, Key
 from console.kube.runtime import UnknownKind

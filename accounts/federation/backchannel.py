@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.federation.signout import end_sessions, has_sessions
 from accounts.oauth import endpoint
+from accounts.oauth.endpoint import FORM, body_of, form_of, parse, required
 from accounts.oauth.errors import answer, invalid_request, unavailable
-from accounts.oauth.fields import FORM, body_of, form_of, parse, required
 from accounts.protection.endings import tell_replicas
 from accounts.providers import base
 from accounts.providers.base import (

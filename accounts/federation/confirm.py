@@ -14,17 +14,22 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.federation import cookies, once
-from accounts.federation.entering import PENDING, create, enter
-from accounts.federation.guarding import guarded
-from accounts.federation.linking import Ambiguous, Taken, UserNotCached, linked_user
-from accounts.federation.names import MAX_EMAIL, MAX_NAME, suggested_name
-from accounts.federation.refusing import not_arrived, refuse
-from accounts.login_page import LoginForm, login_page
-from accounts.next_url import safe_next
+from accounts.federation import onetime
+from accounts.federation.linking import (
+    MAX_EMAIL,
+    MAX_NAME,
+    Ambiguous,
+    Taken,
+    UserNotCached,
+    linked_user,
+    suggested_name,
+)
+from accounts.federation.signin import PENDING, create, enter, guarded, not_arrived, refuse
 from accounts.providers import base
 from accounts.providers.base import Person
 from accounts.providers.options import LOOKUP, Entry, catalogue
+from accounts.signin.login_page import LoginForm, login_page
+from accounts.signin.next_url import safe_next
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,10 @@ class ConfirmForm:
 @require_http_methods(["GET", "HEAD", "POST"])
 @guarded
 async def confirm(request: HttpRequest) -> HttpResponse:
-    if not request.COOKIES.get(cookies.name(cookies.PENDING)):
+    if not request.COOKIES.get(onetime.name(onetime.PENDING)):
         return HttpResponseRedirect(reverse("accounts:login"))
-    key = (cookies.read(request, cookies.PENDING) or {}).get("key", "")
-    waiting = await sync_to_async(once.look)(PENDING, key, base.clock.now())
+    key = (onetime.read(request, onetime.PENDING) or {}).get("key", "")
+    waiting = await sync_to_async(onetime.look)(PENDING, key, base.clock.now())
     entry = (await catalogue()).entries.get(waiting["provider"]) if waiting else None
     if waiting is None or entry is None or entry.mapping == LOOKUP:
         return _gone(request)
@@ -53,8 +58,8 @@ async def confirm(request: HttpRequest) -> HttpResponse:
         return _page(request, ConfirmForm(entry.name, name, person.email, {}))
     response = await _choose(request, entry, person, safe_next(waiting["next"]))
     if response.status_code == 302:
-        await sync_to_async(once.release)(PENDING, key)
-        cookies.drop(response, cookies.PENDING)
+        await sync_to_async(onetime.release)(PENDING, key)
+        onetime.drop(response, onetime.PENDING)
     return response
 
 
@@ -80,7 +85,7 @@ async def _choose(
 def _gone(request: HttpRequest) -> HttpResponse:
     text = _("This login is too old or came from elsewhere. Start again.")
     response = login_page(request, LoginForm(error=text), 403)
-    cookies.drop(response, cookies.PENDING)
+    onetime.drop(response, onetime.PENDING)
     return response
 
 

@@ -7,16 +7,30 @@ of a label is its hash.
 import asyncio
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from accounts.directory import trusted_users
-from accounts.federation.names import email_problem, name_problem
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+
 from accounts.providers.base import Person
+from accounts.users.directory import UsersUnknown, trusted_users
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict
-from console.kube.gvr import USERS, Key
+from console.kube.gvr import (
+    CLUSTER_ROLE_BINDINGS,
+    GLOBAL_ROLE_BINDINGS,
+    GROUP_BINDINGS,
+    GVR,
+    ROLE_BINDINGS,
+    USERS,
+    WORKSPACE_ROLE_BINDINGS,
+    Key,
+)
 from console.kube.informer import ChangeSignal, Informer
 from console.kube.projections import User
+from console.kube.store import Entry
 
 PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 SUBJECT_LABEL = "iam.kubesphere.io/origin-uid"
@@ -25,6 +39,15 @@ ARRIVES = 5.0
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _HASHED = "sha256."
+MAX_NAME, MAX_EMAIL = 63, 254
+_SURE = (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS, GLOBAL_ROLE_BINDINGS)
+#: Of KubeSphere's types these may be missing.
+_PERHAPS = (WORKSPACE_ROLE_BINDINGS, GROUP_BINDINGS)
+#: Seconds for the bindings to arrive from the cluster.
+ARRIVE = 10.0
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
+_OTHERS = re.compile(r"[^a-z0-9.-]+")
 
 
 class Ambiguous(Exception):
@@ -110,3 +133,83 @@ async def _arrival(informer: Informer[User], name: str, uid: str) -> User:
             raise UserNotCached from error
     user: User = found
     return user
+
+
+# Names and addresses that a new User may have.
+
+
+def suggested_name(username: str) -> str:
+    """What a User might be called: in lower case, with what a name cannot have replaced; "" if nothing
+    is left."""
+    text = _OTHERS.sub("-", username.partition("@")[0].lower())[:MAX_NAME].strip("-.")
+    return text if _is_name(text) else ""
+
+
+def is_plain(username: str) -> bool:
+    """True if the name of the provider can be the name of a User, but for upper case."""
+    return _is_name(username.lower()) and username.isascii()
+
+
+def name_problem(name: str, *, taken: bool = False) -> str:
+    """Why no User may be made with this name, or "". Raises `UsersUnknown` while nobody can say.
+
+    A name that a binding knows is not free, also if nobody has it: whoever took it would have the
+    rights of somebody who is gone, or of an administrator who comes with a certificate.
+    """
+    if not _is_name(name):
+        return _(
+            "A name has up to 63 lower-case letters, digits, hyphens and dots, and begins and ends with "
+            "a letter or digit."
+        )
+    if taken or trusted_users().store.get(Key("", name)) is not None or _has_rights(name):
+        return _("This name cannot be used. Choose another one.")
+    return ""
+
+
+def email_problem(email: str) -> str:
+    """Why no User may be made with this address, or ""."""
+    try:
+        if len(email) > MAX_EMAIL or not email.isascii():
+            raise ValidationError("")
+        validate_email(email)
+    except ValidationError:
+        return _("This is not an email address.")
+    entries = trusted_users().store.snapshot().entries.values()
+    if any(entry.projection.email.lower() == email.lower() for entry in entries):
+        return _("This email address cannot be used. Choose another one.")
+    return ""
+
+
+async def wait_for_bindings() -> None:
+    """Raises `UsersUnknown` if they do not arrive."""
+    for gvr in _bindings():
+        if not await get_runtime().wait_synced(gvr, timeout=ARRIVE):
+            raise UsersUnknown
+
+
+def _bindings() -> list[GVR]:
+    """The types whose objects give rights to names, as far as the cluster has them."""
+    types = get_runtime().types
+    return [*_SURE, *(gvr for gvr in _PERHAPS if types.get(gvr) is not None)]
+
+
+def _has_rights(name: str) -> bool:
+    for gvr in _bindings():
+        informer = get_runtime().informer(gvr)
+        if not informer.freshness.synced:
+            raise UsersUnknown
+        entries = informer.store.snapshot().entries.values()
+        if any(name in _users_of(gvr, entry) for entry in entries):
+            return True
+    return False
+
+
+def _users_of(gvr: GVR, entry: Entry[Any]) -> Iterable[str]:
+    if gvr == GLOBAL_ROLE_BINDINGS:
+        return (each.name for each in entry.projection.subjects if each.kind == "User")
+    users: tuple[str, ...] = entry.projection.users
+    return users
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None and ".." not in text

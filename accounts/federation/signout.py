@@ -15,12 +15,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from accounts.federation import once
-from accounts.federation.entering import ID_TOKEN, PROVIDER
-from accounts.federation.models import ProviderSession
+from accounts.federation import onetime
+from accounts.federation.signin import ID_TOKEN, PROVIDER
+from accounts.models import ProviderSession
 from accounts.oauth import register
 from accounts.providers.base import CallbackLogoutProvider, Ended, LogoutProvider, Unreachable
-from accounts.providers.id_tokens import LOGOUT_AGE, SKEW
+from accounts.providers.openid import LOGOUT_AGE, SKEW
 from accounts.providers.options import catalogue
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def end_sessions(provider: str, ended: Ended, now: datetime) -> list[str] | None
     None if the token was used before. Synchronous: call it off the loop.
     """
     until = now + LOGOUT_AGE + 2 * SKEW
-    if not once.use(LOGOUT, f"{provider}/{ended.token}", now, until):
+    if not onetime.use(LOGOUT, f"{provider}/{ended.token}", now, until):
         return None
     rows = _rows(provider, ended, now)
     engine = import_module(settings.SESSION_ENGINE)

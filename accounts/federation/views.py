@@ -11,15 +11,18 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
-from accounts.federation import cookies, once
+from accounts.federation import onetime
 from accounts.federation.backchannel import callback_logout
-from accounts.federation.entering import welcome
-from accounts.federation.guarding import View, guarded
-from accounts.federation.refusing import refuse
-from accounts.next_url import safe_next
+from accounts.federation.signin import View, guarded, refuse, welcome
 from accounts.providers import base
-from accounts.providers.base import Attempt, ProviderError, RedirectProvider, Unreachable
+from accounts.providers.base import (
+    Attempt,
+    ProviderError,
+    RedirectProvider,
+    Unreachable,
+)
 from accounts.providers.options import Entry, catalogue
+from accounts.signin.next_url import safe_next
 
 log = logging.getLogger(__name__)
 
@@ -79,20 +82,20 @@ async def _out(request: HttpRequest, entry: Entry) -> HttpResponse:
         "verifier": attempt.verifier,
         "next": next_url,
     }
-    cookies.put(response, cookies.START, content)
+    onetime.put(response, onetime.START, content)
     return response
 
 
 async def _back(request: HttpRequest, entry: Entry) -> HttpResponse:
     """The cookie is dropped whatever happens: one beginning, one end."""
     response = await _finish(request, entry)
-    cookies.drop(response, cookies.START)
+    onetime.drop(response, onetime.START)
     return response
 
 
 async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
     answer = _answer(request)
-    begun = cookies.read(request, cookies.START)
+    begun = onetime.read(request, onetime.START)
     if answer is None or begun is None or begun["provider"] != entry.name:
         return await refuse(request, entry, 400, "NotBegunHere")
     next_url = safe_next(begun["next"])
@@ -100,7 +103,7 @@ async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
         return await refuse(request, entry, 400, "WrongState")
     now = base.clock.now()
     # Before anything is asked: of two that come with the same state, one goes on.
-    if not await sync_to_async(once.use)(_STATE, begun["state"], now, now + cookies.LIFETIME):
+    if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
         return await refuse(request, entry, 400, "StateReused")
     provider = _of(entry)
     attempt = Attempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)

@@ -4,12 +4,13 @@ https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requ
 """
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from django.conf import settings
 
 from console.kube.identity import Identity
 
@@ -83,3 +84,15 @@ def _public(key: object) -> bytes:
     return key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
+
+
+# How long certificates last. A certificate cannot be taken back, so that is not long.
+
+
+def lifetime() -> timedelta:
+    return timedelta(hours=settings.KUBECONFIG_HOURS)
+
+
+def renew_before() -> timedelta:
+    """Three days, as KubeSphere has it, and a third of the time at most."""
+    return min(timedelta(days=3), lifetime() / 3)

@@ -10,9 +10,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from accounts.kubeconfigs.certificates import expires, fingerprint, is_for, make_key, make_request
+from accounts.kubeconfigs.certificates import (
+    expires,
+    fingerprint,
+    is_for,
+    lifetime,
+    make_key,
+    make_request,
+    renew_before,
+)
 from accounts.kubeconfigs.keeping import OURS, USERNAME_LABEL, Keeper, Kept
-from accounts.kubeconfigs.lifetimes import lifetime, renew_before
 from console.kube.clock import Clock
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from accounts.oauth import scopes
+from accounts.oauth import clients
 from accounts.oauth.clients import CODE, DENY, Client
 from accounts.oauth.errors import OAuthError, invalid_request
 from accounts.oauth.options import options
@@ -73,7 +73,7 @@ def read_wanted(asked: Asked, fields: Mapping[str, str]) -> Wanted:
         raise OAuthError("login_required", "Nobody is asked for the password a second time here.")
     terms = Terms(
         redirect_uri=asked.redirect_uri,
-        scope=scopes.granted(fields.get("scope", ""), asked.client),
+        scope=clients.granted(fields.get("scope", ""), asked.client),
         challenge=_challenge(asked.client, fields),
         nonce=_nonce(fields),
     )

@@ -19,18 +19,17 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.authenticate import authenticate
-from accounts.directory import UsersUnknown, trusted_users
 from accounts.oauth import endpoint, register
 from accounts.oauth.authorization import Asked, Wanted, location, read_asked, read_wanted
 from accounts.oauth.client_auth import basic_of
-from accounts.oauth.clients import AUTO
+from accounts.oauth.clients import API, AUTO
+from accounts.oauth.endpoint import MAX_QUERY, Fields, body_of, parse, query_of
 from accounts.oauth.errors import BASIC, OAuthError, invalid_request, too_many
-from accounts.oauth.fields import MAX_QUERY, Fields, body_of, parse, query_of
 from accounts.oauth.holders import Holder, holder_of
-from accounts.oauth.scopes import API
 from accounts.protection.records import BASIC as BASIC_TYPE
-from accounts.sessions import SINCE
+from accounts.signin.authenticate import authenticate
+from accounts.signin.sessions import SINCE
+from accounts.users.directory import UsersUnknown, trusted_users
 from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
 from console.kube.gvr import Key
 from console.ui.http import ConsoleRequest

@@ -10,14 +10,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 
-from accounts.named import register as named
+from accounts import apitokens
+from accounts.models import Grant
 from accounts.oauth import endpoint, register
+from accounts.oauth.clients import API, OPENID
 from accounts.oauth.errors import insufficient_scope, invalid_token, no_token
 from accounts.oauth.holders import Holder, find_holder
-from accounts.oauth.jose import MAX_LENGTH, NotValid, verify_access
-from accounts.oauth.models import Grant
+from accounts.oauth.keys import MAX_LENGTH, NotValid, verify_access
 from accounts.oauth.options import options
-from accounts.oauth.scopes import API, OPENID
 
 _HEADER = re.compile(rf"bearer +([A-Za-z0-9._~+/=-]{{1,{MAX_LENGTH}}})", re.IGNORECASE)
 _SCHEME = re.compile(r"bearer\b", re.IGNORECASE)
@@ -82,8 +82,8 @@ def require_grant(bearer: Bearer) -> Grant:
 
 def _examine(token: str) -> Bearer | None:
     now = endpoint.clock.now()
-    if named.is_one(token):
-        found = named.find(token, now)
+    if apitokens.is_one(token):
+        found = apitokens.find(token, now)
         return Bearer(found.holder, None, frozenset({API}), found.read_only) if found else None
     try:
         claims = verify_access(token, options().issuer, now)

@@ -13,13 +13,18 @@ The shape is KubeSphere's `authentication.oauthOptions.clients[]`, with these di
 """
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from accounts.oauth.durations import parse_duration
+import yaml
+
+from accounts.oauth.errors import OAuthError
+from accounts.time import parse_duration
 
 PASSWORD, REFRESH, CODE = "password", "refresh_token", "authorization_code"  # noqa: S105
 AUTO, PROMPT, DENY = "auto", "prompt", "deny"
@@ -34,6 +39,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Note = Callable[[str], None]
+OPENID, PROFILE, EMAIL, API = "openid", "profile", "email", "api"
+ALL = (OPENID, PROFILE, EMAIL, API)
+MAX_LENGTH = 512
+
+_TOKENS = re.compile(r"[!#-\[\]-~]+(?: [!#-\[\]-~]+)*")
+NAME = "quarterdeck"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +164,50 @@ def _secret_problem(secret: str, public: bool) -> str:
     if len(secret) < SHORTEST_SECRET:
         return f"its secret has less than {SHORTEST_SECRET} characters"
     return ""
+
+
+# What a token may be used for.
+#
+# `api` is everything that the user may do in the console and in the cluster. The others let an
+# application know who the user is, as OpenID Connect has them.
+
+
+def granted(asked: str, client: Client) -> str:
+    """Those of the scopes `asked` for that there are, or all where nothing is said.
+
+    Applications of one's own get `api` without asking, as in KubeSphere, which has no such scope.
+    Raises `OAuthError`.
+    """
+    if not asked:
+        return " ".join(ALL)
+    if len(asked) > MAX_LENGTH or not _TOKENS.fullmatch(asked):
+        raise OAuthError("invalid_scope", "The scope cannot be read.")
+    wanted = set(asked.split(" ")) | ({API} if client.consent == AUTO else set())
+    found = " ".join(scope for scope in ALL if scope in wanted)
+    if not found:
+        raise OAuthError("invalid_scope", "There are the scopes openid, profile, email and api.")
+    return found
+
+
+def narrowed(asked: str, held: str) -> str:
+    """For a refresh: `asked` must be a part of what is `held`. Raises `OAuthError`."""
+    if not asked:
+        return held
+    wanted = set(asked.split(" ")) if len(asked) <= MAX_LENGTH else {""}
+    if not wanted <= set(held.split(" ")):
+        raise OAuthError("invalid_scope", "The scope is more than was granted.")
+    return " ".join(scope for scope in ALL if scope in wanted)
+
+
+# A first client, so that tokens can be had where nobody has configured any.
+
+
+def make_first_client(path: Path) -> None:
+    """Writes a configuration with the client `quarterdeck` and a secret that only the file's owner can
+    read, unless there is a file already."""
+    client = {"name": NAME, "secret": secrets.token_urlsafe(24), "grantMethod": "auto"}
+    try:
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        return
+    path.write_text(yaml.safe_dump({"authentication": {"oauthOptions": {"clients": [client]}}}))

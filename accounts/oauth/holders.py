@@ -11,8 +11,8 @@ from functools import lru_cache
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from accounts.directory import trusted_users
 from accounts.oauth.options import options
+from accounts.users.directory import trusted_users
 from console.kube.current import get_runtime
 from console.kube.gvr import Key
 from console.kube.identity import Identity, InvalidIdentity

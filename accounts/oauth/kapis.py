@@ -9,11 +9,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from accounts.directory import UsersUnknown, trusted_users
 from accounts.oauth.bearer import Bearer
 from accounts.oauth.errors import no_token
 from accounts.oauth.holders import holder_of
-from accounts.writing import APPLIED_ANNOTATION
+from accounts.users.directory import UsersUnknown, trusted_users
+from accounts.users.states import APPLIED_ANNOTATION
 from console.kube.current import get_runtime
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, USERS, Key
 from console.kube.projections import GlobalRoleBinding, User

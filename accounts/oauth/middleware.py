@@ -14,10 +14,10 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
 
-from accounts.directory import UsersUnknown
 from accounts.oauth.bearer import bearer_in, examine_token
 from accounts.oauth.errors import OAuthError, invalid_request, invalid_token, unavailable
-from accounts.presence import token_presence
+from accounts.signin.presence import token_presence
+from accounts.users.directory import UsersUnknown
 from console.inline import InlineCsrfMiddleware
 from console.ui.statuses import status_response
 

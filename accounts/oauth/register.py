@@ -5,6 +5,8 @@ decides is one conditional UPDATE. A refusal is returned and not raised, since i
 second use of a code or of a refresh token ends everything that came of it.
 """
 
+import hashlib
+import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,15 +14,123 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.oauth import issuing, keys
-from accounts.oauth.clients import Client
-from accounts.oauth.holders import Holder, find_holder
-from accounts.oauth.issuing import Issued, digest
-from accounts.oauth.models import AccessToken, AuthorizationCode, Grant, RefreshToken
+from accounts.models import AccessToken, AuthorizationCode, Grant, RefreshToken
+from accounts.oauth import keys
+from accounts.oauth.clients import EMAIL, OPENID, PROFILE, REFRESH, Client
+from accounts.oauth.holders import Holder, find_holder, has_first_password
 from accounts.oauth.options import options
-from accounts.session_settings import ABSOLUTE_LIFETIME
+from accounts.signin.session_settings import ABSOLUTE_LIFETIME
 
 CODE_LIFETIME = timedelta(minutes=1)
+
+
+# Making the tokens of a grant. Within the caller's transaction.
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """`expires_in`: of the access token, in seconds. `refresh_token` is "" where there is none."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    scope: str
+    id_token: str = ""
+
+    def body(self) -> dict[str, Any]:
+        """As RFC 6749, section 5.1, and OpenID Connect Core, section 3.1.3.3, have it."""
+        found: dict[str, Any] = {
+            "access_token": self.access_token,
+            "token_type": "Bearer",
+            "expires_in": self.expires_in,
+            "scope": self.scope,
+        }
+        more = {"refresh_token": self.refresh_token, "id_token": self.id_token}
+        return found | {name: value for name, value in more.items() if value}
+
+
+def issue(
+    grant: Grant, holder: Holder, client: Client, now: datetime, *, scope: str = ""
+) -> Issued:
+    """An access token and, for clients that may refresh, a refresh token. Neither outlives the grant."""
+    scope = scope or grant.scope
+    key = keys.signing_key(keys.ACCESS, now)
+    token = AccessToken.objects.create(
+        jti=random_token(),
+        grant=grant,
+        key_id=key.thumbprint(),
+        expires=min(now + client.access, grant.expires),
+    )
+    claims = _common(holder, now, token.expires) | {
+        "aud": [options().issuer],
+        "jti": token.jti,
+        "client_id": client.name,
+        "token_type": "access_token",
+        "scope": scope,
+        "scopes": scope.split(" "),
+        "uid": holder.user.uid,
+    }
+    if has_first_password(holder.user):
+        claims["extra"] = {"uninitialized": ["true"]}
+    return Issued(
+        access_token=keys.sign(keys.ACCESS, claims, key),
+        refresh_token=_refresh(grant, client, now) if REFRESH in client.grants else "",
+        expires_in=int((token.expires - now).total_seconds()),
+        scope=scope,
+    )
+
+
+def id_token(grant: Grant, holder: Holder, client: Client, nonce: str, now: datetime) -> str:
+    """Says to the client, and to nobody else, who the user is; "" unless `openid` was granted."""
+    if OPENID not in grant.scope.split(" "):
+        return ""
+    claims = _common(holder, now, min(now + client.access, grant.expires)) | {
+        "aud": client.name,
+        "auth_time": int(grant.authenticated.timestamp()),
+        "token_type": "id_token",
+        **profile(holder, grant.scope),
+    }
+    if nonce:
+        claims["nonce"] = nonce
+    return keys.sign(keys.IDENTITY, claims, keys.signing_key(keys.IDENTITY, now))
+
+
+def profile(holder: Holder, scope: str) -> dict[str, Any]:
+    """What the granted scopes let a client know (OpenID Connect Core, section 5.4)."""
+    user, scopes = holder.user, scope.split(" ")
+    found: dict[str, Any] = {"sub": user.name}
+    if PROFILE in scopes:
+        found |= {"name": user.name, "preferred_username": user.name}
+    if EMAIL in scopes and user.email:
+        found["email"] = user.email
+    return found
+
+
+def random_token() -> str:
+    """256 bits."""
+    return secrets.token_urlsafe(32)
+
+
+def digest(token: str) -> str:
+    """What is kept of a random token. It has 256 bits, so nothing slower than SHA-256 is needed."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _refresh(grant: Grant, client: Client, now: datetime) -> str:
+    token = random_token()
+    expires = min(now + client.access + client.idle, grant.expires)
+    RefreshToken.objects.create(digest=digest(token), grant=grant, expires=expires)
+    return token
+
+
+def _common(holder: Holder, now: datetime, expires: datetime) -> dict[str, Any]:
+    return {
+        "iss": options().issuer,
+        "sub": holder.user.name,
+        "username": holder.user.name,
+        "iat": int(now.timestamp()),
+        "exp": int(expires.timestamp()),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +153,14 @@ class Terms:
 @transaction.atomic
 def sign_in(holder: Holder, client: Client, scope: str, now: datetime) -> Issued:
     """The first tokens after a password."""
-    return issuing.issue(_begin(holder, client, scope, now, now), holder, client, now)
+    return issue(_begin(holder, client, scope, now, now), holder, client, now)
 
 
 @transaction.atomic
 def make_code(
     holder: Holder, client: Client, terms: Terms, authenticated: datetime, now: datetime
 ) -> str:
-    code = issuing.random_token()
+    code = random_token()
     AuthorizationCode.objects.create(
         digest=digest(code),
         client=client.name,
@@ -93,8 +203,8 @@ def use_code(
         return Refused("UserEnded")
     grant = _begin(holder, client, found.scope, found.authenticated, now)
     AuthorizationCode.objects.filter(pk=found.pk).update(grant=grant)
-    issued = issuing.issue(grant, holder, client, now)
-    identity = issuing.id_token(grant, holder, client, found.nonce, now)
+    issued = issue(grant, holder, client, now)
+    identity = id_token(grant, holder, client, found.nonce, now)
     return Issued(
         issued.access_token, issued.refresh_token, issued.expires_in, issued.scope, identity
     )
@@ -117,7 +227,7 @@ def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued
     if holder is None:
         end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
         return Refused("UserEnded")
-    return issuing.issue(grant, holder, client, now, scope=scope)
+    return issue(grant, holder, client, now, scope=scope)
 
 
 def user_of_code(code: str, client: Client) -> str:

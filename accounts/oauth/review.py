@@ -16,9 +16,8 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.oauth.bearer import Bearer, examine_token
 from accounts.oauth.client_auth import client_of
-from accounts.oauth.endpoint import endpoint
+from accounts.oauth.endpoint import body_of, endpoint
 from accounts.oauth.errors import OAuthError, answer, invalid_client, invalid_request
-from accounts.oauth.fields import body_of
 
 GROUP = "authentication.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")

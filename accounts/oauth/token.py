@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
-from accounts.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
-from accounts.directory import find_user, trusted_users
-from accounts.oauth import endpoint, register, scopes
+from accounts.oauth import clients, endpoint, register
 from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
+from accounts.oauth.endpoint import Fields, form_of, required
 from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request, too_many
-from accounts.oauth.fields import Fields, form_of, required
 from accounts.oauth.holders import Holder, holder_of
-from accounts.oauth.issuing import Issued
-from accounts.oauth.register import Refused
+from accounts.oauth.register import Issued, Refused
+from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
+from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import SESSIONS, Action, record, request_action
 
 #: By what requests call them. `code` is what KubeSphere calls the grant of a code.
@@ -88,7 +87,7 @@ async def _client(request: HttpRequest, fields: Fields) -> Client:
 
 async def _password(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     username, password = required(fields, "username"), required(fields, "password")
-    scope = scopes.granted(fields.get("scope", ""), client)
+    scope = clients.granted(fields.get("scope", ""), client)
     # Before the password is compared: if it changes meanwhile, what is issued is dead at once.
     before = _holder(username)
     attempt = await authenticate(request, username, password, code=fields.get("totp", ""))
@@ -112,7 +111,7 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
     grant = await sync_to_async(register.grant_of_refresh)(given, client)
     if grant is None:
         raise invalid_grant(_WRONG_TOKEN)
-    scope = scopes.narrowed(fields.get("scope", ""), grant.scope)
+    scope = clients.narrowed(fields.get("scope", ""), grant.scope)
     async with record(_action(request, "refresh", client, grant.user)) as entry:
         found = await sync_to_async(register.use_refresh)(
             given, client, scope, endpoint.clock.now()

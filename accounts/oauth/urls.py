@@ -2,10 +2,9 @@
 
 from django.urls import path
 
-from accounts.oauth.about import discovery, jwks
 from accounts.oauth.authorize import authorize, confirm
 from accounts.oauth.kapis import user
-from accounts.oauth.own import logout, revoke, userinfo
+from accounts.oauth.openid import discovery, jwks, logout, revoke, userinfo
 from accounts.oauth.review import review
 from accounts.oauth.token import token
 

@@ -15,11 +15,17 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db.models import F, Q
 
+from accounts.models import FailedAttempts
+from accounts.oauth.options import options
 from accounts.protection.limits import Limits
-from accounts.protection.models import FailedAttempts
+from accounts.time import now
+from accounts.users.states import LOCKED, lock_left
+from console.kube.projections import User
+from console.kube.store import Entry
 
 #: What is guessed: a password, or a code of the second factor.
 PASSWORD, CODE = "user", "code"
@@ -134,3 +140,21 @@ def _forget(key: str) -> None:
 
 def _give_back(key: str) -> None:
     FailedAttempts.objects.filter(key=key, count__gt=0).update(count=F("count") - 1)
+
+
+# For how long nobody may sign in as a user.
+
+
+async def user_locked_for(entry: Entry[User]) -> float | None:
+    """Seconds until the user may try again; None if they may now. Raises DatabaseError."""
+    limits, moment = options().limits, now()
+    counted = await sync_to_async(locked_for)(entry.key.name, limits, moment)
+    return max(counted or 0.0, locked_by_state(entry, moment) or 0.0) or None
+
+
+def locked_by_state(entry: Entry[User], moment: datetime) -> float | None:
+    """The same by the state alone, which another installation may have set."""
+    if entry.projection.state != LOCKED:
+        return None
+    left = lock_left(entry.original().get("status") or {}, options().limits.duration, moment)
+    return left if left > 0 else None

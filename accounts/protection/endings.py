@@ -12,10 +12,11 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
-from accounts.factors import register as factors
-from accounts.named import register as named
+from accounts import apitokens
+from accounts.mfa import register as factors
 from accounts.oauth import register
-from accounts.protection import signins
+from accounts.oauth.options import options
+from accounts.protection import attempts, signins
 from console.drafts.keeping import forget_all
 from console.kube.client import ObjectClient
 from console.kube.clock import Clock
@@ -35,7 +36,7 @@ ENDED_ANNOTATION = "quarterdeck.io/sessions-ended"
 async def end_everything(name: str, reason: str, now: datetime) -> int:
     """Sessions and tokens; returns how many sessions there were. Raises DatabaseError."""
     ended = await sync_to_async(signins.end_all)(name)
-    await sync_to_async(named.end_all)(name)
+    await sync_to_async(apitokens.end_all)(name)
     await sync_to_async(register.end_user)(name, reason, now)
     return ended
 
@@ -77,3 +78,27 @@ class Endings:
         except DatabaseError as error:
             raise Away(f"The database: {error}") from error
         return Result()
+
+
+# Removes rows that mean nothing any more. Every web process does it: a second time does no harm.
+
+#: Seconds between two rounds.
+EVERY = 600.0
+
+
+async def keep_clean(clock: Clock) -> None:
+    """Until it is cancelled."""
+    while True:
+        try:
+            await sync_to_async(clean)(clock.now())
+        except DatabaseError as error:
+            log.warning("Old rows could not be removed: %s", error)
+        await clock.sleep(EVERY)
+
+
+def clean(now: datetime) -> None:
+    """Raises DatabaseError."""
+    signins.discard_expired(now)
+    register.discard_expired(now)
+    apitokens.discard_expired(now)
+    attempts.discard_old(options().limits, now)

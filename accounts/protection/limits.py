@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from accounts.oauth.durations import parse_duration
+from accounts.time import parse_duration
 
 #: Tries from one address, for each one that a user has: many people may share an address.
 ADDRESS_SHARE = 10

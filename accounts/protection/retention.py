@@ -10,11 +10,18 @@ any of this happens.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from accounts.controllers import is_federated
 from accounts.oauth.options import options
 from accounts.protection.limits import Limits
-from accounts.states import ACTIVE, LOCKED, transition
-from accounts.writing import Manifest, patch_user, state_status, time_text
+from accounts.users.reconciler import is_federated
+from accounts.users.states import (
+    ACTIVE,
+    LOCKED,
+    Manifest,
+    patch_user,
+    state_status,
+    time_text,
+    transition,
+)
 from console.kube.clock import Clock
 from console.kube.controller import NotSynced, Request, Result
 from console.kube.errors import NotFound
@@ -109,7 +116,7 @@ class LoginRecordReconciler:
 
 def _spare(known: Sequence[Record], limits: Limits) -> Sequence[Record]:
     """Those beyond `limits.entries`: failures first, of which the lock needs only the newest. Else
-    guesses would push out where somebody has signed in from (`accounts.authenticate`).
+    guesses would push out where somebody has signed in from (`accounts.signin.authenticate`).
     """
     failures = [one for one in known if not _succeeded(one)][limits.tries :]
     successes = [one for one in known if _succeeded(one)]

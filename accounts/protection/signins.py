@@ -12,8 +12,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.protection.models import SignIn
-from accounts.sessions import ACCOUNT, FACTOR, OWED, SEEN, in_time
+from accounts.models import SignIn
+from accounts.signin.sessions import ACCOUNT, FACTOR, OWED, SEEN, in_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import aiohttp
 
 from accounts.providers.base import Attempt, Refused, Unreachable
-from accounts.providers.fields import Fields
+from accounts.providers.options import Fields
 from accounts.providers.web import Web
 
 MAX_CODE = 4096

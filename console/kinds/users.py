@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from accounts.administration.actions import USER_ACTIONS, OfOthers
-from accounts.administration.authority import may_create
-from accounts.administration.show import show_url
+from accounts.admin.actions import USER_ACTIONS, OfOthers
+from accounts.admin.authority import may_create
+from accounts.admin.show import show_url
 from console.kube.gvr import USERS, Key
 from console.kube.projections.iam import User
 from console.kube.status import Severity, Status

@@ -80,7 +80,7 @@ _MOST_COOKIES, _LONGEST_COOKIE = 50, 4096
 
 
 def cookie_name(base: ProxyBase) -> str:
-    """As `accounts.session_settings` has it: browsers refuse the prefix over plain HTTP."""
+    """As `accounts.signin.session_settings` has it: browsers refuse the prefix over plain HTTP."""
     return "__Host-quarterdeck-port" if base.secure else "quarterdeck-port"
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from accounts import asgi
-from accounts.presence import find_session, session_presence
-from accounts.viewing.state import LIFETIME
+from accounts.impersonation.state import LIFETIME
+from accounts.signin import asgi
+from accounts.signin.presence import find_session, session_presence
 from console.audit.models import AuditRecord
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from accounts.controllers import UserReconciler
-from accounts.farewell import FarewellReconciler
 from accounts.protection.retention import LoginRecordReconciler
+from accounts.users.finalizer import UserFinalizer
+from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient, Transport
 from console.kube.credentials import Credentials
@@ -37,7 +37,7 @@ from tests.controlplane.waiting import eventually
 FOLLOWED = (*SOURCES, GLOBAL_ROLE_BINDINGS, NAMESPACES, NODES, PODS, LOGIN_RECORDS)
 CONTROLLERS: tuple[controller.Factory, ...] = (
     UserReconciler,
-    FarewellReconciler,
+    UserFinalizer,
     LoginRecordReconciler,
     *FACTORIES,
 )

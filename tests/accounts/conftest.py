@@ -8,9 +8,10 @@ import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from accounts import middleware, views
+from accounts import middleware
 from accounts import time as accounts_time
 from accounts.oauth import endpoint
+from accounts.signin import views
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,

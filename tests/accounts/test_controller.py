@@ -6,8 +6,8 @@ from typing import Any, cast
 import bcrypt
 import pytest
 
-from accounts.controllers import FINALIZER, UserReconciler
-from accounts.passwords import is_hash, password_problem
+from accounts.signin.passwords import is_hash, password_problem
+from accounts.users.reconciler import FINALIZER, UserReconciler
 from console.kube.controller import Request, Result
 from console.kube.errors import Conflict, Forbidden
 from console.kube.gvr import USERS

@@ -4,13 +4,7 @@ import base64
 from datetime import timedelta
 from typing import Any, cast
 
-from accounts.controllers import FINALIZER, UserReconciler
-from accounts.farewell import FarewellReconciler
-from accounts.groupbindings import FINALIZER as BINDING_FINALIZER
-from accounts.groupbindings import GroupBindingReconciler
-from accounts.groups import FINALIZER as GROUP_FINALIZER
-from accounts.groups import GroupReconciler
-from accounts.kubeconfigs.certificates import expires, is_for, make_key
+from accounts.kubeconfigs.certificates import expires, is_for, make_key, renew_before
 from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.keeping import Keeper
 from accounts.kubeconfigs.kubeconfig import (
@@ -18,8 +12,13 @@ from accounts.kubeconfigs.kubeconfig import (
     KubeconfigReconciler,
     signing_request,
 )
-from accounts.kubeconfigs.lifetimes import renew_before
 from accounts.protection.retention import LoginRecordReconciler
+from accounts.users.finalizer import UserFinalizer
+from accounts.users.groupbindings import FINALIZER as BINDING_FINALIZER
+from accounts.users.groupbindings import GroupBindingReconciler
+from accounts.users.groups import FINALIZER as GROUP_FINALIZER
+from accounts.users.groups import GroupReconciler
+from accounts.users.reconciler import FINALIZER, UserReconciler
 from console.kube.client import ObjectClient
 from console.kube.gvr import (
     CERTIFICATE_SIGNING_REQUESTS,
@@ -57,7 +56,7 @@ from tests.rbac.objects import (
 GONE = "2026-03-01T12:00:00Z"
 FACTORIES = (
     UserReconciler,
-    FarewellReconciler,
+    UserFinalizer,
     LoginRecordReconciler,
     GroupReconciler,
     GroupBindingReconciler,

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.controllers import FINALIZER
-from accounts.farewell import LOOK_AGAIN, FarewellReconciler
+from accounts.users.finalizer import LOOK_AGAIN, UserFinalizer
+from accounts.users.reconciler import FINALIZER
 from console.kube.controller import Request, Result
 from console.kube.gvr import (
     CLUSTER_ROLE_BINDINGS,
@@ -66,7 +66,7 @@ def make(**metadata: Any) -> FakeRuntime:
 
 
 async def reconcile(runtime: FakeRuntime) -> Result:
-    reconciler = FarewellReconciler(cast(Runtime, runtime))
+    reconciler = UserFinalizer(cast(Runtime, runtime))
     return await reconciler.reconcile(Request("", "alice"))
 
 

@@ -17,12 +17,9 @@ from asgiref.sync import sync_to_async
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts import passwords
-from accounts.factors import register, totp
-from accounts.factors.models import SecondFactor
-from accounts.named.models import NamedToken
-from accounts.oauth.models import Grant
-from accounts.protection.models import FailedAttempts, SignIn
+from accounts.mfa import register, totp
+from accounts.models import FailedAttempts, Grant, NamedToken, SecondFactor, SignIn
+from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.runtime import StaticRuntime

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts import passwords
+from accounts.signin import passwords
 from console.kube.gvr import USERS
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, ORIGIN, Browser

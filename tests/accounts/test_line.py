@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from accounts import line
-from accounts.line import Line, TooBusy
+from accounts.signin import passwords
+from accounts.signin.passwords import Line, TooBusy
 
 
 class Served:
@@ -55,10 +55,10 @@ async def test_nobody_waits_for_ever_and_no_place_is_lost(monkeypatch: pytest.Mo
     served = Served()
     holding = served.all(("a", "first"))
     await settle()
-    monkeypatch.setattr(line, "PATIENCE", 0.01)
+    monkeypatch.setattr(passwords, "PATIENCE", 0.01)
     with pytest.raises(TooBusy):
         await served.come("b", "bob")
-    monkeypatch.setattr(line, "PATIENCE", 60)
+    monkeypatch.setattr(passwords, "PATIENCE", 60)
     gone = served.all(("b", "bob"))
     await settle()
     gone[0].cancel()
@@ -84,7 +84,7 @@ async def test_whoever_was_called_and_is_gone_gives_the_place_back() -> None:
 async def test_of_too_many_those_of_the_fullest_address_are_turned_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(line, "MOST", 3)
+    monkeypatch.setattr(passwords, "MOST", 3)
     served = Served()
     first = served.all(("a", "first"))
     await settle()

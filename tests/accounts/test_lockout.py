@@ -14,9 +14,9 @@ from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from pytest_django import Settings
 
-from accounts import passwords
-from accounts.protection.models import FailedAttempts
-from accounts.protection.origins import Origin, origin_of
+from accounts.models import FailedAttempts
+from accounts.protection.records import Origin, origin_of
+from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.edge import harden
 from console.kube.gvr import LOGIN_RECORDS

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 from django.test import AsyncClient
 
-from accounts import passwords
+from accounts.signin import passwords
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
@@ -318,7 +318,7 @@ async def test_an_old_cache_lets_nobody_in(
     browser: Browser, users: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = MovableClock()
-    monkeypatch.setattr("accounts.directory._clock", clock)
+    monkeypatch.setattr("accounts.users.directory._clock", clock)
     users.set_stale(clock.now() - timedelta(seconds=299))
     assert (await browser.login("alice")).status_code == 302
     users.set_stale(None)

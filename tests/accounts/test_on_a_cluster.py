@@ -11,11 +11,10 @@ import bcrypt
 import pytest
 
 from accounts.bootstrap import bootstrap
-from accounts.controllers import UserReconciler
-from accounts.federation.linking import Taken, linked_user, make_user
-from accounts.federation.names import wait_for_bindings
+from accounts.federation.linking import Taken, linked_user, make_user, wait_for_bindings
 from accounts.providers import options
 from accounts.providers.base import Person
+from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube import credentials as credentials_module
 from console.kube.client import ConsoleClient, ReaderClient, Transport, UserClient

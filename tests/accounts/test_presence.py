@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.db import DatabaseError
 
-from accounts.named.models import NamedToken
-from accounts.presence import find_session, is_signed_in, session_presence, token_presence
+from accounts.models import NamedToken
+from accounts.signin.presence import find_session, is_signed_in, session_presence, token_presence
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
@@ -62,7 +62,7 @@ async def test_it_ends_with_the_token(browser: Browser, monkeypatch: pytest.Monk
         raise DatabaseError("the server closed the connection")
 
     with monkeypatch.context() as away:
-        away.setattr("accounts.presence.examine_token", fail)
+        away.setattr("accounts.signin.presence.examine_token", fail)
         assert not await presence.lasts()
     assert await presence.lasts()
     await NamedToken.objects.all().adelete()

@@ -7,7 +7,7 @@ from uuid import uuid4
 import bcrypt
 import pytest
 
-from accounts.controllers import FINALIZER
+from accounts.users.reconciler import FINALIZER
 from console.kube.client import ConsoleClient
 from console.kube.gvr import GLOBAL_ROLE_BINDINGS, LOGIN_RECORDS, USERS
 from console.kube.indexes import indexes_of

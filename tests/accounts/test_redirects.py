@@ -6,7 +6,7 @@ second factor in `factors`.
 
 import pytest
 
-from accounts.obfuscated import decode, encode
+from accounts.signin.views import decode, encode
 from console.kube.gvr import USERS
 from console.kube.runtime import StaticRuntime
 from tests.accounts.conftest import HASH, PASSWORD, Browser

@@ -10,8 +10,8 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from accounts import session_rows
-from accounts.session_rows import SessionStore
+from accounts.signin import session_rows
+from accounts.signin.session_rows import SessionStore
 
 KEY = "k" * 32
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.session_settings import cookie_settings
+from accounts.signin.session_settings import cookie_settings
 
 KINDS = ("SESSION", "CSRF", "LANGUAGE")
 

@@ -7,8 +7,8 @@ from channels.testing import WebsocketCommunicator
 from django.db import DatabaseError
 from pytest_django import Settings
 
-from accounts import session_rows
-from accounts.asgi import SessionAuthMiddleware
+from accounts.signin import session_rows
+from accounts.signin.asgi import SessionAuthMiddleware
 from console.kube.gvr import PODS, USERS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS

@@ -13,7 +13,7 @@ import pytest
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts.own.profile import is_address
+from accounts.myaccount.profile import is_address
 from accounts.protection import attempts
 from accounts.protection.limits import Limits
 from accounts.public import PUBLIC_ROUTES

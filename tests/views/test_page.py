@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.test import AsyncRequestFactory
 
 from access.roles.places import RolesUnknown
-from accounts.directory import UsersUnknown
+from accounts.users.directory import UsersUnknown
 from console.audit.trail import AuditUnavailable
 from console.kube.errors import ApiError, Conflict, ServerError, Unavailable
 from console.kube.gvr import PODS

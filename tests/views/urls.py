@@ -15,9 +15,9 @@ _federation: tuple[list[URLPattern | URLResolver], str] = (
 _accounts: list[URLPattern | URLResolver] = [
     path("login", _login, name="login"),
     path("logout", _login, name="logout"),
-    path("account", include("accounts.own.urls")),
-    path("access/accounts", include("accounts.administration.urls")),
-    path("access/view-as", include("accounts.viewing.urls")),
+    path("account", include("accounts.myaccount.urls")),
+    path("access/accounts", include("accounts.admin.urls")),
+    path("access/view-as", include("accounts.impersonation.urls")),
     path("", include(_federation)),
 ]
 

@@ -17,10 +17,10 @@ from typing import Any, cast
 
 import pytest
 
-from accounts.controllers import UserReconciler
-from accounts.farewell import FarewellReconciler
-from accounts.groupbindings import GroupBindingReconciler
-from accounts.groups import GroupReconciler
+from accounts.users.finalizer import UserFinalizer
+from accounts.users.groupbindings import GroupBindingReconciler
+from accounts.users.groups import GroupReconciler
+from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube.client import ConsoleClient
 from console.kube.controller import Factory, Folding, Reconciler, Request, Result
@@ -64,7 +64,7 @@ from tests.workspaces.cast import apply, change, delete, listed, read, template
 from tests.workspaces.conftest import Installed
 from workspaces.controllers import FACTORIES
 
-ACCOUNTS = (UserReconciler, FarewellReconciler, GroupReconciler, GroupBindingReconciler)
+ACCOUNTS = (UserReconciler, UserFinalizer, GroupReconciler, GroupBindingReconciler)
 #: A life that nothing ends is over when nothing is left to do. Who looks again later than this has
 #: nothing to do now.
 SOON = 20.0

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from accounts.controllers import UserReconciler
-from accounts.groupbindings import GroupBindingReconciler
-from accounts.groups import GroupReconciler
-from accounts.kubeconfigs.asking import ask, kubeconfig_text
 from accounts.kubeconfigs.csr import CSRReconciler
 from accounts.kubeconfigs.kubeconfig import KubeconfigReconciler
+from accounts.myaccount.kubeconfig import ask, kubeconfig_text
 from accounts.time import now
+from accounts.users.groupbindings import GroupBindingReconciler
+from accounts.users.groups import GroupReconciler
+from accounts.users.reconciler import UserReconciler
 from console.kube import controller
 from console.kube.gvr import (
     GROUPS,

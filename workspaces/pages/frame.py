@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from accounts.directory import UsersUnknown
+from accounts.users.directory import UsersUnknown
 from console.kube.current import get_runtime
 from console.kube.errors import ApiError
 from console.kube.factory import UnknownKind

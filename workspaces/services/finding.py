@@ -8,7 +8,7 @@ by the whole name.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from accounts.directory import users
+from accounts.users.directory import users
 from console.kube.current import get_runtime
 from console.kube.gvr import USERS, WORKSPACES
 from console.kube.projections import User

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from accounts.models import SigningKey
 from accounts.oauth import endpoint, keys
-from accounts.oauth.models import SigningKey
 
 
 class Command(BaseCommand):

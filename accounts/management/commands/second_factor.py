@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from accounts.factors import register
-from accounts.factors.models import SecondFactor
+from accounts.mfa import register
+from accounts.models import SecondFactor
 
 
 class Command(BaseCommand):

@@ -19,8 +19,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
-from accounts.providers.fields import Fields
-from accounts.providers.registry import provider_kind
+from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
 
 MAX_TICKET, MAX_LOGOUT = 512, 16 * 1024

@@ -9,9 +9,8 @@ up and taken by somebody else, a number cannot: new installations should use it.
 from collections.abc import Mapping
 
 from accounts.providers.base import Attempt, Person, Refused
-from accounts.providers.fields import Fields
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
-from accounts.providers.registry import provider_kind
+from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
 
 

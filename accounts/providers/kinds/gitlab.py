@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from accounts.providers.base import Attempt, Person, Refused
-from accounts.providers.fields import Fields
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
-from accounts.providers.registry import provider_kind
+from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
 
 

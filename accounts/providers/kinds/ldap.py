@@ -14,8 +14,7 @@ from ldap3.utils.conv import escape_filter_chars
 
 from accounts.providers.base import Person, Refused, Unreachable
 from accounts.providers.directory import Conversation, Place, converse
-from accounts.providers.fields import Fields
-from accounts.providers.registry import provider_kind
+from accounts.providers.options import Fields, provider_kind
 
 LDAP_PORT, LDAPS_PORT = 389, 636
 MAX_NAME, MAX_PASSWORD = 253, 1024

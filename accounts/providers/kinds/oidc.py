@@ -9,11 +9,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
-from accounts.providers.discovery import Discovery, Endpoints
-from accounts.providers.fields import Fields
-from accounts.providers.id_tokens import read_id_token, read_logout_token
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
-from accounts.providers.registry import provider_kind
+from accounts.providers.openid import Discovery, Endpoints, read_id_token, read_logout_token
+from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
 
 SCOPES = ("openid", "profile", "email")

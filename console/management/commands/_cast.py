@@ -1,7 +1,7 @@
 """Brings the people of the sample world into the demo."""
 
 from accounts.bootstrap import create_missing
-from accounts.passwords import hash_password
+from accounts.signin.passwords import hash_password
 from console.kube.client import ConsoleClient
 from console.kube.gvr import (
     NAMESPACES,

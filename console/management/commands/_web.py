@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
-from accounts.presence import is_signed_in
+from accounts.signin.presence import is_signed_in
 from console import server
 from console.draining.running import get_drains
 from console.kube.credentials import NoCluster

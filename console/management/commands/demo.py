@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from accounts.oauth.first import make_first_client
+from accounts.oauth.clients import make_first_client
 from accounts.oauth.options import config_path
 from console.kube import controller
 from console.kube.client import ConsoleClient, Transport

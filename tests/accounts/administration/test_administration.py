@@ -9,7 +9,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
-from accounts.controllers import FINALIZER
+from accounts.users.reconciler import FINALIZER
 from console.audit.models import AuditRecord
 from console.kube.errors import ApiError, Conflict, Forbidden, NotFound, ServerError, Unavailable
 from console.kube.gvr import LOGIN_RECORDS, USERS
@@ -449,7 +449,7 @@ async def test_of_many_users_each_is_told_of_a_database_that_is_away(
     async def away(*_args: Any) -> None:
         raise OperationalError("the database is away")
 
-    monkeypatch.setattr("accounts.administration.actions.end_everything", away)
+    monkeypatch.setattr("accounts.admin.actions.end_everything", away)
     targets = "uid-alice alice\nuid-bob bob"
     done = await admin.post("/bulk/host/users.iam.kubesphere.io/disable", {"targets": targets})
     text = b"".join([part async for part in done.streaming_content]).decode()

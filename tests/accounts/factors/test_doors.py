@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accounts.oauth.models import Grant
+from accounts.models import Grant
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors.conftest import Enrolled
 from tests.accounts.oauth.conftest import Config, Program, authorize_url

@@ -11,12 +11,11 @@ from django.contrib.sessions.models import Session
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts.factors import register, totp
-from accounts.factors.models import RecoveryCode, SecondFactor
-from accounts.protection.models import SignIn
+from accounts.mfa import register, totp
+from accounts.models import RecoveryCode, SecondFactor, SignIn
 from accounts.public import PUBLIC_ROUTES
-from accounts.sessions import Step
-from accounts.steps import step_url
+from accounts.signin.sessions import Step
+from accounts.signin.steps import step_url
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, USERS
 from console.kube.runtime import StaticRuntime

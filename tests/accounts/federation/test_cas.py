@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from accounts.federation.models import OneTime, ProviderSession
+from accounts.models import OneTime, ProviderSession
 from console.audit.models import AuditRecord
 from console.kube.gvr import USERS
 from tests.accounts.conftest import ORIGIN, Browser

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from django.contrib.sessions.models import Session
 
-from accounts.federation import cookies
-from accounts.federation.models import OneTime
+from accounts.federation import onetime
+from accounts.models import OneTime
 from accounts.providers import base
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
@@ -418,7 +418,7 @@ async def test_what_was_used_is_forgotten_when_it_would_be_too_old_anyway(
 ) -> None:
     clock = MovableClock()
     monkeypatch.setattr(base, "clock", clock)
-    from_cookies = cookies.LIFETIME
+    from_cookies = onetime.LIFETIME
     await log_in(browser, hub)
     clock.time += from_cookies + timedelta(seconds=1)
     await log_in(Browser(), hub, code="c2")

@@ -8,8 +8,7 @@ from django.contrib.sessions.models import Session
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.federation.linking import subject_label
-from accounts.federation.names import suggested_name
+from accounts.federation.linking import subject_label, suggested_name
 from accounts.providers import base
 from console.kube.errors import ApiError
 from console.kube.gvr import USERS

@@ -13,8 +13,8 @@ import pytest
 from accounts.protection.limits import DEFAULTS
 from accounts.providers import directory
 from accounts.providers.base import Person, Refused, Unreachable
-from accounts.providers.fields import Fields
 from accounts.providers.kinds.ldap import LDAP
+from accounts.providers.options import Fields
 from console.kube.gvr import USERS
 from tests.accounts.conftest import PASSWORD as LOCAL_PASSWORD
 from tests.accounts.conftest import Browser

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from accounts.oauth.models import Grant
+from accounts.models import Grant
 from accounts.providers import base
 from console.kube.gvr import USERS
 from tests.accounts.conftest import Browser

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from accounts.oauth.options import options as oauth_options
 from accounts.providers import base, options
 from accounts.providers.base import Unreachable
-from accounts.providers.fields import Fields
-from accounts.providers.options import catalogue, read_catalogue
+from accounts.providers.options import Fields, catalogue, read_catalogue
 from accounts.providers.web import Web
 from console.kube.errors import ApiError
 from console.kube.gvr import CONFIG_MAPS

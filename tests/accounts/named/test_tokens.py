@@ -8,7 +8,7 @@ import pytest
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts.named.models import NamedToken
+from accounts.models import NamedToken
 from accounts.protection.endings import Endings
 from console.audit.models import AuditRecord
 from console.kube.controller import Request
@@ -271,7 +271,7 @@ async def test_what_cannot_be_chosen_is_refused(admin: Browser, wrong: dict[str,
 
 
 async def test_there_is_a_most(admin: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.named.register.MOST", 2)
+    monkeypatch.setattr("accounts.apitokens.MOST", 2)
     await make(admin, "one")
     await make(admin, "two")
     answer = await admin.post("/account/tokens", {"name": "three", "scope": "full", "days": "7"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.oauth.models import AuthorizationCode
+from accounts.models import AuthorizationCode
 from tests.accounts.conftest import Browser
 from tests.accounts.oauth.conftest import (
     CALLBACK,

@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError
 from pytest_django import Settings
 
-from accounts.oauth.models import AccessToken
+from accounts.models import AccessToken
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, Browser, hashed
 from tests.accounts.oauth.conftest import (

@@ -8,11 +8,10 @@ from asgiref.sync import sync_to_async
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from accounts.models import AuthorizationCode, Grant
 from accounts.oauth import register
-from accounts.oauth.issuing import Issued
-from accounts.oauth.models import AuthorizationCode, Grant
 from accounts.oauth.options import options
-from accounts.oauth.register import Refused
+from accounts.oauth.register import Issued, Refused
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser

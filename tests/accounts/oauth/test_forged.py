@@ -11,8 +11,8 @@ from django.conf import settings
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
+from accounts.models import SigningKey
 from accounts.oauth import keys
-from accounts.oauth.models import SigningKey
 from tests.accounts.oauth.conftest import (
     ME,
     ORIGIN,

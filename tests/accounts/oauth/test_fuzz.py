@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.oauth.models import AccessToken, AuthorizationCode, Grant, RefreshToken
+from accounts.models import AccessToken, AuthorizationCode, Grant, RefreshToken
 from tests.accounts.conftest import Browser
 from tests.accounts.oauth.conftest import (
     CALLBACK,
@@ -113,7 +113,7 @@ def _dumped(found: Any) -> bytes:
 @pytest.fixture
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hash of nobody costs a millisecond: time is not what this is about."""
-    monkeypatch.setattr("accounts.passwords._DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
+    monkeypatch.setattr("accounts.signin.passwords._DUMMY", bcrypt.hashpw(b"x", bcrypt.gensalt(4)))
 
 
 async def kept() -> int:

@@ -10,8 +10,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from accounts.models import AccessToken, SigningKey
 from accounts.oauth import keys
-from accounts.oauth.models import AccessToken, SigningKey
 from tests.accounts.oauth.conftest import Program, claims_of
 from tests.rbac.fakes import MovableClock
 

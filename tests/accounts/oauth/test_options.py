@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from accounts.oauth.durations import parse_duration
-from accounts.oauth.first import make_first_client
+from accounts.oauth.clients import make_first_client
 from accounts.oauth.options import Options, options, parse_options
+from accounts.time import parse_duration
 from tests.accounts.oauth.conftest import CALLBACK, CLIENTS, ORIGIN, SECRET, Config
 
 KUBESPHERE = """

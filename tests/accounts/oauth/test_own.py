@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accounts.oauth.models import RefreshToken
+from accounts.models import RefreshToken
 from tests.accounts.conftest import PASSWORD, Browser
 from tests.accounts.oauth.conftest import (
     CALLBACK,

@@ -8,9 +8,9 @@ import bcrypt
 import pytest
 from django.db import DatabaseError
 
-from accounts import passwords
-from accounts.line import TooBusy
-from accounts.oauth.models import AccessToken, Grant, RefreshToken
+from accounts.models import AccessToken, Grant, RefreshToken
+from accounts.signin import passwords
+from accounts.signin.passwords import TooBusy
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed
@@ -242,7 +242,7 @@ async def test_too_many_at_once_is_503(program: Program, monkeypatch: pytest.Mon
     async def busy(*_: object) -> bool:
         raise TooBusy
 
-    monkeypatch.setattr("accounts.authenticate.matches", busy)
+    monkeypatch.setattr("accounts.signin.authenticate.matches", busy)
     assert error_of(await program.login()) == (503, "temporarily_unavailable")
 
 
@@ -303,6 +303,6 @@ async def test_a_password_that_changes_while_it_is_compared_gives_a_dead_token(
         users.apply(user("alice", password=hashed("Another1")))
         return right
 
-    monkeypatch.setattr("accounts.authenticate.matches", meanwhile)
+    monkeypatch.setattr("accounts.signin.authenticate.matches", meanwhile)
     token = (await program.signed_in("alice"))["access_token"]
     assert not await program.works(token)

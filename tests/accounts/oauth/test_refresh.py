@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
+from accounts.models import AccessToken, Grant, RefreshToken
 from accounts.oauth import register
-from accounts.oauth.issuing import Issued
-from accounts.oauth.models import AccessToken, Grant, RefreshToken
 from accounts.oauth.options import options
-from accounts.oauth.register import Refused
+from accounts.oauth.register import Issued, Refused
 from accounts.oauth.token import _Discarding
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accounts.oauth.models import AuthorizationCode
+from accounts.models import AuthorizationCode
 from console.audit.models import AuditRecord
 from tests.accounts.conftest import PASSWORD, Browser
 from tests.accounts.oauth.conftest import (

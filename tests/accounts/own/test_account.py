@@ -8,9 +8,9 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 
-from accounts.asgi import SessionAuthMiddleware
+from accounts.models import SignIn
 from accounts.protection import signins
-from accounts.protection.models import SignIn
+from accounts.signin.asgi import SessionAuthMiddleware
 from console.audit.models import AuditRecord
 from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer

@@ -12,10 +12,10 @@ from django.db import DatabaseError
 from django.urls import get_resolver
 from pytest_django import Settings
 
-from accounts import sessions, views
-from accounts.new_passwords import new_password_problem
 from accounts.oauth.options import options
 from accounts.public import PUBLIC_ROUTES
+from accounts.signin import sessions, views
+from accounts.signin.new_passwords import new_password_problem
 from console.kube.errors import Conflict
 from console.kube.gvr import GVR, USERS, Key
 from console.kube.informer import Informer

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from pytest_django import Settings
 
-from accounts.kubeconfigs import asking
 from accounts.kubeconfigs.certificates import make_key, make_request
 from accounts.kubeconfigs.keeping import Keeper, Kept
 from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION
+from accounts.myaccount import kubeconfig
 from console.audit.models import AuditRecord
 from console.kube.errors import Forbidden
 from console.kube.gvr import SECRETS, USERS
@@ -35,8 +35,8 @@ async def alice(browser: Browser) -> Browser:
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PATIENCE", 0.2)
-    monkeypatch.setattr(asking, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(kubeconfig, "PATIENCE", 0.2)
+    monkeypatch.setattr(kubeconfig, "LOOK_EVERY", 0.05)
 
 
 async def keep(

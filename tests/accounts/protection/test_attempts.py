@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
+from accounts.models import FailedAttempts
 from accounts.protection import attempts
 from accounts.protection.limits import DEFAULTS, Limits, read_limits
-from accounts.protection.models import FailedAttempts
 from tests.accounts.overtaking import overtaken
 from tests.rbac.fakes import MovableClock
 

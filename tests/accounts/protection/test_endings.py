@@ -9,10 +9,9 @@ from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
 from django.db import OperationalError
 
-from accounts.oauth.models import Grant
-from accounts.protection import cleaning, signins
-from accounts.protection.endings import Endings
-from accounts.protection.models import FailedAttempts, SignIn
+from accounts.models import FailedAttempts, Grant, SignIn
+from accounts.protection import signins
+from accounts.protection.endings import Endings, clean
 from console.drafts import keeping as drafts
 from console.drafts.models import Draft
 from console.kube.controller import Away, Request
@@ -113,9 +112,9 @@ async def test_a_round_of_cleaning_leaves_what_counts(clock: MovableClock) -> No
     await Browser().login("alice")
     await Browser().login("alice", "wrong")
     await Program().signed_in("alice")
-    await asyncio.to_thread(cleaning.clean, clock.now())
+    await asyncio.to_thread(clean, clock.now())
     tables = (Session, SignIn, FailedAttempts, Grant)
     assert 0 not in [await table._default_manager.acount() for table in tables]
     later = clock.now() + timedelta(hours=13)
-    await asyncio.to_thread(cleaning.clean, later)
+    await asyncio.to_thread(clean, later)
     assert [await table._default_manager.acount() for table in tables] == [0, 0, 0, 0]

@@ -1,0 +1,240 @@
+"""What can be done to a user at once: the write, and what ends or begins with it."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from asgiref.sync import sync_to_async
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from accounts.admin.authority import CHANGE, administers, check_holds_no_more
+from accounts.admin.forms import PasswordForm, ProfileForm, UserForm, profile_spec
+from accounts.mfa import register as factors
+from accounts.mfa.register import has_factor
+from accounts.protection import attempts
+from accounts.protection.attempts import user_locked_for
+from accounts.protection.endings import end_everything, ended_patch
+from accounts.signin.new_passwords import busy_text, set_password
+from accounts.signin.passwords import TooBusy
+from accounts.time import now
+from accounts.users.directory import trusted_users, wait_for_version
+from accounts.users.states import ACTIVE, DISABLED, LOCKED, Manifest, patch_user, state_status
+from console.kube.gvr import GVR, Key
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import EVERYWHERE, Action, Context, Done, Outcome, Permission
+from console.ui.clusters import HOST
+from console.ui.decisions import Refused
+from console.ui.kind import ResourceKind
+from console.ui.subject import Subject
+
+_ENDED = "EndedByAdministrator"
+
+
+class OfOthers(Action):
+    """Nobody does it to the account that they are logged in with."""
+
+    per_viewer = True
+
+    def exempt(self, access: Access, name: str) -> bool:
+        return name == access.identity.name or super().exempt(access, name)
+
+
+class UserAction(Action):
+    """Writes the User, and does `after` once kube-apiserver has taken it. `done` says what was done.
+    `state`: the one to be entered; with none, what is written makes every replica look again.
+
+    `reason`: why all that the user has ends, "" if nothing does. Disabling ends it a second time when the
+    change arrives, see `Endings`; here it is over before the administrator has an answer.
+
+    Whoever administers users by a role of the platform does it to those who hold no more than they do.
+    """
+
+    needs = (Permission("patch"),)
+    state: ClassVar[str] = ""
+    done: ClassVar[str | Promise]
+    reason: ClassVar[str] = ""
+
+    def exempt(self, access: Access, name: str) -> bool:
+        """Accounts are on the host: a User of another cluster must not end what one there has."""
+        return access.cluster.name != HOST
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.state != DISABLED)
+
+    def by_console(self, access: Access, gvr: GVR, key: Key) -> bool:
+        return not self.exempt(access, key.name) and administers(access, CHANGE, key.name)
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        if not self.may(access, gvr, key):
+            check_holds_no_more(access, key.name)
+
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        """`user`: name and uid. Returns what the user is then."""
+        change = {"status": state_status(self.state, now())} if self.state else ended_patch(now())
+        return await patch_user(context.client, user, change, audit_id=context.audit_id)
+
+    async def after(self, name: str) -> None:
+        if self.reason:
+            await end_everything(name, self.reason, now())
+
+    async def run(self, context: Context) -> Outcome:
+        name = context.key.name
+        # Once more: since the page was opened they may have been given more.
+        await UserAction.check(self, context.access, context.kind.gvr, context.key)
+        user = {"metadata": {"name": name, "uid": context.uid}}
+        written = await self.write(context, user)
+        await wait_for_version(name, written["metadata"]["resourceVersion"])
+        await self.after(name)
+        return Done(self.done % context.words)
+
+
+class Enable(OfOthers, UserAction):
+    """Failed attempts from before count no more, since this is a new beginning of the state."""
+
+    name, trail = "enable", ("patch", "enable")
+    label = pgettext_lazy("action", "Enable")
+    done = gettext_lazy("Enabled user %(name)s.")
+    state, asks = ACTIVE, False
+    places = EVERYWHERE
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return bool(entry.projection.state == DISABLED)
+
+
+class Disable(OfOthers, UserAction):
+    name, trail = "disable", ("patch", "disable")
+    label = pgettext_lazy("action", "Disable")
+    done = gettext_lazy("Disabled user %(name)s. All sessions and tokens have ended.")
+    state, reason = DISABLED, _ENDED
+    places = EVERYWHERE
+
+    def effect(self, kind: ResourceKind) -> str:
+        return _("All sessions and tokens end. Disabled users cannot log in.")
+
+
+class Unlock(UserAction):
+    name, trail = "unlock", ("patch", "unlock")
+    label = pgettext_lazy("action", "Unlock")
+    done = gettext_lazy("Unlocked user %(name)s.")
+    state, asks = ACTIVE, False
+    places = frozenset()
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        await super().check(access, gvr, key)
+        entry = trusted_users().store.get(key)
+        if entry is None or entry.projection.state == LOCKED:
+            return
+        if await user_locked_for(entry) is None:
+            raise Refused(_("The user is not locked."))
+
+    async def after(self, name: str) -> None:
+        await sync_to_async(attempts.forget)(name)
+
+
+class EndSessions(UserAction):
+    name, trail = "end-sessions", ("patch", "end-sessions")
+    label = gettext_lazy("End all sessions")
+    done = gettext_lazy("Ended all sessions and tokens of user %(name)s.")
+    reason = _ENDED
+    places = EVERYWHERE
+
+    def title(self, kind: ResourceKind, name: str) -> str:
+        words = {"action": self.label, "kind": kind.singular, "name": name}
+        return _("%(action)s of %(kind)s %(name)s") % words
+
+    def titles(self, kind: ResourceKind, total: str) -> str:
+        words = {"action": self.label, "total": total, "nouns": kind.nouns}
+        return _("%(action)s of %(total)s %(nouns)s") % words
+
+    def button(self, kind: ResourceKind) -> str:
+        return str(self.label)
+
+    def effect(self, kind: ResourceKind) -> str:
+        return _("All sessions and tokens end. Users can log in again.")
+
+
+class UserFormAction(UserAction):
+    """Whatever the state of the user."""
+
+    form: ClassVar[type[UserForm]]
+
+    def applicable(self, entry: Entry[Any]) -> bool:
+        return True
+
+    def make_form(self, subject: Subject, data: QueryDict | None) -> UserForm:
+        entry = subject.entry
+        return self.form(data, user=entry.projection, initial=dict(self.initial(entry)))
+
+
+class EditProfile(UserFormAction):
+    name, trail = "profile", ("patch", "profile")
+    label = gettext_lazy("Edit profile")
+    done = gettext_lazy("Saved user %(name)s.")
+    form = ProfileForm
+
+    def initial(self, entry: Entry[Any]) -> Mapping[str, Any]:
+        return entry.original().get("spec") or {}
+
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        change = {"spec": profile_spec(context.data)}
+        return await patch_user(context.client, user, change, audit_id=context.audit_id)
+
+
+class ResetPassword(OfOthers, UserFormAction, EndSessions):
+    """Without the old one, which is why nobody does so to themselves: a browser that was left open must
+    not give the account away."""
+
+    name, trail = "password", ("patch", "password")
+    label = gettext_lazy("Reset password")
+    done = gettext_lazy("Reset the password of user %(name)s. All sessions and tokens have ended.")
+    reason = "PasswordReset"
+    form = PasswordForm
+    places = frozenset()
+
+    async def write(self, context: Context, user: Manifest) -> Manifest:
+        data = context.data
+        try:
+            return await set_password(
+                context.client, user, data["password"], now(),
+                must_change=data["change"], audit_id=context.audit_id,
+            )  # fmt: skip
+        except TooBusy as error:
+            raise Refused(busy_text()) from error
+
+
+class ResetSecondFactor(OfOthers, EndSessions):
+    name, trail = "reset-second-factor", ("patch", "reset-second-factor")
+    label = gettext_lazy("Reset second factor")
+    done = gettext_lazy(
+        "Reset the second factor of user %(name)s. All sessions and tokens have ended."
+    )
+    places = frozenset()
+
+    def effect(self, kind: ResourceKind) -> str:
+        return _("All sessions and tokens end. The password alone is enough to log in again.")
+
+    async def check(self, access: Access, gvr: GVR, key: Key) -> None:
+        await super().check(access, gvr, key)
+        entry = trusted_users().store.get(key)
+        if entry is not None and not await has_factor(entry.projection):
+            raise Refused(_("The user has no second factor."))
+
+    async def after(self, name: str) -> None:
+        await sync_to_async(factors.turn_off)(name)
+        await super().after(name)
+        await sync_to_async(attempts.forget)(name)
+
+
+#: Those without places take more than a list's row can say.
+USER_ACTIONS = (
+    EditProfile(),
+    Enable(),
+    Unlock(),
+    Disable(),
+    EndSessions(),
+    ResetPassword(),
+    ResetSecondFactor(),
+)

@@ -1,0 +1,106 @@
+"""The forms in which an administrator says who somebody is."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.functional import lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.myaccount.profile import is_address
+from accounts.signin.new_passwords import NewPasswordField, new_password_problem
+from accounts.users.directory import has_address, trusted_users
+from console.kube.gvr import Key
+from console.kube.projections import User
+from console.ui.forms import CheckField, ConsoleForm, TextField
+
+#: Of names: they become labels, which are shorter than names may be.
+MAX_NAME = 63
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_PROFILE = ("email", "displayName", "description")
+
+
+def _name_rule() -> str:
+    text = _("Use lower-case letters, digits, - and ., at most %(max)s characters.")
+    return text % {"max": MAX_NAME}
+
+
+class UserForm(ConsoleForm):
+    """About `user`, or about one who is yet to be made."""
+
+    ids = "user-%s"
+
+    def __init__(
+        self, data: QueryDict | None = None, *, user: User | None = None, **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self._user = user
+
+    @property
+    def user_name(self) -> str:
+        return self._user.name if self._user else self.cleaned_data.get("name", "")
+
+    @property
+    def stored_email(self) -> str:
+        return self._user.email if self._user else ""
+
+
+class ProfileForm(UserForm):
+    causes = {f"spec.{name}": name for name in _PROFILE}
+
+    email = TextField(label=gettext_lazy("Email"), required=False, widget=forms.EmailInput)
+    displayName = TextField(label=gettext_lazy("Display name"), required=False)
+    description = TextField(label=gettext_lazy("Description"), required=False)
+
+    def clean_email(self) -> str:
+        """An address that was there before may stay as it is."""
+        email: str = self.cleaned_data["email"]
+        if email and email != self.stored_email:
+            if not is_address(email):
+                raise ValidationError(_("This is not an email address."))
+            if has_address(trusted_users(), email, but=self.user_name):
+                raise ValidationError(_("Another user has this address."))
+        return email
+
+
+def profile_spec(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was filled in, as a merge patch of `spec`: what is empty goes, but the address, which is
+    required."""
+    texts = {name: found[name] or None for name in ("displayName", "description")}
+    return {"email": found["email"], **texts}
+
+
+class PasswordForm(UserForm):
+    password = NewPasswordField(label=gettext_lazy("Password"))
+    change = CheckField(label=gettext_lazy("Must change at the next login"), initial=True)
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        email = self.stored_email or self.cleaned_data.get("email", "")
+        problem = new_password_problem(password, name=self.user_name, email=email)
+        if problem:
+            raise ValidationError(problem)
+        return password
+
+
+class NewUserForm(PasswordForm, ProfileForm):
+    causes = {**ProfileForm.causes, "metadata.name": "name"}
+    field_order = ("name", *_PROFILE, "password", "change")
+
+    name = TextField(
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Lower-case letters, digits, - and .; it cannot be changed later."),
+        error_messages={"required": lazy(_name_rule, str)()},
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if len(name) > MAX_NAME or not _NAME.fullmatch(name):
+            raise ValidationError(_name_rule())
+        if trusted_users().store.get(Key("", name)) is not None:
+            raise ValidationError(_("There is a user of this name already."))
+        return name

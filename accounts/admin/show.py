@@ -1,0 +1,179 @@
+"""One account: what is known of it, its logins and sessions, and what can be done to it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from accounts.admin.authority import check_holds_no_more, may_change
+from accounts.impersonation.state import may_view
+from accounts.mfa.register import has_factor
+from accounts.oauth.holders import has_first_password
+from accounts.protection import signins
+from accounts.protection.attempts import user_locked_for
+from accounts.protection.records import history_of
+from accounts.signin.login_page import too_many
+from accounts.time import now
+from accounts.users.directory import trusted_users
+from accounts.users.states import ACTIVE, CHANGED_ANNOTATION, DISABLED, LOCKED
+from console.kube.gvr import LOGIN_RECORDS, USERS, Key
+from console.kube.projections import User
+from console.kube.store import Entry
+from console.ui.access import Access
+from console.ui.actions import Action
+from console.ui.clusters import HOST
+from console.ui.decisions import Denied, Refused
+from console.ui.detail import object_tabs
+from console.ui.http import ConsoleRequest
+from console.ui.links import list_url
+from console.ui.rows import MenuItem, menu_item
+from console.ui.text import visible
+from console.views.errors import error_page
+from console.views.guard import access_of
+from console.views.listbefore import list_before, with_list
+from console.views.page import page
+
+SEGMENT = "users.iam.kubesphere.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    label: str | Promise
+    url: str
+
+
+@page("GET")
+async def accounts(request: ConsoleRequest) -> HttpResponse:
+    """The list is that of the kind."""
+    require(request, "list")
+    return HttpResponseRedirect(list_url(HOST, SEGMENT))
+
+
+@page("GET")
+async def show(request: ConsoleRequest, name: str) -> HttpResponse:
+    access = require(request, "get", name)
+    entry = trusted_users().store.get(Key("", name))
+    return nobody(request, name) if entry is None else await _page(request, access, entry)
+
+
+def require(request: ConsoleRequest, verb: str, name: str = "") -> Access:
+    """Raises `Denied`, whether or not there is a user of this name."""
+    access = access_of(request)
+    if not access.can(verb, USERS, name=name):
+        raise Denied(verb, USERS)
+    return access
+
+
+def show_url(name: str) -> str:
+    return reverse("accounts:administration:show", args=(name,))
+
+
+def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
+    return error_page(request, 404, _("There is no user %(name)s.") % {"name": visible(name)})
+
+
+async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
+    name = entry.key.name
+    # What they may do is a page of its own, above this package.
+    links = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
+    if name != access.identity.name and may_view(access.identity, name):
+        url = reverse("accounts:viewing:begin", args=(name,))
+        links.append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
+    kind, up_url = access.cluster.kinds.of(USERS), list_url(HOST, SEGMENT)
+    tabs = object_tabs(access, kind, entry.key)
+    spec = list_before(request, kind) if kind is not None else None
+    if spec is not None and spec.url != up_url:
+        up_url, tabs = spec.url, with_list(tabs, spec)
+    context: dict[str, Any] = {
+        "name": name,
+        "uid": entry.projection.uid,
+        "up_url": up_url,
+        "tabs": tabs,
+        "facts": await _facts(entry),
+        "links": links,
+        "actions": await _actions(access, entry),
+    }
+    allowed, context["why_not"] = _allowed(access, name)
+    if allowed:
+        context["sessions"] = await sync_to_async(signins.signed_in)(name, now())
+    if access.can("list", LOGIN_RECORDS):
+        context["history"] = await history_of(name)
+    return render(request, "accounts/admin/show.html", context)
+
+
+def _allowed(access: Access, name: str) -> tuple[bool, str]:
+    """Whether the viewer may change the user, and why not if their rights are not enough for this one."""
+    if access.can("patch", USERS, name=name):
+        return True, ""
+    if not may_change(access, name):
+        return False, ""
+    try:
+        check_holds_no_more(access, name)
+    except Refused as error:
+        return False, str(error)
+    return True, ""
+
+
+async def _actions(access: Access, entry: Entry[User]) -> list[MenuItem]:
+    """What the viewer may do and makes sense now, also by what SQL alone knows."""
+    kind = access.cluster.kinds.of(USERS)
+    return [
+        menu_item(action, access.cluster.name, SEGMENT, entry.key)
+        for action in (kind.every_action if kind is not None else ())
+        if (action.may(access, USERS, entry.key) or action.by_console(access, USERS, entry.key))
+        and action.applicable(entry)
+        and await _is_possible(action, access, entry.key)
+    ]
+
+
+async def _is_possible(action: Action, access: Access, key: Key) -> bool:
+    try:
+        await action.check(access, USERS, key)
+    except Refused:
+        return False
+    return True
+
+
+async def _facts(entry: Entry[User]) -> list[tuple[str, str]]:
+    user, original = entry.projection, entry.original()
+    spec, status = original.get("spec") or {}, original.get("status") or {}
+    wait = await user_locked_for(entry)
+    facts = [
+        (_("State"), _state_text(user)),
+        (_("Locked"), too_many(wait) if wait and user.state != DISABLED else ""),
+        (_("Email"), str(spec.get("email") or "")),
+        (_("Display name"), str(spec.get("displayName") or "")),
+        (_("Description"), str(spec.get("description") or "")),
+        (_("Password"), _password_text(user)),
+        (_("Second factor"), _("On") if await has_factor(user) else _("Off")),
+        (_("Password changed"), _moment(user.annotations.get(CHANGED_ANNOTATION))),
+        (_("Last login"), _moment(status.get("lastLoginTime"))),
+    ]
+    return [(label, visible(text)) for label, text in facts if text]
+
+
+def _state_text(user: User) -> str:
+    if user.deleted is not None:
+        return _("Terminating")
+    known = {"": _("Waiting"), ACTIVE: _("Active"), DISABLED: _("Disabled"), LOCKED: _("Locked")}
+    return known.get(user.state, user.state)
+
+
+def _password_text(user: User) -> str:
+    if not user.has_password:
+        return _("none")
+    return _("must change at the next login") if has_first_password(user) else ""
+
+
+def _moment(text: object) -> str:
+    """To the second, in UTC."""
+    try:
+        return datetime.fromisoformat(str(text)).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except ValueError:
+        return ""

@@ -1,0 +1,14 @@
+"""Addresses of the accounts of others. Included under `access/accounts`."""
+
+from django.urls import path
+
+from accounts.admin.show import SEGMENT, accounts, show
+from console.views.actions import old_address
+
+app_name = "administration"
+urlpatterns = [
+    path("", accounts, name="accounts"),
+    path("/users/<str:name>", show, name="show"),
+    path("/users/<str:name>/edit", old_address, {"resource": SEGMENT, "action": "profile"}),
+    path("/users/<str:name>/<str:action>", old_address, {"resource": SEGMENT}),
+]

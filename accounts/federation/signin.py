@@ -1,0 +1,252 @@
+"""What becomes of a person whom a provider vouches for: a session, a question, or nothing."""
+
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import rotate_token
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.federation import onetime
+from accounts.federation.linking import (
+    Ambiguous,
+    Taken,
+    UserNotCached,
+    is_plain,
+    linked_user,
+    make_user,
+    wait_for_bindings,
+)
+from accounts.models import ProviderSession
+from accounts.oauth.options import options
+from accounts.protection import attempts, records
+from accounts.protection.records import LoginAttempt, origin_of
+from accounts.providers import base
+from accounts.providers.base import PasswordProvider, Person, RedirectProvider, Refused, Unreachable
+from accounts.providers.options import LOOKUP, Entry, catalogue
+from accounts.signin import sessions
+from accounts.signin.authenticate import MAX_NAME, MAX_PASSWORD
+from accounts.signin.language import speak_to
+from accounts.signin.login_page import LoginForm, locked_page, login_page
+from accounts.signin.next_url import START
+from accounts.signin.session_settings import ABSOLUTE_LIFETIME
+from accounts.signin.steps import onward
+from accounts.time import now
+from accounts.users.directory import UsersUnknown
+from console.audit.trail import SESSIONS, Action, AuditUnavailable, record, request_action
+from console.kube.errors import ApiError
+from console.kube.gvr import USERS
+from console.kube.projections import User
+from console.views.errors import error_page
+from rbac.authorizer import is_usable
+
+log = logging.getLogger(__name__)
+
+#: In the session: the provider's name, and the id token that ends the session there.
+PROVIDER, ID_TOKEN = "provider", "id_token"
+MAX_SUBJECT = 255
+#: A kind of `onetime`: who is waiting for a name, and whose User is being made.
+PENDING, MAKING = "pending", "making"
+#: By then every replica knows of a User that was made.
+_ARRIVED = timedelta(seconds=30)
+_TEXTS: dict[int, str | Promise] = {
+    400: gettext_lazy("The login through %(provider)s did not succeed. Start again."),
+    401: gettext_lazy("Wrong name or password."),
+    403: gettext_lazy("%(provider)s knows you, but you may not log in here."),
+    503: gettext_lazy(
+        "%(provider)s does not answer. Try again in a few seconds, or log in another way."
+    ),
+}
+
+
+async def welcome(
+    request: HttpRequest, entry: Entry, person: Person, next_url: str
+) -> HttpResponse:
+    """Raises `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError."""
+    if not 0 < len(person.subject) <= MAX_SUBJECT or not person.subject.isprintable():
+        return await refuse(request, entry, 403, "BadSubject", next_url=next_url)
+    try:
+        user = linked_user(entry.name, person.subject)
+    except Ambiguous:
+        return await refuse(request, entry, 403, "AmbiguousUser", next_url=next_url)
+    if user is not None:
+        return await enter(request, entry, person, user, next_url)
+    if entry.mapping == LOOKUP:
+        return await refuse(request, entry, 403, "NoLinkedUser", next_url=next_url)
+    if not entry.confirms and is_plain(person.username):
+        try:
+            user = await create(request, entry, person, person.username.lower(), person.email)
+            return await enter(request, entry, person, user, next_url)
+        except Taken as taken:
+            log.info("%s: a new User needs another name or address: %s", entry.name, taken.field)
+        except UserNotCached:
+            return not_arrived(request, next_url)
+    return await ask(entry, person, next_url)
+
+
+async def ask(entry: Entry, person: Person, next_url: str) -> HttpResponse:
+    """Sends the browser to the page that asks for a name, bound to it by a cookie."""
+    now = base.clock.now()
+    content = {"provider": entry.name, "person": asdict(person), "next": next_url}
+    key = await sync_to_async(onetime.keep)(PENDING, content, now, now + onetime.LIFETIME)
+    response = HttpResponseRedirect(reverse("accounts:federation:confirm"))
+    onetime.put(response, onetime.PENDING, {"key": key})
+    return response
+
+
+async def create(request: HttpRequest, entry: Entry, person: Person, name: str, email: str) -> User:
+    """A User for this person, who has none. One at a time: two would be nobody's.
+
+    Raises `Taken`, `UserNotCached`, `UsersUnknown`, `AuditUnavailable`, `ApiError` and DatabaseError.
+    """
+    await wait_for_bindings()
+    now, who = base.clock.now(), f"{entry.name}/{person.subject}"
+    if not await sync_to_async(onetime.use)(MAKING, who, now, now + _ARRIVED):
+        raise UserNotCached
+    try:
+        action = request_action(request, "create", USERS, name=name, actor=name)
+        async with record(action):
+            return await make_user(entry.name, person, name, email)
+    except (Taken, ApiError):
+        await sync_to_async(onetime.release)(MAKING, who)
+        raise
+
+
+async def enter(
+    request: HttpRequest, entry: Entry, person: Person, user: User, next_url: str
+) -> HttpResponse:
+    """Gives the browser a session as `user`, who may still be one that may not be signed in."""
+    if not is_usable(user):
+        return await refuse(
+            request, entry, 403, user.state or "Deleted", next_url=next_url, actor=user.name
+        )
+    now = base.clock.now()
+    async with record(login_action(request, entry, user.name)):
+        # Where the browser was sent away to sign in, that place decides what it takes.
+        vouched = sessions.ELSEWHERE if isinstance(entry.provider, RedirectProvider) else ""
+        origin = origin_of(request)
+        await sessions.begin(request.session, user, now, origin=origin, factor=vouched)
+        await request.session.aupdate({PROVIDER: entry.name, ID_TOKEN: person.id_token})
+        await request.session.asave(must_create=True)
+        await sync_to_async(_remember)(request, entry, person, user, now)
+        rotate_token(request)
+    if await request.session.aget(sessions.FACTOR) != sessions.OWED:
+        records.note(LoginAttempt(user.name, origin, records.OAUTH, entry.name))
+    response = HttpResponseRedirect(await onward(request.session, next_url))
+    speak_to(response, user.name)
+    return response
+
+
+def _remember(
+    request: HttpRequest, entry: Entry, person: Person, user: User, now: datetime
+) -> None:
+    ProviderSession.objects.filter(expires__lte=now).delete()
+    ProviderSession.objects.create(
+        session_key=str(request.session.session_key),
+        provider=entry.name,
+        subject=person.subject,
+        sid=person.sid[:MAX_SUBJECT],
+        user=user.name,
+        expires=now + ABSOLUTE_LIFETIME,
+    )
+
+
+# Answers for what goes wrong on this side while somebody logs in.
+
+View = Callable[..., Coroutine[Any, Any, HttpResponse]]
+
+
+def guarded(view: View) -> View:
+    """Answers what goes wrong here and not at the provider."""
+
+    @wraps(view)
+    async def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return await view(request, *args, **kwargs)
+        except UsersUnknown:
+            text = _("Nobody can log in yet: the users have not arrived from the cluster.")
+            return error_page(request, 503, text)
+        except (AuditUnavailable, DatabaseError) as error:
+            log.error("A login failed, because the database cannot be used: %s", error)
+            return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+        except ApiError as error:
+            log.error("A login failed, because no User could be made: %s", error)
+            return error_page(request, 503, _("Your account could not be made. Try again later."))
+
+    return answered
+
+
+# What somebody sees who does not get in: the login page, with a sentence. The reason is for the audit
+# trail alone.
+
+
+def login_action(request: HttpRequest, entry: Entry, actor: str) -> Action:
+    """`actor`: the User who was found, "" if none was."""
+    return request_action(request, "login", SESSIONS, subresource=entry.name, actor=actor)
+
+
+async def refuse(
+    request: HttpRequest,
+    entry: Entry,
+    status: int,
+    reason: str,
+    *,
+    next_url: str = START,
+    actor: str = "",
+    username: str = "",
+) -> HttpResponse:
+    """Raises `AuditUnavailable`."""
+    async with record(login_action(request, entry, actor)) as recording:
+        recording.answered(status, reason)
+    text = str(_TEXTS[status]) % {"provider": entry.name}
+    provider = entry.name if username else ""
+    return login_page(request, LoginForm(username, text, next_url, provider), status)
+
+
+def not_arrived(request: HttpRequest, next_url: str) -> HttpResponse:
+    """The User was made a moment ago, and the cache does not know it yet."""
+    text = _("Your account is being made. Log in again in a moment.")
+    return login_page(request, LoginForm(error=text, next=next_url), 503)
+
+
+# Logging in with a name and a password that a provider checks. The door is the login form.
+
+
+async def password_provider(name: str) -> Entry | None:
+    entry = (await catalogue()).entries.get(name)
+    return entry if entry is not None and isinstance(entry.provider, PasswordProvider) else None
+
+
+@guarded
+async def sign_in_through(
+    request: HttpRequest, name: str, username: str, password: str, next_url: str
+) -> HttpResponse:
+    """`next_url` is safe. A provider that there is not is one that knows nobody."""
+    entry = await password_provider(name)
+    shown = username if username.isprintable() and len(username) <= MAX_NAME else ""
+    if entry is None or not isinstance(entry.provider, PasswordProvider):
+        return login_page(request, LoginForm(shown, _("Wrong name or password."), next_url), 401)
+    ticket = await sync_to_async(attempts.begin)(
+        f"{entry.name}/{username}", origin_of(request).network, options().limits, now()
+    )
+    if ticket.wait is not None:
+        return locked_page(request, LoginForm(shown, next=next_url, provider=name), ticket.wait)
+    try:
+        person = await entry.provider.check(username, password[: MAX_PASSWORD + 1])
+    except Unreachable as error:
+        await sync_to_async(attempts.cancelled)(ticket)
+        log.error("Identity provider %s: %s", entry.name, error)
+        return await refuse(request, entry, 503, error.reason, next_url=next_url, username=shown)
+    except Refused as error:
+        return await refuse(request, entry, 401, error.reason, next_url=next_url, username=shown)
+    await sync_to_async(attempts.succeeded)(ticket)
+    return await welcome(request, entry, person, next_url)

@@ -1,0 +1,95 @@
+"""What is different while somebody views the console as another user: no changes, and nothing private.
+
+Comes after `accounts.middleware.AccountMiddleware`, and after the bearer tokens, which are never viewed
+through.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import markcoroutinefunction
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from accounts.impersonation.state import VIEWING, Viewing
+from console.ui.http import ConsoleRequest
+from console.ui.statuses import status_response, wants_status
+from console.views.errors import error_page
+from console.views.guard import SAFE_METHODS
+from rbac.middleware import access_of
+
+#: Posts that change nothing of the cluster, by the names of their views.
+HARMLESS = frozenset(
+    {
+        "accounts:logout",
+        "accounts:viewing:confirm",
+        "accounts:viewing:end",
+        "set_language",
+        "set_theme",
+    }
+)
+#: Pages about the session's own user, who is not the one that is viewed as; and whatever gives tokens.
+PRIVATE = (
+    "accounts:choose_password",
+    "accounts:federation:",
+    "accounts:login",
+    "accounts:oauth:",
+    "accounts:own:",
+)
+
+GetResponse = Callable[[ConsoleRequest], Awaitable[HttpResponseBase]]
+
+
+class ViewingMiddleware:
+    async_capable, sync_capable = True, False
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self._get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: ConsoleRequest) -> HttpResponseBase:
+        return await self._get_response(request)
+
+    async def process_view(
+        self, request: ConsoleRequest, view: object, args: object, kwargs: object
+    ) -> HttpResponseBase | None:
+        viewing: Viewing | None = getattr(request, "viewing", None)
+        if viewing is None or getattr(request, "bearer", None) is not None:
+            return None
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        if viewing.identity is None:
+            return await _ended(request, viewing)
+        if name.startswith(PRIVATE) and name not in HARMLESS:
+            text = _("This is not shown while you view the console as %(name)s.")
+            return error_page(request, 403, text % {"name": viewing.name})
+        if request.method not in SAFE_METHODS and name not in HARMLESS and not viewing.writes:
+            return _read_only(request, viewing)
+        return None
+
+
+async def _ended(request: ConsoleRequest, viewing: Viewing) -> HttpResponseBase | None:
+    """A page goes on with the viewer's own rights, and says so; a change that was meant for somebody else
+    does not."""
+    del request.session[VIEWING]
+    await request.session.asave()
+    request.viewing = None  # type: ignore[attr-defined]
+    text = _("You view the console as yourself again: viewing as %(name)s has ended.")
+    text %= {"name": viewing.name}
+    if request.method not in SAFE_METHODS:
+        return error_page(request, 403, text)
+    found: Any = request
+    found.identity = found.own_identity
+    found.access = access_of(found.own_identity, found.cluster)
+    messages.warning(request, text)
+    return None
+
+
+def _read_only(request: ConsoleRequest, viewing: Viewing) -> HttpResponse:
+    if wants_status(request) or request.htmx:
+        text = _("You view the console as %(name)s, so nothing is changed.")
+        return status_response(403, text % {"name": viewing.name})
+    return render(
+        request, "accounts/impersonation/read_only.html", {"name": viewing.name}, status=403
+    )

@@ -1,0 +1,12 @@
+"""Addresses of viewing the console as somebody else. Included under `access/view-as`."""
+
+from django.urls import path
+
+from accounts.impersonation.views import begin, confirm, end
+
+app_name = "viewing"
+urlpatterns = [
+    path("/users/<str:name>", begin, name="begin"),
+    path("/changes", confirm, name="confirm"),
+    path("/end", end, name="end"),
+]

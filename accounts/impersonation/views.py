@@ -1,0 +1,110 @@
+"""Beginning to view the console as somebody else, allowing changes, and ending it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.admin.show import nobody, require, show_url
+from accounts.impersonation.state import (
+    PEOPLE,
+    VIEWING,
+    Refusal,
+    Viewing,
+    content_of,
+    may_view,
+    refusal_of,
+    target_of,
+)
+from accounts.time import now
+from accounts.users.directory import users
+from console.audit.trail import record, request_action
+from console.kube.gvr import USERS, Key
+from console.ui.decisions import Denied
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+from console.views.page import page
+from rbac.words import rule_text
+
+#: Rights beyond one's own that are named.
+MOST = 5
+
+
+@page("GET", "POST")
+async def begin(request: ConsoleRequest, name: str) -> HttpResponse:
+    """GET says what it means, POST begins it."""
+    viewer = _viewer(request)
+    if _viewing(request) is not None:
+        text = _("You view the console as somebody else already. Stop that first.")
+        return error_page(request, 403, text)
+    require(request, "get", name)
+    if not may_view(viewer, name):
+        raise Denied("impersonate", USERS)
+    target = target_of(name)
+    if target is None:
+        return nobody(request, name)
+    refusal = refusal_of(viewer, target)
+    if refusal is not None:
+        return _page(request, name, _problem(refusal, name), 403)
+    if request.method != "POST":
+        return _page(request, name)
+    entry = users().store.get(Key("", name))
+    uid = entry.projection.uid if entry is not None else ""
+    async with record(_action(request, "impersonate", name)):
+        await request.session.aset(VIEWING, content_of(name, uid, now()))
+    return HttpResponseRedirect(reverse("dashboard"))
+
+
+@page("GET", "POST")
+async def confirm(request: ConsoleRequest) -> HttpResponse:
+    """Lets changes through, which are made as the other user."""
+    viewing = _viewing(request)
+    if viewing is None:
+        return HttpResponseRedirect(reverse("dashboard"))
+    if request.method != "POST":
+        context = {"name": viewing.name, "who": request.account}
+        return render(request, "accounts/impersonation/confirm.html", context)
+    async with record(_action(request, "impersonate", viewing.name, "changes")):
+        kept: dict[str, Any] = await request.session.aget(VIEWING, {})
+        await request.session.aset(VIEWING, {**kept, "writes": True})
+    return HttpResponseRedirect(reverse("dashboard"))
+
+
+@page("POST")
+async def end(request: ConsoleRequest) -> HttpResponse:
+    viewing = _viewing(request)
+    if viewing is None:
+        return HttpResponseRedirect(reverse("dashboard"))
+    async with record(_action(request, "impersonate", viewing.name, "end")):
+        await request.session.apop(VIEWING, None)
+    messages.success(request, _("You view the console as yourself again."))
+    return HttpResponseRedirect(show_url(viewing.name))
+
+
+def _viewer(request: ConsoleRequest) -> Any:
+    return request.own_identity  # type: ignore[attr-defined]
+
+
+def _viewing(request: ConsoleRequest) -> Viewing | None:
+    found: Viewing | None = getattr(request, "viewing", None)
+    return found
+
+
+def _action(request: ConsoleRequest, verb: str, name: str, what: str = "") -> Any:
+    return request_action(request, verb, PEOPLE, name=name, subresource=what)
+
+
+def _problem(refusal: Refusal, name: str) -> str:
+    if refusal.is_self:
+        return _("This is you.")
+    rights = "; ".join(rule_text(rule) for rule in refusal.beyond[:MOST])
+    text = _("%(name)s has rights that you do not have: %(rights)s.")
+    return text % {"name": name, "rights": rights}
+
+
+def _page(request: ConsoleRequest, name: str, error: str = "", status: int = 200) -> HttpResponse:
+    context = {"name": name, "error": error, "back": show_url(name)}
+    return render(request, "accounts/impersonation/begin.html", context, status=status)

@@ -1,0 +1,110 @@
+"""Setting a second factor up: a secret that waits in the session, encrypted, for a code that proves that
+the app has it. Only then it counts."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.mfa import register, totp
+from accounts.oauth import register as tokens
+from accounts.oauth.options import options
+from accounts.protection import attempts, signins
+from accounts.protection.endings import tell_replicas
+from accounts.protection.records import origin_of
+from accounts.signin import sessions
+from accounts.signin.login_page import too_many
+from accounts.time import now
+from console.audit.trail import Action, record, request_action
+from console.kube.current import get_runtime
+from console.kube.gvr import USERS
+from console.kube.projections import User
+from console.sealing import NotOurs, seal, unseal
+from console.ui.forms import CodeField, ConsoleForm
+
+#: In the session.
+_WAITING = "factor_secret"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What the page shows: `qr` as the address of an image, and `text` for whoever cannot scan it."""
+
+    value: bytes
+    qr: str
+    text: str
+
+
+class CodeForm(ConsoleForm):
+    """For a code of a factor that is on."""
+
+    ids = "factor-%s"
+
+    code = CodeField(
+        label=gettext_lazy("Code"),
+        help_text=gettext_lazy("Of your authenticator app, or one of your recovery codes."),
+    )
+
+
+class EnrolmentForm(ConsoleForm):
+    """For the first code of a factor that is to be."""
+
+    ids = "factor-%s"
+
+    code = CodeField(label=gettext_lazy("Code that the app shows"), keyboard="numeric")
+
+
+async def secret_for(request: HttpRequest, user: User) -> Secret:
+    """The one that waits in this session, made if there is none."""
+    secret = _read(await request.session.aget(_WAITING, ""))
+    if secret is None:
+        secret = totp.new_secret()
+        await request.session.aset(_WAITING, seal(secret, register.PURPOSE))
+    # Apps list it by this name; people may have accounts at several consoles.
+    qr = totp.qr_code(secret, user.name, urlsplit(settings.BASE_URL).netloc)
+    return Secret(secret, qr, totp.written(secret))
+
+
+async def turn_on(request: HttpRequest, user: User, form: ConsoleForm) -> list[str]:
+    """The recovery codes, to be shown once; else the form, which is right and has a `code`, says why not.
+    All other sessions and all tokens end. Raises `AuditUnavailable` and DatabaseError."""
+    secret, moment = await secret_for(request, user), now()
+    ticket = await sync_to_async(attempts.begin)(
+        user.name, origin_of(request).network, options().limits, moment, kind=attempts.CODE
+    )
+    if ticket.wait is not None:
+        form.add_error(None, too_many(ticket.wait))
+        return []
+    async with record(factor_action(request, "create", user)) as recording:
+        codes = await sync_to_async(register.turn_on)(
+            user.name, user.uid, secret.value, form.cleaned_data["code"], moment
+        )
+        if codes is None:
+            recording.answered(400, "WrongSecondFactor")
+            form.add_error("code", _("This is not the present code. Try the next one."))
+            return []
+        await sync_to_async(attempts.succeeded)(ticket)
+        await request.session.apop(_WAITING, "")
+        await sync_to_async(signins.end_all)(user.name, but=request.session.session_key)
+        await sync_to_async(tokens.end_user)(user.name, "SecondFactorChanged", moment)
+        await sessions.complete(request.session, moment)
+    await tell_replicas(get_runtime().console, user.name, moment)
+    return codes
+
+
+def factor_action(request: HttpRequest, verb: str, user: User) -> Action:
+    return request_action(
+        request, verb, USERS, name=user.name, subresource="second-factor", actor=user.name
+    )
+
+
+def _read(sealed: Any) -> bytes | None:
+    try:
+        return unseal(str(sealed), register.PURPOSE) if sealed else None
+    except NotOurs:
+        return None

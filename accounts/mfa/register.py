@@ -1,0 +1,131 @@
+"""Who has a second factor, and what was used of it. Synchronous: call it off the loop.
+
+Nothing is used twice, also when two replicas are asked at once: what decides is one conditional
+statement.
+"""
+
+import base64
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+from django.http import HttpRequest
+
+from accounts.mfa import totp
+from accounts.models import RecoveryCode, SecondFactor
+from accounts.oauth.options import options
+from accounts.oauth.register import digest
+from accounts.protection import attempts
+from accounts.protection.records import origin_of
+from accounts.time import now
+from console.kube.projections import User
+from console.sealing import NotOurs, seal, unseal
+
+#: How many recovery codes there are, and of how many random bytes each: from 112 bits on, a plain hash
+#: keeps a secret (ASVS 5, 6.5.2).
+RECOVERY_CODES, RECOVERY_BYTES = 10, 15
+PURPOSE = "second factors"
+#: Longer than any code, with room for how people write them.
+MAX_CODE = 64
+
+
+def is_on(user: str, uid: str) -> bool:
+    return SecondFactor.objects.filter(user=user, uid=uid).exists()
+
+
+def codes_left(user: str, uid: str) -> int:
+    return RecoveryCode.objects.filter(factor__user=user, factor__uid=uid).count()
+
+
+@transaction.atomic
+def turn_on(user: str, uid: str, secret: bytes, code: str, now: datetime) -> list[str] | None:
+    """The recovery codes, to be shown once; None if `code` is not one of this secret's."""
+    step = totp.step_of(secret, code, now)
+    if step is None:
+        return None
+    SecondFactor.objects.filter(user=user).delete()
+    factor = SecondFactor.objects.create(
+        user=user, uid=uid, secret=seal(secret, PURPOSE), created=now, last_step=step
+    )
+    return _codes(factor)
+
+
+@transaction.atomic
+def renew_codes(user: str, uid: str) -> list[str]:
+    """New recovery codes in the place of the old ones; none if the factor is off."""
+    factor = SecondFactor.objects.filter(user=user, uid=uid).first()
+    if factor is None:
+        return []
+    RecoveryCode.objects.filter(factor=factor).delete()
+    return _codes(factor)
+
+
+def use(user: str, uid: str, code: str, now: datetime) -> bool:
+    """True if `code`, of the app or a recovery code, was right and had not been used."""
+    given = "".join(code.split()).replace("-", "").lower()
+    factor = SecondFactor.objects.filter(user=user, uid=uid).first()
+    if factor is None:
+        return False
+    if len(given) == totp.DIGITS and given.isascii() and given.isdigit():
+        return _use_code(factor, given, now)
+    rows = RecoveryCode.objects.filter(factor=factor, digest=digest(given))
+    return rows.delete()[0] > 0
+
+
+def turn_off(user: str) -> bool:
+    """False if there was none. Also of a user who is not there any more."""
+    return SecondFactor.objects.filter(user=user).delete()[0] > 0
+
+
+def _use_code(factor: SecondFactor, code: str, now: datetime) -> bool:
+    try:
+        step = totp.step_of(unseal(factor.secret, PURPOSE), code, now)
+    except NotOurs:
+        return False
+    if step is None:
+        return False
+    rows = SecondFactor.objects.filter(pk=factor.pk, uid=factor.uid, last_step__lt=step)
+    return rows.update(last_step=step) > 0
+
+
+def _codes(factor: SecondFactor) -> list[str]:
+    found = [
+        base64.b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower()
+        for _ in range(RECOVERY_CODES)
+    ]
+    RecoveryCode.objects.bulk_create(
+        RecoveryCode(digest=digest(code), factor=factor) for code in found
+    )
+    return ["-".join(code[start : start + 4] for start in range(0, 24, 4)) for code in found]
+
+
+# The one place where a code of a second factor is compared: counted first, like a password.
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`wait`: seconds until there may be another attempt, where there were too many."""
+
+    is_right: bool
+    wait: float | None = None
+
+
+async def has_factor(user: User) -> bool:
+    """Raises DatabaseError."""
+    return await sync_to_async(is_on)(user.name, user.uid)
+
+
+async def check_code(request: HttpRequest, user: User, code: str) -> Checked:
+    """Uses the code up if it is right. Raises DatabaseError."""
+    moment, network = now(), origin_of(request).network
+    ticket = await sync_to_async(attempts.begin)(
+        user.name, network, options().limits, moment, kind=attempts.CODE
+    )
+    if ticket.wait is not None:
+        return Checked(False, ticket.wait)
+    if not await sync_to_async(use)(user.name, user.uid, code[:MAX_CODE], moment):
+        return Checked(False)
+    await sync_to_async(attempts.succeeded)(ticket)
+    return Checked(True)

@@ -1,0 +1,97 @@
+"""`/login/second-factor`: the one page between a right password and the console.
+
+Whoever has a second factor shows a code; who has none and needs one sets it up.
+"""
+
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
+from django.http import HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import rotate_token
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from accounts.mfa import register
+from accounts.mfa.enrolment import CodeForm, EnrolmentForm, secret_for, turn_on
+from accounts.myaccount.person import own_user
+from accounts.signin import sessions
+from accounts.signin.authenticate import second_step
+from accounts.signin.login_page import too_many
+from accounts.signin.next_url import safe_next
+from accounts.signin.sessions import Step
+from accounts.signin.steps import onward
+from accounts.time import now
+from accounts.users.directory import UsersUnknown
+from console.audit.trail import SESSIONS, AuditUnavailable, record, request_action
+from console.kube.errors import ApiError
+from console.kube.projections import User
+from console.ui.forms import posted
+from console.ui.http import ConsoleRequest
+from console.views.errors import error_page
+
+
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "HEAD", "POST"])
+async def second_factor(request: ConsoleRequest) -> HttpResponse:
+    if getattr(request, "step", None) is not Step.FACTOR:
+        return HttpResponseRedirect(reverse("accounts:own:account"))
+    given = request.POST if request.method == "POST" else request.GET
+    next_url = safe_next(given.get("next", ""))
+    try:
+        user = own_user(request).projection
+        if await sync_to_async(register.is_on)(user.name, user.uid):
+            return await _ask(request, user, next_url)
+        if await request.session.aget(sessions.FACTOR) == sessions.OWED:
+            # It was turned off meanwhile: the sign-in begins anew.
+            await request.session.aflush()
+            return HttpResponseRedirect(reverse("accounts:login"))
+        return await _set_up(request, user, next_url)
+    except (ApiError, UsersUnknown):
+        return error_page(request, 503, _("The users have not arrived from the cluster."))
+    except (AuditUnavailable, DatabaseError):
+        return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
+
+
+async def _ask(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
+    form = CodeForm(posted(request))
+    status = form.page_status
+    if form.is_valid():
+        status = await _show(request, user, form)
+        if status == 302:
+            return HttpResponseRedirect(await onward(request.session, next_url))
+    context = {"form": form, "next": next_url, "who": user.name}
+    return render(request, "accounts/mfa/ask.html", context, status=status)
+
+
+async def _show(request: ConsoleRequest, user: User, form: CodeForm) -> int:
+    """The status of the answer: 302 if the session is the user's now."""
+    action = request_action(
+        request, "login", SESSIONS, subresource="second-factor", actor=user.name
+    )
+    async with record(action) as recording:
+        attempt = await second_step(request, user, form.cleaned_data["code"])
+        if attempt.wait is not None:
+            form.add_error(None, too_many(attempt.wait))
+            recording.answered(429, attempt.reason)
+        elif attempt.user is None:
+            form.add_error("code", _("This code is wrong, or was used already."))
+            recording.answered(401, attempt.reason)
+        else:
+            await sessions.complete(request.session, now())
+            rotate_token(request)
+            return 302
+    return recording.code
+
+
+async def _set_up(request: ConsoleRequest, user: User, next_url: str) -> HttpResponse:
+    form = EnrolmentForm(posted(request))
+    codes = await turn_on(request, user, form) if form.is_valid() else []
+    context = {"form": form, "next": next_url, "who": user.name, "codes": codes}
+    if codes:
+        rotate_token(request)
+    else:
+        context["secret"] = await secret_for(request, user)
+    status = form.page_status
+    return render(request, "accounts/mfa/set_up.html", context, status=status)

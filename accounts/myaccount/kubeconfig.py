@@ -1,0 +1,118 @@
+"""`POST /account/kubeconfig`: the own kubeconfig, as a file."""
+
+import asyncio
+import base64
+import re
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import yaml
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.kubeconfigs.keeping import Keeper, Kept
+from accounts.kubeconfigs.kubeconfig import ASKED_ANNOTATION, counts_for, identity_of
+from accounts.myaccount.person import own_name, own_user
+from accounts.time import now
+from console.audit.trail import record, request_action
+from console.kube.client import Endpoint
+from console.kube.current import get_runtime
+from console.kube.errors import ApiError
+from console.kube.gvr import CERTIFICATE_SIGNING_REQUESTS, USERS
+from console.kube.projections import User
+from console.kube.runtime import CurrentRuntime
+from console.kube.store import Entry
+from console.ui.http import ConsoleRequest
+from console.views.page import page
+
+#: Seconds that whoever asks waits for the controllers, and between two looks.
+PATIENCE, LOOK_EVERY = 8.0, 0.25
+
+
+@page("POST", bearer=False)
+async def kubeconfig(request: ConsoleRequest) -> HttpResponse:
+    """The file, or back to the page with a sentence that says why not."""
+    runtime, name, entry = get_runtime(), own_name(request), own_user(request)
+    action = request_action(request, "create", CERTIFICATE_SIGNING_REQUESTS, name=name)
+    try:
+        async with record(action) as recording:
+            kept = await ask(runtime, entry, now())
+            if kept is None:
+                recording.answered(504, "Timeout")
+    except ApiError:
+        messages.warning(request, _("The kubeconfig cannot be made at this moment."))
+        return _back()
+    if kept is None:
+        messages.warning(request, _("The certificate is not there yet. Try again in a moment."))
+        return _back()
+    endpoint = runtime.endpoint()
+    if settings.KUBECONFIG_SERVER:
+        endpoint = msgspec.structs.replace(endpoint, url=settings.KUBECONFIG_SERVER)
+    response = HttpResponse(kubeconfig_text(endpoint, kept), content_type="application/yaml")
+    safe = re.sub(r"[^a-z0-9.-]", "-", name)
+    response["Content-Disposition"] = f'attachment; filename="kubeconfig-{safe}.yaml"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _back() -> HttpResponse:
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#kubeconfig")
+
+
+# A user's kubeconfig, for whoever may have it: asked for, waited for, written down.
+
+
+async def ask(runtime: CurrentRuntime, entry: Entry[User], now: datetime) -> Kept | None:
+    """What the user has, as soon as it counts; None if nothing came within `PATIENCE` seconds.
+
+    Raises `ApiError`.
+    """
+    client, name = runtime.console, entry.key.name
+    if ASKED_ANNOTATION not in entry.projection.annotations:
+        body = {"metadata": {"annotations": {ASKED_ANNOTATION: "true"}}}
+        await client.patch(USERS, body, name=name)
+    keeper = Keeper(client)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                kept = await keeper.find(name)
+                identity = identity_of(runtime, entry.projection)
+                if identity is not None and counts_for(kept, identity, now) is not None:
+                    return kept
+                await asyncio.sleep(LOOK_EVERY)
+    except TimeoutError:
+        return None
+
+
+def kubeconfig_text(endpoint: Endpoint, kept: Kept) -> str:
+    """The file, as KubeSphere names its parts.
+
+    https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+    """
+    cluster: dict[str, Any] = {"server": endpoint.url}
+    if endpoint.authority:
+        cluster["certificate-authority-data"] = _encoded(endpoint.authority)
+    if endpoint.server_name:
+        cluster["tls-server-name"] = endpoint.server_name
+    user = {
+        "client-certificate-data": _encoded(kept.certificate),
+        "client-key-data": _encoded(kept.key),
+    }
+    context = f"{kept.user}@local"
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "local", "cluster": cluster}],
+        "users": [{"name": kept.user, "user": user}],
+        "contexts": [{"name": context, "context": {"cluster": "local", "user": kept.user}}],
+        "current-context": context,
+    }
+    return yaml.safe_dump(config, sort_keys=False)
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

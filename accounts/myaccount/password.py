@@ -1,0 +1,158 @@
+"""Changing the own password, and choosing the first one.
+
+Whoever knows the current password may change it; where there is none, being signed in is enough. All
+other sessions and all tokens end with it.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from accounts.myaccount.person import own_user, start_anew, write_own
+from accounts.oauth.holders import UNINITIALIZED
+from accounts.oauth.options import options
+from accounts.signin.authenticate import check
+from accounts.signin.login_page import too_many
+from accounts.signin.new_passwords import (
+    NewPasswordField,
+    busy_text,
+    new_password_problem,
+    set_password,
+)
+from accounts.signin.next_url import safe_next
+from accounts.signin.passwords import TooBusy
+from accounts.signin.sessions import Step
+from accounts.signin.steps import onward
+from accounts.time import now
+from accounts.users.directory import UsersUnknown
+from accounts.users.states import Manifest, patch_user
+from console.audit.trail import AuditUnavailable, Recording
+from console.kube.client import ConsoleClient
+from console.kube.errors import ApiError
+from console.kube.projections import User
+from console.ui.forms import ConsoleForm, SecretField, posted
+from console.ui.http import ConsoleRequest
+from console.views import problems
+from console.views.errors import error_page
+
+
+class PresentPasswordForm(ConsoleForm):
+    """Asks for the password before anything that keeps others out changes, where there is one."""
+
+    current = SecretField(label=gettext_lazy("Current password"), autocomplete="current-password")
+
+    def __init__(self, user: User, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.user = user
+        if not user.has_password:
+            del self.fields["current"]
+
+    async def knows_present(self, request: ConsoleRequest) -> bool:
+        """True if the form is right, the current password included. That counts as any other attempt, so
+        that a browser left open does not give it away."""
+        if not self.is_valid() or "current" not in self.fields:
+            return self.is_valid()
+        try:
+            attempt = await check(request, self.user.name, self.cleaned_data["current"])
+        except TooBusy:
+            self.add_error(None, busy_text())
+            return False
+        if attempt.wait is not None:
+            self.add_error(None, too_many(attempt.wait))
+        elif attempt.user is None:
+            self.add_error("current", _("This is not the current password."))
+        return self.is_valid()
+
+
+class OwnPasswordForm(PresentPasswordForm):
+    ids = "password-%s"
+
+    password = NewPasswordField(label=gettext_lazy("New password"))
+    again = SecretField(label=gettext_lazy("New password again"), autocomplete="new-password")
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        problem = new_password_problem(password, name=self.user.name, email=self.user.email)
+        if not problem and password == self.cleaned_data.get("current"):
+            problem = _("This is the current password.")
+        if problem:
+            raise ValidationError(problem)
+        return password
+
+    def clean_again(self) -> str:
+        again: str = self.cleaned_data["again"]
+        if again != self.cleaned_data.get("password", again):
+            raise ValidationError(_("This is not the same password."))
+        return again
+
+
+async def change_password(request: ConsoleRequest, form: OwnPasswordForm) -> bool:
+    """True if it is done; else the form says why not. Raises `UsersUnknown` and DatabaseError."""
+    try:
+        if await form.knows_present(request):
+            await write_own(request, "password", _writing(form.cleaned_data["password"]))
+            await start_anew(request, form.user)
+    except TooBusy:
+        form.add_error(None, busy_text())
+    except (ApiError, AuditUnavailable) as error:
+        problems.apply(error, form)
+    return form.is_valid()
+
+
+@sensitive_post_parameters("current", "password", "again")
+@require_http_methods(["GET", "HEAD", "POST"])
+async def choose_password(request: ConsoleRequest) -> HttpResponse:
+    """`/password/confirm`: the one page of a user whose password somebody else chose, until they have
+    chosen another, or kept it where the platform lets them."""
+    if getattr(request, "step", None) is not Step.PASSWORD:
+        return HttpResponseRedirect(reverse("accounts:own:account"))
+    given = request.POST if request.method == "POST" else request.GET
+    next_url = safe_next(given.get("next", ""))
+    try:
+        user = own_user(request).projection
+        if request.POST.get("keep") == "true" and options().may_postpone:
+            await write_own(request, "annotations", _keep)
+            return HttpResponseRedirect(await onward(request.session, next_url))
+        form = OwnPasswordForm(user, posted(request), auto_id="choose-%s")
+        if await change_password(request, form):
+            messages.success(request, _("The password is changed."))
+            return HttpResponseRedirect(await onward(request.session, next_url))
+    except (ApiError, UsersUnknown):
+        return error_page(request, 503, _("The users have not arrived from the cluster."))
+    except DatabaseError:
+        return error_page(request, 503, _("The database cannot be used."))
+    except AuditUnavailable:
+        return error_page(
+            request, 503, _("Nothing was done, because the audit trail cannot be written.")
+        )
+    context = {
+        "form": form,
+        "next": next_url,
+        "who": request.pending,
+        "may_keep": options().may_postpone,
+    }
+    status = form.page_status
+    return render(request, "accounts/myaccount/choose_password.html", context, status=status)
+
+
+async def _keep(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
+    patch = {"metadata": {"annotations": {UNINITIALIZED: None}}}
+    return await patch_user(client, user, patch, audit_id=recording.audit_id)
+
+
+def _writing(password: str) -> Any:
+    async def write(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
+        return await set_password(
+            client, user, password, now(), must_change=False, audit_id=recording.audit_id
+        )
+
+    return write

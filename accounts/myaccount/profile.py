@@ -1,0 +1,110 @@
+"""What a user says about themselves: address, display name, language."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from accounts.myaccount.person import spec_of, write_own
+from accounts.signin.language import LANGUAGES
+from accounts.users.directory import has_address, users
+from accounts.users.states import Manifest, patch_user
+from console.audit.trail import AuditUnavailable, Recording
+from console.kube.client import ConsoleClient
+from console.kube.errors import ApiError
+from console.kube.projections import User
+from console.kube.store import Entry
+from console.ui.forms import ChoiceField, ConsoleForm, TextField
+from console.ui.http import ConsoleRequest
+from console.ui.shell import theme_of
+from console.views import problems
+
+MAX_EMAIL = 254
+_EMAIL = re.compile(r"[!-?A-~]+@[A-Za-z0-9.-]+")
+
+
+def is_address(text: str) -> bool:
+    """One @ and no more than it takes to be somebody's address; whether it is theirs nobody knows."""
+    return len(text) <= MAX_EMAIL and _EMAIL.fullmatch(text) is not None
+
+
+class OwnProfileForm(ConsoleForm):
+    ids = "profile-%s"
+    causes = {
+        "spec.email": "email",
+        "spec.displayName": "displayName",
+        "spec.lang": "language",
+    }
+
+    email = TextField(
+        label=gettext_lazy("Email"),
+        required=False,
+        widget=forms.EmailInput,
+        autocomplete="email",
+    )
+    displayName = TextField(label=gettext_lazy("Display name"), required=False, autocomplete="name")
+    language = ChoiceField(
+        label=gettext_lazy("Language"), choices=(("en", "English"), ("zh-hans", "中文"))
+    )
+    theme = ChoiceField(
+        label=gettext_lazy("Theme"),
+        choices=(
+            ("light", gettext_lazy("Light")),
+            ("dark", gettext_lazy("Dark")),
+            ("auto", gettext_lazy("As the system")),
+        ),
+    )
+
+    def __init__(self, entry: Entry[User], data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self._user = entry.projection
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        # One sentence for both, so that nobody learns here which addresses others have.
+        if email not in ("", self._user.email) and not _may_have(email, self._user.name):
+            raise ValidationError(_("This address cannot be used."))
+        return email
+
+
+def profile_form(
+    request: ConsoleRequest, entry: Entry[User], data: QueryDict | None = None
+) -> OwnProfileForm:
+    found = {"language": get_language() or settings.LANGUAGE_CODE, "theme": theme_of(request)}
+    return OwnProfileForm(entry, data, initial={**spec_of(entry), **found})
+
+
+async def change_profile(request: ConsoleRequest, entry: Entry[User], form: OwnProfileForm) -> bool:
+    """True if it is done; else the form says why not. Raises `UsersUnknown`."""
+    if not form.is_valid():
+        return False
+    given = form.cleaned_data
+    spec = {
+        "email": given["email"],
+        "displayName": given["displayName"] or None,
+        "lang": LANGUAGES.get(given["language"]),
+    }
+    known = spec_of(entry)
+    changes = {name: value for name, value in spec.items() if known.get(name) != value}
+    try:
+        if changes:
+            await write_own(request, "profile", _writing(changes))
+    except (ApiError, AuditUnavailable) as error:
+        problems.apply(error, form)
+    return form.is_valid()
+
+
+def _may_have(email: str, name: str) -> bool:
+    return is_address(email) and not has_address(users(), email, but=name)
+
+
+def _writing(changes: dict[str, Any]) -> Any:
+    async def write(client: ConsoleClient, user: Manifest, recording: Recording) -> Manifest:
+        return await patch_user(client, user, {"spec": changes}, audit_id=recording.audit_id)
+
+    return write

@@ -1,0 +1,111 @@
+"""`/account/second-factor`: setting one up, new recovery codes, turning it off.
+
+Each asks for the current password; what changes one that is there also for a code of it, so that a
+browser left open does not give it away (ASVS 5, 7.5.1).
+"""
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import rotate_token
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+
+from accounts.mfa import register
+from accounts.mfa.enrolment import CodeForm, EnrolmentForm, factor_action, secret_for, turn_on
+from accounts.mfa.register import check_code, has_factor
+from accounts.myaccount.password import PresentPasswordForm
+from accounts.myaccount.person import own_user
+from accounts.oauth.options import options
+from accounts.signin.login_page import too_many
+from console.audit.trail import record
+from console.kube.projections import User
+from console.ui.forms import posted
+from console.ui.http import ConsoleRequest
+from console.views.page import page
+
+#: What the buttons of a factor that is on send as `act`.
+OFF, CODES = "off", "codes"
+
+
+class SetUpForm(EnrolmentForm, PresentPasswordForm):
+    """One's own first code, and the password."""
+
+
+class ChangeForm(CodeForm, PresentPasswordForm):
+    """A code of the factor that is on, and the password."""
+
+
+@sensitive_post_parameters("current", "code")
+@page("GET", "POST", bearer=False)
+async def second_factor(request: ConsoleRequest) -> HttpResponse:
+    user = own_user(request).projection
+    if await has_factor(user):
+        return await _change(request, user)
+    return await _set_up(request, user)
+
+
+async def _set_up(request: ConsoleRequest, user: User) -> HttpResponse:
+    form, codes = SetUpForm(user, posted(request)), []
+    if await form.knows_present(request):
+        codes = await turn_on(request, user, form)
+    if codes:
+        rotate_token(request)
+        return _codes_page(request, codes)
+    context = {"form": form, "secret": await secret_for(request, user)}
+    return render(
+        request, "accounts/myaccount/set_up_factor.html", context, status=form.page_status
+    )
+
+
+async def _change(request: ConsoleRequest, user: User) -> HttpResponse:
+    form, act = ChangeForm(user, posted(request)), request.POST.get("act")
+    required = options().requires_factor
+    if form.is_bound and act not in (OFF, CODES):
+        form.add_error(None, _("Choose what to do."))
+    elif act == OFF and required:
+        form.add_error(None, _("A second factor is required here."))
+    elif await _shows_both(request, form):
+        if act == CODES:
+            return await _renew(request, user)
+        return await _turn_off(request, user)
+    context = {
+        "form": form,
+        "left": await sync_to_async(register.codes_left)(user.name, user.uid),
+        "off": "" if required else OFF,
+        "codes": CODES,
+    }
+    return render(
+        request, "accounts/myaccount/change_factor.html", context, status=form.page_status
+    )
+
+
+async def _renew(request: ConsoleRequest, user: User) -> HttpResponse:
+    async with record(factor_action(request, "update", user)):
+        codes = await sync_to_async(register.renew_codes)(user.name, user.uid)
+    return _codes_page(request, codes)
+
+
+async def _turn_off(request: ConsoleRequest, user: User) -> HttpResponse:
+    async with record(factor_action(request, "delete", user)):
+        await sync_to_async(register.turn_off)(user.name)
+    messages.success(request, _("The second factor is off."))
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#factor")
+
+
+async def _shows_both(request: ConsoleRequest, form: ChangeForm) -> bool:
+    """A code that was right is used up, so the password comes first."""
+    if not await form.knows_present(request):
+        return False
+    checked = await check_code(request, form.user, form.cleaned_data["code"])
+    if checked.wait is not None:
+        form.add_error(None, too_many(checked.wait))
+    elif not checked.is_right:
+        form.add_error("code", _("This code is wrong, or was used already."))
+    return form.is_valid()
+
+
+def _codes_page(request: ConsoleRequest, codes: list[str]) -> HttpResponse:
+    return render(request, "accounts/myaccount/recovery_codes.html", {"codes": codes})

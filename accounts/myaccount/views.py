@@ -1,0 +1,195 @@
+"""`/account`: the own profile, password, logins and sessions, in this order on one page.
+
+Each form has an address of its own, which answers with the whole page if something is wrong.
+"""
+
+import uuid
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
+from django.views.decorators.debug import sensitive_post_parameters
+
+from accounts import apitokens
+from accounts.apitokens import FULL, TokenForm
+from accounts.mfa.register import has_factor
+from accounts.myaccount.password import OwnPasswordForm, change_password
+from accounts.myaccount.person import own_name, own_user
+from accounts.myaccount.profile import change_profile, profile_form
+from accounts.oauth.holders import holder_of
+from accounts.protection import signins
+from accounts.protection.endings import tell_replicas
+from accounts.protection.records import history_of
+from accounts.signin.language import set_language
+from accounts.time import now
+from console.audit.trail import SESSIONS, record, request_action
+from console.kube.current import get_runtime
+from console.kube.projections import User
+from console.kube.store import Entry
+from console.proxying.closing import BY_USER, close
+from console.proxying.keeping import opened_by
+from console.ui.forms import ConsoleForm
+from console.ui.http import ConsoleRequest
+from console.ui.shell import THEME_COOKIE
+from console.views.page import page
+from console.views.preferences import YEAR
+
+OTHERS = "others"
+
+
+@page("GET", bearer=False)
+async def account(request: ConsoleRequest) -> HttpResponse:
+    return await account_page(request, own_user(request))
+
+
+@page("POST", bearer=False)
+async def profile(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
+    form = profile_form(request, entry, request.POST)
+    if not await change_profile(request, entry, form):
+        return await account_page(request, entry, profile=form)
+    language, theme = form.cleaned_data["language"], form.cleaned_data["theme"]
+    with override(language):
+        messages.success(request, _("The profile is saved."))
+    response = HttpResponseRedirect(reverse("accounts:own:account"))
+    set_language(response, language)
+    secure = bool(settings.SESSION_COOKIE_SECURE)
+    response.set_cookie(
+        THEME_COOKIE, theme, max_age=YEAR, secure=secure, httponly=True, samesite="Lax"
+    )
+    return response
+
+
+@sensitive_post_parameters("current", "password", "again")
+@page("POST", bearer=False)
+async def password(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
+    form = OwnPasswordForm(entry.projection, request.POST)
+    if not await change_password(request, form):
+        return await account_page(request, entry, password=form)
+    messages.success(request, _("The password is changed. All other sessions have ended."))
+    return HttpResponseRedirect(reverse("accounts:own:account"))
+
+
+@page("POST", bearer=False)
+async def end_sessions(request: ConsoleRequest) -> HttpResponse:
+    """`session`: the id of one, or `others`."""
+    name, given = own_name(request), request.POST.get("session", "")
+    current = request.session.session_key
+    async with record(request_action(request, "delete", SESSIONS)) as recording:
+        if given == OTHERS:
+            ended = await sync_to_async(signins.end_all)(name, but=current)
+        else:
+            ended = int(is_id(given) and await sync_to_async(signins.end_one)(name, given))
+        if not ended:
+            recording.answered(404, "NotFound")
+    if ended:
+        await tell_replicas(get_runtime().console, name, now())
+        text = ngettext("Ended %(number)s session.", "Ended %(number)s sessions.", ended)
+        messages.success(request, text % {"number": ended})
+    else:
+        messages.warning(request, _("There is no such session any more."))
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#sessions")
+
+
+def is_id(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+async def account_page(
+    request: ConsoleRequest, entry: Entry[User], *, fresh: str = "", **forms: ConsoleForm
+) -> HttpResponse:
+    """`forms`: `profile`, `password` or `token`, where one was refused. `fresh`: a token that was just
+    made, which is shown this once."""
+    user = entry.projection
+    current = request.session.session_key
+    context = {
+        "name": user.name,
+        "profile": profile_form(request, entry),
+        "password": OwnPasswordForm(user),
+        "token": TokenForm(),
+        **forms,
+        "fresh": fresh,
+        "tokens": await sync_to_async(apitokens.listed)(user.name, user.uid),
+        "factor_is_on": await has_factor(user),
+        "history": await history_of(user.name),
+        "sessions": await sync_to_async(signins.signed_in)(user.name, now(), current=current),
+        "others": OTHERS,
+        "ports": await sync_to_async(opened_by)(user.name),
+        # Only what makes whole days is said in days.
+        "kubeconfig_days": 0 if settings.KUBECONFIG_HOURS % 24 else settings.KUBECONFIG_HOURS // 24,
+        "kubeconfig_hours": settings.KUBECONFIG_HOURS,
+    }
+    return render(request, "accounts/myaccount/account.html", context, status=400 if forms else 200)
+
+
+# The own API tokens: making one, which is shown on the page that answers, and revoking one.
+
+
+@page("POST", bearer=False)
+async def make_token(request: ConsoleRequest) -> HttpResponse:
+    entry = own_user(request)
+    form, fresh = TokenForm(request.POST), ""
+    if form.is_valid():
+        action = request_action(request, "create", SESSIONS, subresource="api-token")
+        async with record(action) as recording:
+            try:
+                fresh = await sync_to_async(apitokens.make)(
+                    holder_of(entry),
+                    form.cleaned_data["name"],
+                    form.lasts,
+                    now(),
+                    read_only=form.cleaned_data["scope"] != FULL,
+                )
+            except apitokens.NameTaken:
+                form.add_error("name", _("You have a token of this name."))
+                recording.answered(409, "NameTaken")
+            except apitokens.TooMany:
+                form.add_error(None, _("These are too many tokens. Revoke one first."))
+                recording.answered(403, "TooManyTokens")
+    if not fresh:
+        return await account_page(request, entry, token=form)
+    return await account_page(request, entry, fresh=fresh)
+
+
+@page("POST", bearer=False)
+async def end_token(request: ConsoleRequest) -> HttpResponse:
+    """`token`: the id of one."""
+    name, given = own_name(request), request.POST.get("token", "")
+    action = request_action(request, "delete", SESSIONS, subresource="api-token")
+    async with record(action) as recording:
+        ended = is_id(given) and await sync_to_async(apitokens.end_one)(name, given)
+        if not ended:
+            recording.answered(404, "NotFound")
+    if ended:
+        messages.success(request, _("The token is revoked."))
+    else:
+        messages.warning(request, _("There is no such token any more."))
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#tokens")
+
+
+# The ports that one has open in the browser.
+
+
+@page("POST", bearer=False)
+async def close_port(request: ConsoleRequest) -> HttpResponse:
+    """`port`: the label of one."""
+    given = request.POST.get("port", "")
+    own = await sync_to_async(opened_by)(own_name(request))
+    found = [one for one in own if one.label == given]
+    for one in found:
+        await close(one, BY_USER)
+    if found:
+        messages.success(request, _("The port is closed."))
+    else:
+        messages.warning(request, _("There is no such open port any more."))
+    return HttpResponseRedirect(reverse("accounts:own:account") + "#ports")

@@ -1,0 +1,140 @@
+"""What anybody may know of the token service: its endpoints and its public keys.
+
+https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata and RFC 8414, section 2.
+"""
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from accounts.models import Grant
+from accounts.oauth import endpoint, keys, register
+from accounts.oauth.bearer import bearer_of, examine_token, require_grant, require_scope
+from accounts.oauth.client_auth import client_of
+from accounts.oauth.clients import ALL, CODE, OPENID, PASSWORD, REFRESH, Client
+from accounts.oauth.endpoint import Fields, form_of, query_of, required
+from accounts.oauth.errors import answer, invalid_request
+from accounts.oauth.options import options
+from accounts.oauth.register import profile
+from console.audit.trail import SESSIONS, record, request_action
+
+
+@endpoint.endpoint("GET", "HEAD")
+async def discovery(request: HttpRequest) -> HttpResponse:
+    issuer = options().issuer
+
+    def at(name: str) -> str:
+        return issuer + reverse(f"accounts:oauth:{name}")
+
+    found: dict[str, Any] = {
+        "issuer": issuer,
+        "authorization_endpoint": at("authorize"),
+        "token_endpoint": at("token"),
+        "userinfo_endpoint": at("userinfo"),
+        "jwks_uri": at("keys"),
+        "revocation_endpoint": at("revoke"),
+        "scopes_supported": list(ALL),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [CODE, REFRESH, PASSWORD],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [keys.ALGORITHMS[keys.IDENTITY]],
+        "token_endpoint_auth_methods_supported": [
+            "client_secret_basic", "client_secret_post", "none",
+        ],
+        "revocation_endpoint_auth_methods_supported": [
+            "client_secret_basic", "client_secret_post", "none",
+        ],
+        "code_challenge_methods_supported": ["S256"],
+        "claims_supported": [
+            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce",
+            "name", "preferred_username", "email",
+        ],
+        "prompt_values_supported": ["none", "consent"],
+        "authorization_response_iss_parameter_supported": True,
+        "request_uri_parameter_supported": False,
+    }  # fmt: skip
+    return answer(found)
+
+
+@endpoint.endpoint("GET", "HEAD")
+async def jwks(request: HttpRequest) -> HttpResponse:
+    found = await sync_to_async(_published)()
+    return answer({"keys": found})
+
+
+def _published() -> list[dict[str, Any]]:
+    """With those that nobody has needed yet: who reads them once has read them all."""
+    now = endpoint.clock.now()
+    for purpose in keys.ALGORITHMS:
+        keys.signing_key(purpose, now)
+    return keys.published(now)
+
+
+# What the bearer of a token can ask about it, and how it is ended.
+
+
+@endpoint.endpoint("GET", "HEAD", "POST")
+async def userinfo(request: HttpRequest) -> HttpResponse:
+    """OpenID Connect Core, section 5.3."""
+    bearer = bearer_of(request)
+    require_scope(bearer, OPENID)
+    return answer(profile(bearer.holder, " ".join(sorted(bearer.scope))))
+
+
+@endpoint.endpoint("GET", "POST")
+async def logout(request: HttpRequest) -> HttpResponse:
+    """Ends all tokens of the token's user, as KubeSphere's does, not just this one."""
+    bearer = bearer_of(request)
+    grant = require_grant(bearer)
+    fields = query_of(request) if request.method == "GET" else form_of(request)
+    where = _where_next(grant, fields)
+    name = bearer.holder.user.name
+    action = request_action(request, "logout", SESSIONS, subresource="token", actor=name)
+    async with record(action):
+        await sync_to_async(register.end_user)(name, "Logout", endpoint.clock.now())
+    return answer({"message": "success"}) if where is None else HttpResponseRedirect(where)
+
+
+@endpoint.endpoint("POST")
+async def revoke(request: HttpRequest) -> HttpResponse:
+    """RFC 7009. Ends the sign-in that the token belongs to, with all its tokens. A token that means
+    nothing, or is another client's, is answered like one that was ended."""
+    fields = form_of(request)
+    client = client_of(request, fields)
+    grant = await _grant_of(required(fields, "token"), client)
+    if grant is not None:
+        action = request_action(
+            request, "revoke", SESSIONS, name=client.name, subresource="token", actor=grant.user
+        )
+        async with record(action):
+            await sync_to_async(_end)(grant)
+    return answer({})
+
+
+async def _grant_of(token: str, client: Client) -> Grant | None:
+    grant = await sync_to_async(register.grant_of_refresh)(token, client)
+    if grant is not None:
+        return grant
+    bearer = await examine_token(token)
+    grant = bearer.grant if bearer is not None else None
+    return grant if grant is not None and grant.client == client.name else None
+
+
+def _end(grant: Grant) -> None:
+    register.end(Grant.objects.filter(pk=grant.pk), "Revoked", endpoint.clock.now())
+
+
+def _where_next(grant: Grant, fields: Fields) -> str | None:
+    """Raises `OAuthError` for an address that the token's client did not register."""
+    uri = fields.get("post_logout_redirect_uri")
+    if uri is None:
+        return None
+    client = options().clients.get(grant.client)
+    if client is None or uri not in client.post_logout_uris:
+        raise invalid_request("The address is not one of the client's for after the logout.")
+    state = {"state": fields["state"]} if "state" in fields else {}
+    return f"{uri}{'&' if '?' in uri else '?'}{urlencode(state)}" if state else uri

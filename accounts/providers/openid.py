@@ -1,0 +1,234 @@
+"""What an OpenID provider says of itself: its endpoints and its keys. Fetched when needed, kept a while.
+
+https://openid.net/specs/openid-connect-discovery-1_0.html
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from joserfc import jwk, jws, jwt
+from joserfc.errors import JoseError
+
+from accounts.providers import base
+from accounts.providers.base import Ended, Refused, Unreachable
+from accounts.providers.options import url_problem
+from accounts.providers.web import Web
+
+WELL_KNOWN = "/.well-known/openid-configuration"
+KEPT = timedelta(minutes=10)
+#: An unknown key makes the keys be read again, at most this often.
+KEYS_AGAIN = timedelta(seconds=10)
+MAX_KEYS = 64
+#: Signatures that only the provider can make. Never an algorithm of a shared secret, and never `none`.
+ALGORITHMS = {
+    "RSA": frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}),
+    "EC": frozenset({"ES256", "ES384", "ES512"}),
+    "OKP": frozenset({"EdDSA", "Ed25519"}),
+}
+
+Key = jwk.Key
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """`end_session` and `user_info` are "" where there are none. `names_itself`: callbacks carry the
+    issuer (RFC 9207)."""
+
+    issuer: str
+    authorization: str
+    token: str
+    jwks: str
+    user_info: str = ""
+    end_session: str = ""
+    basic: bool = True
+    names_itself: bool = False
+
+
+class Discovery:
+    """`fixed`: endpoints that the configuration names, which are then not asked for."""
+
+    def __init__(self, web: Web, issuer: str, fixed: Endpoints | None) -> None:
+        self._web = web
+        self._issuer = issuer
+        self._fixed = fixed
+        self._found: tuple[float, Endpoints] | None = None
+        self._keys: dict[str, Key] = {}
+        self._keys_read: float | None = None
+
+    async def endpoints(self) -> Endpoints:
+        """Raises `Unreachable`."""
+        if self._fixed is not None:
+            return self._fixed
+        now = base.clock.monotonic()
+        if self._found is None or now - self._found[0] >= KEPT.total_seconds():
+            address = self._issuer.rstrip("/") + WELL_KNOWN
+            self._found = (now, _read(await self._web.json_at(address), self._issuer))
+        return self._found[1]
+
+    async def key(self, kid: str, algorithm: str) -> Key | None:
+        """The provider's key of this number, for this algorithm. Raises `Unreachable`."""
+        if self._is_old(KEPT) or (kid not in self._keys and self._is_old(KEYS_AGAIN)):
+            endpoints = await self.endpoints()
+            keys = _keys(await self._web.json_at(endpoints.jwks))
+            self._keys, self._keys_read = keys, base.clock.monotonic()
+        # A provider with one key alone need not number it.
+        found = self._keys.get(kid) if kid or len(self._keys) != 1 else [*self._keys.values()][0]
+        fits = found is not None and algorithm in ALGORITHMS.get(found.key_type, ())
+        return found if fits else None
+
+    def _is_old(self, age: timedelta) -> bool:
+        read = self._keys_read
+        return read is None or base.clock.monotonic() - read >= age.total_seconds()
+
+
+def _read(found: dict[str, Any], issuer: str) -> Endpoints:
+    """Raises `Unreachable`."""
+    # Section 4.3: exactly the one that was asked, or another could speak for it.
+    if found.get("issuer") != issuer:
+        raise Unreachable("WrongIssuer", "the provider calls itself another issuer")
+
+    def address(name: str, *, needed: bool = True) -> str:
+        value = found.get(name)
+        if value is None and not needed:
+            return ""
+        if not isinstance(value, str) or url_problem(value):
+            raise Unreachable("BadMetadata", f"{name} is not an address")
+        return value
+
+    methods = found.get("token_endpoint_auth_methods_supported")
+    return Endpoints(
+        issuer=issuer,
+        authorization=address("authorization_endpoint"),
+        token=address("token_endpoint"),
+        jwks=address("jwks_uri"),
+        user_info=address("userinfo_endpoint", needed=False),
+        end_session=address("end_session_endpoint", needed=False),
+        basic=not isinstance(methods, list) or "client_secret_basic" in methods,
+        names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+    )
+
+
+def _keys(found: dict[str, Any]) -> dict[str, Key]:
+    """Those that can be used, by number; others are left out (RFC 7517, section 5)."""
+    listed = found.get("keys")
+    keys: dict[str, Key] = {}
+    for raw in listed[:MAX_KEYS] if isinstance(listed, list) else ():
+        if not isinstance(raw, dict) or raw.get("use", "sig") != "sig":
+            continue
+        if raw.get("kty") not in ALGORITHMS:
+            continue
+        try:
+            keys[str(raw.get("kid", ""))] = jwk.import_key(raw)
+        except (JoseError, ValueError, TypeError, KeyError):
+            continue
+    return keys
+
+
+# Tokens that an OpenID provider signs: who signed in, and who is to be signed out.
+#
+# https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
+# https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
+
+MAX_TOKEN = 16 * 1024
+#: How far the provider's clock may be ahead of ours, and behind.
+SKEW = timedelta(seconds=60)
+#: A logout token is for now.
+LOGOUT_AGE = timedelta(minutes=2)
+LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+LOGOUT_TYPE = "logout+jwt"
+MAX_SUBJECT = 255
+
+_EVERY = frozenset[str]().union(*ALGORITHMS.values())
+#: Anything else in a header asks for something that nobody here does.
+_HEADER = frozenset({"alg", "kid", "typ", "x5t", "x5t#S256"})
+
+Claims = dict[str, Any]
+
+
+async def read_id_token(
+    token: str, discovery: Discovery, issuer: str, client: str, nonce: str
+) -> Claims:
+    """The claims of an id token that answers `nonce`. Raises `ProviderError`."""
+    header, claims = await _verified(token, discovery)
+    if str(header.get("typ", "JWT")).lower() == LOGOUT_TYPE:
+        raise Refused("WrongType", "the token is not an id token")
+    _check(claims, issuer, client)
+    if not nonce or claims.get("nonce") != nonce:
+        raise Refused("WrongNonce", "the id token answers another question")
+    if not _subject(claims):
+        raise Refused("NoSubject", "the id token names nobody")
+    return claims
+
+
+async def read_logout_token(token: str, discovery: Discovery, issuer: str, client: str) -> Ended:
+    """Raises `ProviderError`."""
+    header, claims = await _verified(token, discovery)
+    if str(header.get("typ", "")).lower() != LOGOUT_TYPE:
+        raise Refused("WrongType", "the token is not a logout token")
+    _check(claims, issuer, client)
+    if _now() - claims["iat"] > (LOGOUT_AGE + SKEW).total_seconds():
+        raise Refused("TooOld", "the logout token is too old")
+    events = claims.get("events")
+    if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
+        raise Refused("WrongEvent", "the token is not about a logout")
+    if "nonce" in claims:
+        raise Refused("WrongType", "a logout token has no nonce")
+    sid, number = claims.get("sid", ""), claims.get("jti")
+    if not isinstance(number, str) or not 0 < len(number) <= MAX_SUBJECT:
+        raise Refused("NoNumber", "the logout token has no number")
+    if not isinstance(sid, str) or len(sid) > MAX_SUBJECT or not (sid or _subject(claims)):
+        raise Refused("NoSubject", "the logout token names nobody")
+    return Ended(_subject(claims), sid, number)
+
+
+async def _verified(token: str, discovery: Discovery) -> tuple[Mapping[str, Any], Claims]:
+    """Header and claims. The header chooses one of the provider's keys, and nothing else."""
+    if len(token) > MAX_TOKEN or not token.isascii():
+        raise Refused("NotAToken", "the token is too long or no token")
+    try:
+        found = jws.extract_compact(token.encode())
+        header = found.headers()
+        algorithm, kid = str(header.get("alg")), str(header.get("kid", ""))
+        if algorithm not in _EVERY or not _HEADER.issuperset(header):
+            raise Refused("WrongAlgorithm", "the token is signed in a way that is not accepted")
+        key = await discovery.key(kid, algorithm)
+        if key is None or not jws.validate_compact(found, key, [algorithm]):
+            raise Refused("WrongSignature", "the token is not signed by the provider")
+        claims = json.loads(found.payload)
+    except (JoseError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise Refused("NotAToken", "the token cannot be read") from error
+    if not isinstance(claims, dict):
+        raise Refused("NotAToken", "the token has no claims")
+    return header, claims
+
+
+def _check(claims: Claims, issuer: str, client: str) -> None:
+    """Who says so, to whom, and when. Raises `Refused`."""
+    right = jwt.JWTClaimsRegistry(
+        now=_now(),
+        leeway=int(SKEW.total_seconds()),
+        iss={"essential": True, "value": issuer},
+        aud={"essential": True, "value": client},
+        iat={"essential": True},
+        exp={"essential": True},
+    )
+    try:
+        right.validate(claims)
+    except JoseError as error:
+        raise Refused("WrongClaims", str(error)) from error
+    several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+    if claims.get("azp", client) != client or (several and "azp" not in claims):
+        raise Refused("WrongAudience", "the token was given to another application")
+
+
+def _now() -> int:
+    """Not a float: a claim can be a number that is too large for one."""
+    return int(base.clock.now().timestamp())
+
+
+def _subject(claims: Claims) -> str:
+    found = claims.get("sub", "")
+    return found if isinstance(found, str) and len(found) <= MAX_SUBJECT else ""

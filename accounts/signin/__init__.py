@@ -1,0 +1,1 @@
+"""Signing in with a name and a password, and the sessions that begin with it."""

@@ -1,0 +1,76 @@
+"""Who asks, for websockets.
+
+A socket is opened by any page that knows its address, with the visitor's cookies, so the page's origin
+is compared with ours: exactly, with scheme and port. No origin, or another one, is a 403 of the
+handshake. Who the visitor is comes from the same session as on pages.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.http import parse_cookie
+
+from accounts.signin.presence import find_session, lasting_access
+from accounts.signin.sessions import Found
+
+Scope = dict[str, Any]
+Application = Callable[[Scope, Any, Any], Awaitable[Any]]
+
+
+class SessionAuthMiddleware:
+    """Sets `scope["account"]`, `scope["access_in"]`, `scope["session_alive"]`, `scope["session"]` and
+    `scope["writes"]`.
+
+    The first two are None for nobody. `access_in(cluster)` is what the viewer may do there.
+    `session_alive()` reads the session anew: False as soon as it has ended, was replaced or expired, or
+    its user may no longer be signed in. `session` is the same for sockets of one session alone, and opens
+    nothing. `writes` is False while somebody else's view is looked at without changing anything.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
+        if not has_our_origin(scope):
+            return await _refuse(receive, send)
+        key = _session_key(scope)
+        found = await find_session(key)
+        name, acting = _names(found)
+
+        async def session_alive() -> bool:
+            return name is not None and _names(await find_session(key)) == (name, acting)
+
+        account = {
+            "account": name,
+            "access_in": partial(lasting_access, acting) if acting else None,
+            "session_alive": session_alive,
+            "session": sha256((key or "").encode()).hexdigest(),
+            "writes": found.viewing is None or found.viewing.writes,
+        }
+        return await self.application({**scope, **account}, receive, send)
+
+
+def _names(found: Found) -> tuple[str | None, str | None]:
+    """Whose session it is, and whose rights count."""
+    mine, theirs = found.identity, found.acting
+    return mine.name if mine else None, theirs.name if theirs else None
+
+
+def has_our_origin(scope: Scope) -> bool:
+    given = [value for name, value in scope.get("headers", ()) if name == b"origin"]
+    return len(given) == 1 and given[0].decode("latin-1") in settings.ORIGINS
+
+
+def _session_key(scope: Scope) -> str | None:
+    given = [value for name, value in scope.get("headers", ()) if name == b"cookie"]
+    cookies = parse_cookie("; ".join(value.decode("latin-1") for value in given))
+    return cookies.get(settings.SESSION_COOKIE_NAME)
+
+
+async def _refuse(receive: Any, send: Any) -> None:
+    """Closing before accepting is what servers turn into a 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": 1008})

@@ -1,0 +1,158 @@
+"""The one place where a password is compared, and every door that takes one leads through.
+
+A program has one request: `authenticate` wants the second factor's code with the password. A browser has
+two: `first_step` takes the password alone, and the session that comes of it is nobody's until it has
+shown a code, see `accounts.signin.sessions`.
+"""
+
+from dataclasses import dataclass
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest
+
+from accounts.mfa.register import check_code, has_factor
+from accounts.oauth.holders import holder_of
+from accounts.oauth.options import options
+from accounts.protection import attempts, records
+from accounts.protection.attempts import locked_by_state
+from accounts.protection.records import TOKEN, LoginAttempt, Origin, history_of, origin_of
+from accounts.signin.passwords import TooBusy, is_hash, matches, turn
+from accounts.time import now
+from accounts.users.directory import find_user, trusted_users
+from console.kube.projections import User
+from console.kube.status import Severity
+from console.kube.store import Entry
+from rbac.authorizer import is_usable
+
+MAX_NAME, MAX_PASSWORD = 253, 1024
+#: Why there is no user, where others have to know: for the audit trail.
+TOO_MANY = "TooManyFailures"
+_WRONG = "WrongPassword"
+NO_CODE, WRONG_CODE, NOT_SET_UP = "NoSecondFactor", "WrongSecondFactor", "SecondFactorNotSetUp"
+#: What a LoginRecord says of it. Of other refusals there is none, as in KubeSphere.
+_RECORDED = {_WRONG: "incorrect password", WRONG_CODE: "incorrect second factor"}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """`user`: who signed in, or None. `name`: of the user that was meant, "" if there is none; what was
+    typed is not kept, it may be a password. `reason`: for the audit trail, never for the visitor.
+
+    `wait`: seconds until there may be another attempt, where there were too many; the visitor is told.
+    `credential` tells the password that was right from every later one (see `accounts.oauth.holders`).
+    """
+
+    user: User | None
+    name: str
+    reason: str
+    wait: float | None = None
+    credential: str = ""
+
+
+async def authenticate(
+    request: HttpRequest, username: str, password: str, *, kind: str = TOKEN, code: str = ""
+) -> Attempt:
+    """Checks a name or e-mail address with a password and, where the user has a second factor, with
+    `code`. Keeps a LoginRecord of `kind`.
+
+    Unknown, disabled and password-less users take as long as a wrong password and are counted alike.
+    Raises `UsersUnknown`, `TooBusy` and DatabaseError.
+    """
+    attempt = await check(request, username, password)
+    if attempt.user is not None:
+        attempt = await _with_factor(request, attempt, attempt.user, code)
+    _note(request, attempt, kind)
+    return attempt
+
+
+async def first_step(request: HttpRequest, username: str, password: str) -> Attempt:
+    """As `authenticate`, of the password alone; where a code has to follow, the LoginRecord waits for
+    it. The user may only be given to `sessions.begin`."""
+    attempt = await check(request, username, password)
+    if attempt.user is None or not await has_factor(attempt.user):
+        _note(request, attempt, TOKEN)
+    return attempt
+
+
+async def second_step(request: HttpRequest, user: User, code: str) -> Attempt:
+    """Checks a code of somebody whose password was right, and keeps the LoginRecord. Raises
+    DatabaseError."""
+    attempt = await _with_factor(request, Attempt(user, user.name, ""), user, code)
+    _note(request, attempt, TOKEN)
+    return attempt
+
+
+async def _with_factor(request: HttpRequest, attempt: Attempt, user: User, code: str) -> Attempt:
+    if not await has_factor(user):
+        required = options().requires_factor
+        return Attempt(None, user.name, NOT_SET_UP) if required else attempt
+    if not code:
+        return Attempt(None, user.name, NO_CODE)
+    checked = await check_code(request, user, code)
+    if checked.wait is not None:
+        return Attempt(None, user.name, TOO_MANY, checked.wait)
+    return attempt if checked.is_right else Attempt(None, user.name, WRONG_CODE)
+
+
+def _note(request: HttpRequest, attempt: Attempt, kind: str) -> None:
+    reason = _RECORDED.get(attempt.reason, "")
+    if attempt.user is not None or reason:
+        records.note(LoginAttempt(attempt.name, origin_of(request), kind, reason=reason))
+
+
+async def check(request: HttpRequest, username: str, password: str) -> Attempt:
+    """The password alone, of somebody who is signed in: counted as well, but no LoginRecord."""
+    informer = trusted_users()
+    entry = find_user(informer, username) if len(username) <= MAX_NAME else None
+    counted = entry.key.name if entry else username
+    async with turn(origin_of(request).network, attempts.folded(counted[:MAX_NAME])):
+        return await _checked(request, entry, counted, password)
+
+
+async def _checked(
+    request: HttpRequest, entry: Entry[User] | None, counted: str, password: str
+) -> Attempt:
+    """`counted`: the name that the attempt counts for."""
+    name = entry.key.name if entry else ""
+    limits, moment, network = options().limits, now(), origin_of(request).network
+    ticket = await sync_to_async(attempts.begin)(counted, network, limits, moment)
+    wait = ticket.wait
+    by_state = locked_by_state(entry, moment) if entry is not None else None
+    if ticket.elsewhere or (wait is None and by_state is not None):
+        known = await _is_familiar(counted, network)
+        wait = None if known else wait or by_state
+    if wait is not None:
+        return Attempt(None, name, TOO_MANY, wait)
+    reason, hashed = ("UnknownUser", None) if entry is None else _credential(entry)
+    try:
+        right = await matches(password[: MAX_PASSWORD + 1], hashed)
+    except TooBusy:
+        await sync_to_async(attempts.cancelled)(ticket)
+        raise
+    if entry is None or hashed is None:
+        return Attempt(None, name, reason)
+    if not right:
+        return Attempt(None, name, _WRONG)
+    await sync_to_async(attempts.succeeded)(ticket)
+    return Attempt(entry.projection, name, "", credential=holder_of(entry).credential)
+
+
+async def _is_familiar(name: str, network: str) -> bool:
+    """Whether there is a record that `name` has signed in from there, whoever that is."""
+    records = (await history_of(name)).records if network else ()
+    return any(
+        one.status.severity is Severity.OK and Origin(one.source_ip).network == network
+        for one in records
+    )
+
+
+def _credential(entry: Entry[User]) -> tuple[str, str | None]:
+    """Why this user cannot sign in with a password, or the hash to check."""
+    user = entry.projection
+    if not is_usable(user):
+        return (user.state or "Deleted"), None
+    stored = str((entry.original().get("spec") or {}).get("password") or "")
+    if not stored:
+        return "NoPassword", None
+    # A plain password waits for the controller that hashes it; it is never compared.
+    return ("", stored) if is_hash(stored) else ("PasswordNotHashed", None)

@@ -1,0 +1,32 @@
+"""The language of a User, `spec.lang` as KubeSphere writes it, in the browser that logs in as one."""
+
+from django.conf import settings
+from django.http import HttpResponse
+
+from accounts.users.directory import users
+from console.kube.gvr import Key
+from console.views.preferences import YEAR
+
+#: By our name of the language.
+LANGUAGES = {"en": "en", "zh-hans": "zh"}
+_OURS = {theirs: ours for ours, theirs in LANGUAGES.items()}
+
+
+def speak_to(response: HttpResponse, name: str) -> None:
+    """Sets the cookie, if the user has said which language. Raises `UsersUnknown`."""
+    entry = users().store.get(Key("", name))
+    spec = (entry.original().get("spec") or {}) if entry is not None else {}
+    language = _OURS.get(str(spec.get("lang") or ""))
+    if language is not None:
+        set_language(response, language)
+
+
+def set_language(response: HttpResponse, language: str) -> None:
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        language,
+        max_age=YEAR,
+        secure=bool(settings.SESSION_COOKIE_SECURE),
+        httponly=True,
+        samesite="Lax",
+    )

@@ -1,0 +1,67 @@
+"""The login page: a form, and a button for each identity provider that has its own."""
+
+import math
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import ngettext
+
+from accounts.providers.base import PasswordProvider, RedirectProvider
+from accounts.providers.options import known
+from accounts.signin.next_url import START
+
+
+@dataclass(frozen=True, slots=True)
+class LoginForm:
+    """What the page shows; the password is never in it. `provider`: who checks the password, "" for
+    this console."""
+
+    username: str = ""
+    error: str | None = None
+    next: str = START
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    name: str
+    url: str
+
+
+def login_page(request: HttpRequest, form: LoginForm, status: int = 200) -> HttpResponse:
+    entries = known().entries.values()
+    query = "" if form.next == START else f"?{urlencode({'next': form.next})}"
+    context = {
+        "form": form,
+        "cluster_name": settings.CLUSTER_NAME,
+        "buttons": [
+            Button(entry.name, reverse("accounts:federation:landing", args=(entry.name,)) + query)
+            for entry in entries
+            if isinstance(entry.provider, RedirectProvider)
+        ],
+        "password_providers": [
+            entry.name for entry in entries if isinstance(entry.provider, PasswordProvider)
+        ],
+    }
+    return render(request, "accounts/login.html", context, status=status)
+
+
+def locked_page(request: HttpRequest, form: LoginForm, wait: float) -> HttpResponse:
+    """For somebody who has guessed too often. `wait`: seconds until there may be another attempt."""
+    response = login_page(request, replace(form, error=too_many(wait)), status=429)
+    response["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def too_many(wait: float) -> str:
+    minutes = math.ceil(wait / 60)
+    text = ngettext(
+        "There were too many failed attempts. Try again in %(minutes)s minute.",
+        "There were too many failed attempts. Try again in %(minutes)s minutes.",
+        minutes,
+    )
+    return text % {"minutes": minutes}

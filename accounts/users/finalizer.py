@@ -1,0 +1,79 @@
+"""Takes away what a deleted user leaves behind, before the name is free for somebody else.
+
+KubeSphere marks its users with a finalizer, and so does this console: kube-apiserver keeps the object
+until the finalizer goes. Such a user cannot do anything any more. The finalizer goes when the cache
+shows no binding of any level that names the user, whoever made it, and no membership of a group.
+LoginRecords and the kubeconfig go as well.
+"""
+
+from accounts.kubeconfigs.keeping import Keeper
+from accounts.users.bindingcleanup import USER, BindingCleanup, NotYetKnown
+from accounts.users.reconciler import FINALIZER
+from accounts.users.states import without_finalizer
+from console.kube.controller import Request, Result
+from console.kube.gvr import GROUP_BINDINGS, GVR, LOGIN_RECORDS, USERS, Key
+from console.kube.indexes import indexes_of
+from console.kube.projections import User
+from console.kube.projections.tenancy import USER_LABEL
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.memberships import bindings_of
+from rbac.recorder import NORMAL, Recorder
+
+#: Seconds until another look: at a cache that has no list yet, or that should know by then.
+LOOK_AGAIN = 1.0
+
+
+class UserFinalizer:
+    name = "user-farewell"
+    gvr: GVR = USERS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._client = runtime.console
+        self._leavings = BindingCleanup(runtime)
+        self._keeper = Keeper(runtime.console)
+        self._recorder = Recorder(runtime.console, "quarterdeck-user-controller")
+
+    async def reconcile(self, request: Request) -> Result:
+        entry: Entry[User] | None = self._runtime.informer(USERS).store.get(Key("", request.name))
+        if entry is None or entry.projection.deleted is None:
+            return Result()
+        user = entry.original()
+        if FINALIZER not in (user["metadata"].get("finalizers") or []):
+            return Result()
+        try:
+            clean = await self._take_away(request.name)
+        except NotYetKnown:
+            clean = False
+        if not clean:
+            return Result(requeue_after=LOOK_AGAIN)
+        await self._keeper.forget(request.name)
+        await self._recorder.record(user, NORMAL, "Released", "No binding names the user any more")
+        await self._client.patch(USERS, without_finalizer(user, FINALIZER), name=request.name)
+        return Result()
+
+    async def _take_away(self, name: str) -> bool:
+        """True if nothing was left."""
+        label = f"{USER_LABEL}={name}"
+        left_groups = await self._leave_groups(name)
+        unbound = await self._leavings.unbind(USER, name, label)
+        records = self._leavings.informer(LOGIN_RECORDS)
+        for entry in indexes_of(records.store).by_label.get(label) if records else ():
+            await self._leavings.delete(LOGIN_RECORDS, entry)
+        return left_groups and unbound
+
+    async def _leave_groups(self, name: str) -> bool:
+        informer = self._leavings.informer(GROUP_BINDINGS)
+        found = bindings_of(informer.store, name) if informer else ()
+        for entry in found:
+            binding = entry.original()
+            left = [one for one in binding.get("users") or [] if one != name]
+            if not left:
+                await self._leavings.delete(GROUP_BINDINGS, entry)
+                continue
+            version = {"resourceVersion": entry.resource_version}
+            body = {"metadata": version, "users": left}
+            await self._client.patch(GROUP_BINDINGS, body, name=entry.key.name)
+        # One that is on its way out waits for its own finalizer, and lends nothing.
+        return all(entry.projection.deleted for entry in found)

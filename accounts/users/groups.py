@@ -1,0 +1,136 @@
+"""Looks after Groups, which are the departments of a workspace: whose each is, and what it leaves behind.
+
+A group is owned by the one above it, or by the workspace's template, so that it goes with them. A chain
+of parents that comes back to itself has no owner but the workspace.
+"""
+
+from typing import Any
+
+from accounts.users.bindingcleanup import GROUP, BindingCleanup, NotYetKnown
+from accounts.users.states import with_finalizer, without_finalizer
+from console.kube.controller import Request, Result
+from console.kube.gvr import (
+    GROUP_BINDINGS,
+    GROUPS,
+    GVR,
+    WORKSPACE_TEMPLATES,
+    WORKSPACES,
+    Key,
+)
+from console.kube.indexes import Index
+from console.kube.informer import Informer
+from console.kube.projections.tenancy import Group, GroupBinding
+from console.kube.runtime import Runtime
+from console.kube.store import Entry
+from rbac.recorder import NORMAL, WARNING, Recorder
+
+Manifest = dict[str, Any]
+
+FINALIZER = "finalizers.kubesphere.io/groups"
+GROUP_LABEL = "iam.kubesphere.io/group-ref"
+#: Seconds until another look at a cache that should know more by then, and for an owner that is missing.
+LOOK_AGAIN, OWNERLESS_RETRY = 1.0, 30.0
+#: Departments within departments; more of them is a mistake.
+MAX_DEPTH = 32
+
+
+class GroupReconciler:
+    name = "group"
+    gvr: GVR = GROUPS
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._client = runtime.console
+        self._groups: Informer[Group] = runtime.informer(GROUPS)
+        self._bindings: Informer[GroupBinding] = runtime.informer(GROUP_BINDINGS)
+        self._of_group = Index(self._bindings.store, lambda entry: (entry.projection.group,))
+        self._leavings = BindingCleanup(runtime)
+        self._recorder = Recorder(runtime.console, "quarterdeck-group-controller")
+
+    async def reconcile(self, request: Request) -> Result:
+        entry: Entry[Group] | None = self._groups.store.get(Key("", request.name))
+        if entry is None:
+            return Result()
+        try:
+            if entry.projection.deleted is not None:
+                return await self._release(entry)
+            return await self._adopt(entry)
+        except NotYetKnown:
+            return Result(requeue_after=LOOK_AGAIN)
+
+    async def _release(self, entry: Entry[Group]) -> Result:
+        group = entry.original()
+        if FINALIZER not in (group["metadata"].get("finalizers") or []):
+            return Result()
+        name = entry.key.name
+        if not self._bindings.freshness.synced:
+            raise NotYetKnown(GROUP_BINDINGS.qualified)
+        memberships = self._of_group.get(name)
+        for binding in memberships:
+            if binding.projection.deleted is None:
+                await self._leavings.delete(GROUP_BINDINGS, binding)
+        clean = await self._leavings.unbind(GROUP, name, f"{GROUP_LABEL}={name}")
+        if memberships or not clean:
+            return Result(requeue_after=LOOK_AGAIN)
+        await self._recorder.record(
+            group, NORMAL, "Released", "No binding names the group any more"
+        )
+        await self._client.patch(GROUPS, without_finalizer(group, FINALIZER), name=name)
+        return Result()
+
+    async def _adopt(self, entry: Entry[Group]) -> Result:
+        group = entry.original()
+        meta = group["metadata"]
+        owner = self._owner_of(entry.projection)
+        others = [
+            one
+            for one in meta.get("ownerReferences") or []
+            if one["kind"] not in ("Group", "WorkspaceTemplate", "Workspace")
+        ]
+        wanted = {
+            "finalizers": with_finalizer(group, FINALIZER),
+            "ownerReferences": [*others, owner] if owner else meta.get("ownerReferences") or [],
+        }
+        if any((meta.get(field) or []) != value for field, value in wanted.items()):
+            body = {"metadata": {**wanted, "resourceVersion": meta["resourceVersion"]}}
+            await self._client.patch(GROUPS, body, name=entry.key.name)
+            await self._recorder.record(group, NORMAL, "Synced", "The group was taken in")
+        if owner is None and entry.projection.workspace:
+            message = f"There is no workspace {entry.projection.workspace!r}"
+            await self._recorder.record(group, WARNING, "NoWorkspace", message)
+            return Result(requeue_after=OWNERLESS_RETRY)
+        return Result()
+
+    def _owner_of(self, group: Group) -> Manifest | None:
+        """None for a group without workspace, and for one whose workspace is not there."""
+        parent = self._groups.store.get(Key("", group.parent)) if group.parent else None
+        if parent is not None and self._may_own(parent.projection, group):
+            return _reference("Group", GROUPS, parent)
+        for kind, gvr in (("WorkspaceTemplate", WORKSPACE_TEMPLATES), ("Workspace", WORKSPACES)):
+            informer = self._leavings.informer(gvr) if group.workspace else None
+            home = informer.store.get(Key("", group.workspace)) if informer else None
+            if home is not None:
+                return _reference(kind, gvr, home)
+        return None
+
+    def _may_own(self, parent: Group, group: Group) -> bool:
+        """False for one of another workspace, and for one that is itself within the group."""
+        above: Group | None = parent
+        for _ in range(MAX_DEPTH):
+            if above is None:
+                return parent.workspace == group.workspace
+            if above.name == group.name:
+                return False
+            entry = self._groups.store.get(Key("", above.parent)) if above.parent else None
+            above = entry.projection if entry else None
+        return False
+
+
+def _reference(kind: str, gvr: GVR, entry: Entry[Any]) -> Manifest:
+    return {
+        "apiVersion": gvr.group_version,
+        "kind": kind,
+        "name": entry.key.name,
+        "uid": entry.projection.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
