@@ -41,9 +41,9 @@ from console.views import problems
 from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 
-PLATFORM = Place(Level.GLOBAL)
+PLATFORM = RoleScope(Level.GLOBAL)
 #: What most people have, who see nothing but what they are invited to.
 REGULAR = "platform-regular"
 

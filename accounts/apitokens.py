@@ -43,7 +43,7 @@ class TooMany(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundToken:
     holder: Holder
     read_only: bool
 
@@ -77,7 +77,7 @@ def make(holder: Holder, name: str, lasts: timedelta, now: datetime, *, read_onl
     return token
 
 
-def find(token: str, now: datetime) -> Found | None:
+def find(token: str, now: datetime) -> FoundToken | None:
     """Whose it is, if it counts. Raises `UsersUnknown`."""
     row = NamedToken.objects.filter(digest=digest(token), expires__gt=now).first()
     holder = find_holder(row.user, row.uid, row.credential) if row is not None else None
@@ -86,7 +86,7 @@ def find(token: str, now: datetime) -> Found | None:
     rows = NamedToken.objects.filter(pk=row.pk)
     if row.used is None or now - row.used >= _USED_EVERY:
         rows.filter(Q(used=None) | Q(used__lt=now)).update(used=now)
-    return Found(holder, row.read_only)
+    return FoundToken(holder, row.read_only)
 
 
 def listed(user: str, uid: str) -> Sequence[NamedToken]:

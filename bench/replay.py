@@ -14,8 +14,8 @@ from console.kube.client import ReaderClient
 from console.kube.gvr import GVR, PODS, Key
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.pacing import Chunks
 from console.kube.projections import DECODERS
+from console.kube.throttledreader import Chunks
 from tests.controlplane.build import Report
 
 _EVENTS = 5000
@@ -70,9 +70,9 @@ class _Recorded(ReaderClient):
         params: Sequence[tuple[str, str]],
         *,
         read_timeout: float,
-        gulps: bool = False,
+        throttled: bool = False,
     ) -> AsyncGenerator[Chunks, None]:
-        yield self.watch if gulps else self._listing
+        yield self.watch if throttled else self._listing
 
 
 def measure(cluster: LoadedControlPlane, rounds: int, report: Report) -> list[Result]:

@@ -20,7 +20,7 @@ from django.core.management import execute_from_command_line
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
-import console.kube.planning  # noqa: E402  Django's apps must be ready
+import console.kube.informerbuilder  # noqa: E402  Django's apps must be ready
 import rbac.current  # noqa: E402
 from bench.forgetting import ForgetfulListWatch  # noqa: E402
 from bench.tenant import TenantAuthorizer  # noqa: E402
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
     TimedRequest.file = open(os.environ[VARIABLE], "a")  # noqa: SIM115  as long as the process
     server.Channel.requestFactory = TimedRequest
     ForgetfulListWatch.install()
-    console.kube.planning.ListWatch = ForgetfulListWatch  # type: ignore[attr-defined]
+    console.kube.informerbuilder.ListWatch = ForgetfulListWatch  # type: ignore[attr-defined]
     rbac.current.Authorizer = TenantAuthorizer  # type: ignore[attr-defined]
     execute_from_command_line([sys.argv[0], "serve", *arguments])
 

@@ -38,7 +38,6 @@ from console.kube.projections import GlobalRoleBinding, User
 from console.kube.runtime import Reads
 from rbac.explanation import Explanation, explain, granters
 from rbac.index import Index, Who
-from rbac.liveness import READS, needs_live
 from rbac.resolver import Grant, Rights
 from rbac.rules import Question, as_requested
 
@@ -55,6 +54,10 @@ SOURCES = (USERS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
 USABLE_STATES = frozenset({"Active", "AuthLimitExceeded", ""})
 
 T = TypeVar("T")
+READS = frozenset({"get", "list", "watch"})
+#: Reading these is acting, or reveals what must not be shown on old rights.
+_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+_RESOURCES = frozenset({"secrets"})
 
 
 class _Sources:
@@ -337,3 +340,14 @@ def _who(identity: Identity) -> Who:
 def _failed(identity: Identity, nothing: T) -> T:
     log.exception("Refused %s, because the decision failed", identity.name)
     return nothing
+
+
+# Which questions are answered only while the cache is known to follow the server.
+
+
+def needs_live(verb: str, gvr: GVR, subresource: str) -> bool:
+    return (
+        verb not in READS
+        or subresource in _SUBRESOURCES
+        or (gvr.group == "" and gvr.resource in _RESOURCES)
+    )

@@ -10,7 +10,7 @@ from console.kube.indexes import Index
 from console.kube.projections import GlobalRoleBinding
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
-from rbac.levels import TYPES, Level, Place, subjects_of
+from rbac.levels import TYPES, Level, RoleScope, subjects_of
 from rbac.names import Source, source_of
 
 
@@ -33,7 +33,7 @@ class Holding(NamedTuple):
         return self.subject.partition(" ")[2]
 
 
-def holders(source: Reads, place: Place, role: str) -> Iterator[Holding]:
+def holders(source: Reads, place: RoleScope, role: str) -> Iterator[Holding]:
     """In the order of their names. A ClusterRole may be given in single projects as well."""
     types = TYPES[place.level]
     found = list(_given(source, types.bindings, place, role))
@@ -42,7 +42,7 @@ def holders(source: Reads, place: Place, role: str) -> Iterator[Holding]:
     yield from sorted(found, key=lambda one: (one.subject, one.namespace, one.binding))
 
 
-def _given(source: Reads, gvr: GVR, place: Place, role: str) -> Iterator[Holding]:
+def _given(source: Reads, gvr: GVR, place: RoleScope, role: str) -> Iterator[Holding]:
     try:
         store = source.informer(gvr).store
     except UnknownKind:

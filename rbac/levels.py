@@ -69,7 +69,7 @@ NATIVE = frozenset({Level.CLUSTER, Level.PROJECT})
 _OURS = (Level.GLOBAL, Level.WORKSPACE)
 
 
-class Place(NamedTuple):
+class RoleScope(NamedTuple):
     """Where a role counts: `workspace` for one of a workspace, `namespace` for one of a project."""
 
     level: Level
@@ -80,7 +80,7 @@ class Place(NamedTuple):
 class Held(NamedTuple):
     """A role that somebody has by KubeSphere's own objects. `subject`: as `User ann` or `Group ops`."""
 
-    place: Place
+    place: RoleScope
     role: str
     binding: str
     subject: str
@@ -95,7 +95,7 @@ class Levels:
         self._authorizer = authorizer
         self._ours = () if natively else _OURS
 
-    def held(self, identity: Identity, place: Place, *, acting: bool = True) -> Rules:
+    def held(self, identity: Identity, place: RoleScope, *, acting: bool = True) -> Rules:
         """Everything that counts for somebody there. `acting`: as for `Authorizer.grants`."""
         grants = self._authorizer.grants(identity, acting=acting)
         rules = [
@@ -107,7 +107,7 @@ class Levels:
         # Whoever may not sign in has no native rights, and none of these either.
         if place.level not in NATIVE and self._authorizer.standing(identity) is not None:
             for one in self.roles_of(identity, acting=acting):
-                if one.place in (Place(Level.GLOBAL), place):
+                if one.place in (RoleScope(Level.GLOBAL), place):
                     rules += one.rules
         return tuple(rules)
 
@@ -129,7 +129,7 @@ class Levels:
             found = kept.rules[identity] = tuple(rule for one in held for rule in one.rules)
         return found
 
-    def may(self, identity: Identity, asked: Question, place: Place) -> bool:
+    def may(self, identity: Identity, asked: Question, place: RoleScope) -> bool:
         """True if a role of these levels allows it there; for what kube-apiserver cannot decide."""
         return any_allows(self.held(identity, place), asked)
 
@@ -167,10 +167,10 @@ class Levels:
         self, identity: Identity, other: Identity, grants: Iterable[Grant], also: Rules = ()
     ) -> Rules:
         """`also`: given in the whole cluster beside these."""
-        given: dict[Place, list[Rules]] = {Place(Level.CLUSTER): [also]}
+        given: dict[RoleScope, list[Rules]] = {RoleScope(Level.CLUSTER): [also]}
         for grant in grants:
             level = Level.PROJECT if grant.namespace else Level.CLUSTER
-            given.setdefault(Place(level, namespace=grant.namespace), []).append(grant.rules)
+            given.setdefault(RoleScope(level, namespace=grant.namespace), []).append(grant.rules)
         for one in self.roles_of(other, acting=False):
             given.setdefault(one.place, []).append(one.rules)
         comparison = Comparison()
@@ -225,7 +225,7 @@ def _held(
         if level is Level.WORKSPACE and not (workspace and workspace == binding.workspace):
             continue
         rules = parse_rules(role.original().get("rules"))
-        yield Held(Place(level, workspace), binding.role, entry.key.name, subject, rules)
+        yield Held(RoleScope(level, workspace), binding.role, entry.key.name, subject, rules)
 
 
 def _naming(bindings: Store[Any], identity: Identity) -> Iterator[tuple[str, Entry[Any]]]:

@@ -19,6 +19,8 @@ from console.kube.projections.roles import Role
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_admin_binding
+from rbac.disabledsubjects import DisabledSubjects
+from rbac.ensure import ensure
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, projected_name
 from rbac.projection import (
     Manifest,
@@ -29,8 +31,6 @@ from rbac.projection import (
 )
 from rbac.recorder import NORMAL, WARNING, Recorder
 from rbac.rules import Rules, parse_rules
-from rbac.settling import settle
-from rbac.withdrawal import Withdrawal
 
 
 class PlatformProjector:
@@ -43,7 +43,7 @@ class PlatformProjector:
         self._native_roles = runtime.informer(CLUSTER_ROLES)
         self._native_bindings = runtime.informer(CLUSTER_ROLE_BINDINGS)
         self._users = runtime.informer(USERS)
-        self._withdrawal = Withdrawal(self._users.store)
+        self._disabled = DisabledSubjects(self._users.store)
         self._recorder = Recorder(runtime.console, "quarterdeck-globalrolebinding-controller")
         self._by_role = Index(self._bindings.store, _role_of)
         self._by_user = Index(self._bindings.store, _users_of)
@@ -64,7 +64,7 @@ class PlatformProjector:
         source = self._bindings.store.get(Key("", name))
         entry = self._native_bindings.store.get(Key("", projected_name(GLOBAL_BINDING, name)))
         wanted = self._wanted_binding(source.projection) if source else None
-        changed = await settle(self._client, CLUSTER_ROLE_BINDINGS, entry, wanted)
+        changed = await ensure(self._client, CLUSTER_ROLE_BINDINGS, entry, wanted)
         if source is not None and (wanted is not None or is_admin_binding(source.projection)):
             await self._report(source, changed)
         return Result()
@@ -73,7 +73,7 @@ class PlatformProjector:
         """The bindings of somebody who was disabled or enabled."""
         if not self._known():
             raise NotSynced
-        if self._withdrawal.concerns(name):
+        if self._disabled.concerns(name):
             for binding in self._by_user.get(name):
                 await self.sync_binding(binding.key.name)
         return Result()
@@ -82,7 +82,7 @@ class PlatformProjector:
         source = self._roles.store.get(Key("", name))
         entry = self._native_roles.store.get(Key("", projected_name(GLOBAL_ROLE, name)))
         wanted = self._wanted_role(name)
-        await settle(self._client, CLUSTER_ROLES, entry, wanted)
+        await ensure(self._client, CLUSTER_ROLES, entry, wanted)
         if source is not None and wanted is not None and leaves_out(_rules_of(source)):
             message = "In Kubernetes itself this role lets nobody write what gives rights"
             await self._recorder.record(source.original(), WARNING, "RulesLeftOut", message)
@@ -99,7 +99,7 @@ class PlatformProjector:
         return project_global_role(entry.projection, _rules_of(entry)) if entry else None
 
     def _wanted_binding(self, binding: GlobalRoleBinding) -> Manifest | None:
-        subjects = self._withdrawal.without(binding.subjects)
+        subjects = self._disabled.without(binding.subjects)
         usable = msgspec.structs.replace(binding, subjects=subjects)
         return project_global_binding(usable, self._wanted_role(binding.role) is not None)
 

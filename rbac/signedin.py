@@ -17,9 +17,9 @@ from console.kube.projections import Subject, User
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
 from rbac.authorizer import is_usable
+from rbac.ensure import ensure
 from rbac.names import PREFIX
 from rbac.projection import LABELS, RBAC, READS, Manifest, native_subjects
-from rbac.settling import settle
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,8 @@ class SignedInReads:
             role = binding = None
         async with self._turn:
             # Nobody is bound to what is not what it should be.
-            await settle(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
-            await settle(
+            await ensure(self._client, CLUSTER_ROLES, self._find(CLUSTER_ROLES), role)
+            await ensure(
                 self._client, CLUSTER_ROLE_BINDINGS, self._find(CLUSTER_ROLE_BINDINGS), binding
             )
         return Result()

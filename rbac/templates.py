@@ -20,7 +20,7 @@ from console.kube.projections.roles import ALIAS_ANNOTATION, TEMPLATE_LABEL
 from console.kube.runtime import Reads
 from console.kube.store import Entry, Store
 from rbac.catalogue import CATALOGUE, Template
-from rbac.levels import TYPES, Place
+from rbac.levels import TYPES, RoleScope
 from rbac.rules import Rule, Rules, parse_rules
 
 AGGREGATION = "iam.kubesphere.io/aggregation-roles"
@@ -32,7 +32,7 @@ OTHER = "Other"
 _indexes: "WeakKeyDictionary[Store[Any], Index[Any]]" = WeakKeyDictionary()
 
 
-def templates_for(source: Reads, place: Place) -> Mapping[str, Template]:
+def templates_for(source: Reads, place: RoleScope) -> Mapping[str, Template]:
     """By name, in the order in which they are shown: module by module."""
     found = {one.name: one for one in CATALOGUE if one.level is place.level}
     for theirs in _of_cluster(source, place):
@@ -91,7 +91,7 @@ def written(rules: Iterable[Rule]) -> list[dict[str, list[str]]]:
     ]
 
 
-def _of_cluster(source: Reads, place: Place) -> Iterator[Template]:
+def _of_cluster(source: Reads, place: RoleScope) -> Iterator[Template]:
     try:
         store = source.informer(TYPES[place.level].roles).store
     except UnknownKind:

@@ -29,6 +29,8 @@ from console.kube.projections.roles import Binding, Role
 from console.kube.projections.tenancy import Workspace
 from console.kube.runtime import Runtime
 from console.kube.store import Entry, Store
+from rbac.disabledsubjects import DisabledSubjects
+from rbac.ensure import a_few_at_a_time, ensure
 from rbac.names import ITSELF, WORKSPACE_ROLE, projected_name, source_of
 from rbac.projection import (
     Manifest,
@@ -40,8 +42,6 @@ from rbac.projection import (
 )
 from rbac.recorder import WARNING, Recorder
 from rbac.rules import Rules, parse_rules
-from rbac.settling import a_few_at_a_time, settle
-from rbac.withdrawal import Withdrawal
 
 
 class TenantProjector:
@@ -67,7 +67,7 @@ class TenantProjector:
             gvr: informer.store for gvr, informer in informers.items()
         }
         self._recorder = Recorder(runtime.console, "quarterdeck-workspacerolebinding-controller")
-        self._withdrawal = Withdrawal(self._stores[USERS])
+        self._disabled = DisabledSubjects(self._stores[USERS])
         self._bindings = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _role_of)
         self._by_user = Index(self._stores[WORKSPACE_ROLE_BINDINGS], _users_of)
         self._roles = Index(self._stores[WORKSPACE_ROLES], _workspace_of)
@@ -87,9 +87,9 @@ class TenantProjector:
         bound = bind_workspace_role(role, subjects) if role and itself else None
         for wanted, suffix in ((inside, ""), (itself, ITSELF)):
             entry = self._stores[CLUSTER_ROLES].get(Key("", native + suffix))
-            await settle(self._client, CLUSTER_ROLES, entry, wanted)
+            await ensure(self._client, CLUSTER_ROLES, entry, wanted)
         entry = self._stores[CLUSTER_ROLE_BINDINGS].get(Key("", native))
-        await settle(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
+        await ensure(self._client, CLUSTER_ROLE_BINDINGS, entry, bound)
         places = {found.key.namespace for found in self._ours.get(("role", name))}
         if role is not None:
             places |= {found.key.name for found in self._projects.get(role.workspace)}
@@ -109,7 +109,7 @@ class TenantProjector:
         if role and project_workspace_role(role, rules) and self._holds(role, project.projection):
             wanted = bind_workspace_role(role, subjects, namespace)
         key = Key(namespace, projected_name(WORKSPACE_ROLE, name))
-        await settle(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
+        await ensure(self._client, ROLE_BINDINGS, self._stores[ROLE_BINDINGS].get(key), wanted)
         return Result()
 
     async def sync_project(self, namespace: str) -> Result:
@@ -157,7 +157,7 @@ class TenantProjector:
         """The roles of somebody who was disabled or enabled."""
         if not self._known():
             raise NotSynced
-        if self._withdrawal.concerns(name):
+        if self._disabled.concerns(name):
             for role in sorted({found.projection.role for found in self._by_user.get(name)}):
                 await self.sync_role(role)
         return Result()
@@ -176,7 +176,7 @@ class TenantProjector:
             (subject.kind, subject.name): subject
             for found in self._bindings.get(name)
             if _counts(found.projection, role)
-            for subject in self._withdrawal.without(_subjects(found.projection))
+            for subject in self._disabled.without(_subjects(found.projection))
         }
         ordered = [subjects[key] for key in sorted(subjects)]
         return role, parse_rules(entry.original().get("rules")), native_subjects(ordered)

@@ -28,7 +28,7 @@ from console.views.guard import access_of
 from console.views.page import page
 from rbac.current import get_authorizer, get_levels
 from rbac.explanation import Explanation
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 from rbac.memberships import identity_of
 from rbac.names import GLOBAL_BINDING, GLOBAL_ROLE, WORKSPACE_ROLE, source_of
 from rbac.resolver import Grant
@@ -134,14 +134,18 @@ def _links(access: Access, identity: Identity, is_self: bool) -> Iterator[Link]:
 
 def _link_of(access: Access, grant: Grant) -> Link:
     kind, namespace, name = grant.role
-    place = Place(Level.CLUSTER) if kind == "ClusterRole" else Place(Level.PROJECT, "", namespace)
+    place = (
+        RoleScope(Level.CLUSTER)
+        if kind == "ClusterRole"
+        else RoleScope(Level.PROJECT, "", namespace)
+    )
     level = place.level
     source = source_of(grant.binding)
     if source is not None and source.level in _SOURCES:
         level = _SOURCES[source.level]
         source_role = source_of(name)
         name = source_role.name if source_role is not None else name
-        place = Place(level) if source_role is not None else place
+        place = RoleScope(level) if source_role is not None else place
     return Link(
         TITLES[level],
         name,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from access.roles.places import Role, informer_of, list_url, may, role_of
 from access.roles.undoing import clean, remember
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.errors import NotFound
 from console.kube.gvr import GVR, Key
 from console.kube.store import Entry
@@ -21,7 +21,7 @@ from console.ui.kind import Fact, ResourceKind
 from console.ui.text import visible
 from rbac.builtin import Origin
 from rbac.holders import holders
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 
 #: Holders that are named.
 MOST = 20
@@ -52,7 +52,7 @@ class DeleteRole(Delete):
         if access.cluster.name != HOST:
             return False
         entry = informer_of(gvr).store.get(key)
-        place = role_of(self.level, entry).place if entry is not None else Place(self.level)
+        place = role_of(self.level, entry).place if entry is not None else RoleScope(self.level)
         return all(may(access, verb, gvr, place, key.name) for verb in ("get", "delete"))
 
     async def check(self, access: Access, gvr: GVR, key: Key) -> None:
@@ -79,7 +79,7 @@ class DeleteRole(Delete):
             resource_version=role.entry.resource_version,
             audit_id=context.audit_id,
         )
-        await arrives(access.cluster.runtime.informer(gvr), key, "")
+        await wait_for_cache(access.cluster.runtime.informer(gvr), key, "")
         text = _("Deleted %(kind)s %(name)s.") % context.words
         if access.cluster.name != HOST:
             return Done(text)

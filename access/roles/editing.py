@@ -41,7 +41,7 @@ from console.views.page import finished, page
 from rbac.builtin import Origin
 from rbac.catalogue import Template
 from rbac.current import get_levels
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 from rbac.templates import AGGREGATION, aggregated, further_rules, templates_for, written
 from rbac.words import rule_text, sentences
 
@@ -91,20 +91,22 @@ def _is_complete(request: ConsoleRequest, form: RoleForm) -> bool:
     return "preview" not in request.POST and form.is_valid()
 
 
-def _place(request: ConsoleRequest, level: Level) -> Place:
+def _place(request: ConsoleRequest, level: Level) -> RoleScope:
     workspace, namespace = request.GET.get("workspace", ""), request.GET.get("namespace", "")
     if level is Level.WORKSPACE:
         if not workspace:
             raise Http404
-        return Place(level, workspace)
+        return RoleScope(level, workspace)
     if level is Level.PROJECT:
         if not namespace:
             raise Http404
-        return Place(level, "", namespace)
-    return Place(level)
+        return RoleScope(level, "", namespace)
+    return RoleScope(level)
 
 
-def _begun(request: ConsoleRequest, place: Place, known: Mapping[str, Template]) -> dict[str, Any]:
+def _begun(
+    request: ConsoleRequest, place: RoleScope, known: Mapping[str, Template]
+) -> dict[str, Any]:
     """Nothing, or the rules of another role that the viewer may see."""
     source = request.GET.get("from", "")
     found = source and find_role(access_of(request), place.level, place.namespace, source)
@@ -138,7 +140,7 @@ def _version(role: Role) -> tuple[str, str]:
     return meta["uid"], meta["resourceVersion"]
 
 
-async def _create(request: ConsoleRequest, place: Place, form: RoleForm) -> bool:
+async def _create(request: ConsoleRequest, place: RoleScope, form: RoleForm) -> bool:
     """False: the form says why not. Raises `Denied`, `AuditUnavailable`."""
     types, creator = TYPES[place.level], access_of(request).identity.name
     name = form.cleaned_data["name"]
@@ -249,7 +251,7 @@ def _beyond(error: Escalation) -> str:
 
 def _page(
     request: ConsoleRequest,
-    place: Place,
+    place: RoleScope,
     known: Mapping[str, Template],
     form: RoleForm,
     role: Role | None = None,

@@ -29,7 +29,7 @@ from console.views.page import finished, page
 from rbac.authorizer import PLATFORM_ADMIN, is_usable
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
-from rbac.levels import NATIVE, TYPES, Level, Place, subjects_of
+from rbac.levels import NATIVE, TYPES, Level, RoleScope, subjects_of
 from rbac.names import department_name, member_name
 from rbac.projection import RBAC
 from rbac.words import rule_text
@@ -120,7 +120,7 @@ def _problem(request: ConsoleRequest, found: Role, kind: str, subject: str) -> s
     return ""
 
 
-def _other_role(place: Place, kind: str, subject: str, role: str) -> str:
+def _other_role(place: RoleScope, kind: str, subject: str, role: str) -> str:
     """The role that somebody has in the workspace already, "" for none: everybody has one there."""
     if place.level is not Level.WORKSPACE:
         return ""
@@ -170,12 +170,12 @@ async def bind(
     await remember(request, what, (place, found.name), types.bindings, before=None, after=made[0])
 
 
-def _elsewhere(one: Holding, place: Place) -> bool:
+def _elsewhere(one: Holding, place: RoleScope) -> bool:
     """In one project, of a role of the cluster."""
     return place.level is Level.CLUSTER and bool(one.namespace)
 
 
-def _bound_as(place: Place, kind: str, subject: str, role: str) -> str:
+def _bound_as(place: RoleScope, kind: str, subject: str, role: str) -> str:
     """In a workspace as its own pages call the binding, so that kube-apiserver keeps everybody to one."""
     if place.workspace and _NAME.fullmatch(subject):
         named = member_name if kind == "User" else department_name
@@ -193,7 +193,7 @@ def binding_name(kind: str, subject: str, role: str) -> str:
     return f"{stem}-{digest}"
 
 
-def _labels(place: Place, kind: str, subject: str) -> dict[str, str]:
+def _labels(place: RoleScope, kind: str, subject: str) -> dict[str, str]:
     labels = {WORKSPACE_LABEL: place.workspace} if place.workspace else {}
     if _LABEL.fullmatch(subject):
         labels[USER_REF if kind == "User" else GROUP_REF] = subject
@@ -219,7 +219,7 @@ async def _unbind(request: ConsoleRequest, found: Role, holding: Holding) -> Non
     gvr: GVR = holding.gvr
     place = found.place
     if gvr == ROLE_BINDINGS and place.level is Level.CLUSTER:
-        place = Place(Level.PROJECT, "", holding.namespace)
+        place = RoleScope(Level.PROJECT, "", holding.namespace)
     entry = informer_of(gvr).store.get(Key(holding.namespace, holding.binding))
     if entry is None:
         return

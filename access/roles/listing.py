@@ -31,7 +31,7 @@ from console.views.guard import access_of
 from console.views.page import page
 from rbac.builtin import Origin
 from rbac.holders import holders
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 
 #: Roles on one page; the list of the kind has all of them.
 MOST = 300
@@ -85,7 +85,7 @@ def _check(access: Access, params: QueryDict, workspace: str = "") -> None:
 
 
 def _look(access: Access, params: QueryDict, workspace: str = "") -> object:
-    place = Place(Level.WORKSPACE, workspace) if workspace else _place(params, _tabs(access))
+    place = RoleScope(Level.WORKSPACE, workspace) if workspace else _place(params, _tabs(access))
     try:
         return _content(access, place, _sorted_lines(access, place, params))
     except RolesUnknown:
@@ -100,10 +100,10 @@ def _tabs(access: Access) -> list[Level]:
     return tabs
 
 
-def _place(params: QueryDict, tabs: Sequence[Level]) -> Place:
+def _place(params: QueryDict, tabs: Sequence[Level]) -> RoleScope:
     """Raises `Http404`."""
     level = _level(params, tabs[0])
-    return Place(level, "", params.get("namespace", "") if level is Level.PROJECT else "")
+    return RoleScope(level, "", params.get("namespace", "") if level is Level.PROJECT else "")
 
 
 def _level(params: QueryDict, usual: Level) -> Level:
@@ -126,11 +126,11 @@ async def roles(request: ConsoleRequest) -> HttpResponse:
 async def workspace_roles(request: ConsoleRequest, workspace: str) -> HttpResponse:
     """GET /workspaces/{workspace}/roles"""
     access = access_of(request)
-    return await _shown(request, access, Place(Level.WORKSPACE, workspace), ())
+    return await _shown(request, access, RoleScope(Level.WORKSPACE, workspace), ())
 
 
 async def _shown(
-    request: ConsoleRequest, access: Access, place: Place, tabs: Sequence[Level]
+    request: ConsoleRequest, access: Access, place: RoleScope, tabs: Sequence[Level]
 ) -> HttpResponse:
     lines = _sorted_lines(access, place, request.GET)
     etag = etag_of_page(_content(access, place, lines))
@@ -156,7 +156,7 @@ async def _shown(
     return render(request, "access/roles/list.html", context)
 
 
-def _address(request: ConsoleRequest, place: Place) -> str:
+def _address(request: ConsoleRequest, place: RoleScope) -> str:
     """With its level, which is the viewer's first where the address has none."""
     params = request.GET.copy()
     if not place.workspace:
@@ -168,13 +168,13 @@ def _shows_everything(params: QueryDict) -> bool:
     return bool(params.get("all"))
 
 
-def _sorted_lines(access: Access, place: Place, params: QueryDict) -> list[Line]:
+def _sorted_lines(access: Access, place: RoleScope, params: QueryDict) -> list[Line]:
     """Raises `Denied`, `RolesUnknown`."""
     found = _lines(access, place, _shows_everything(params))
     return sorted(found, key=lambda line: (line.place, line.name))
 
 
-def _content(access: Access, place: Place, lines: Sequence[Line]) -> object:
+def _content(access: Access, place: RoleScope, lines: Sequence[Line]) -> object:
     """All that changes on the page."""
     return lines[:MOST], len(lines), place, _new_url(access, place)
 
@@ -192,11 +192,11 @@ def _may_look(access: Access, level: Level) -> bool:
     if level is Level.PROJECT:
         return False
     if level is Level.WORKSPACE:
-        return any(True for _one in _readable(access, Place(level)))
-    return may(access, "list", gvr, Place(level))
+        return any(True for _one in _readable(access, RoleScope(level)))
+    return may(access, "list", gvr, RoleScope(level))
 
 
-def _readable(access: Access, place: Place) -> Iterator[Entry[Any]]:
+def _readable(access: Access, place: RoleScope) -> Iterator[Entry[Any]]:
     """Raises `RolesUnknown`."""
     level, gvr = place.level, TYPES[place.level].roles
     store = informer_of(gvr).store
@@ -218,7 +218,7 @@ def _readable(access: Access, place: Place) -> Iterator[Entry[Any]]:
             else {e.projection.workspace for e in store.snapshot().entries.values()} - {""}
         )
         for space in sorted(spaces):
-            if may(access, "list", gvr, Place(level, space)):
+            if may(access, "list", gvr, RoleScope(level, space)):
                 yield from index.get(f"kubesphere.io/workspace={space}")
             elif place.workspace:
                 raise Denied("list", gvr)
@@ -230,11 +230,11 @@ def _readable(access: Access, place: Place) -> Iterator[Entry[Any]]:
             yield entry
 
 
-def _lines(access: Access, place: Place, everything: bool) -> Iterator[Line]:
+def _lines(access: Access, place: RoleScope, everything: bool) -> Iterator[Line]:
     for entry in _readable(access, place):
         item = entry.projection
         workspace = item.workspace if place.level is Level.WORKSPACE else ""
-        role = Role(Place(place.level, workspace, entry.key.namespace), entry)
+        role = Role(RoleScope(place.level, workspace, entry.key.namespace), entry)
         origin = role.origin
         if origin in HIDDEN and not everything:
             continue
@@ -257,7 +257,7 @@ def _held(access: Access, role: Role) -> int | None:
     return len({(one.subject, one.namespace) for one in found})
 
 
-def _new_url(access: Access, place: Place) -> str:
+def _new_url(access: Access, place: RoleScope) -> str:
     """ "" where the viewer may make none, or nobody knows yet where it would be."""
     if place.level is Level.PROJECT and not place.namespace:
         return ""

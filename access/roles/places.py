@@ -18,7 +18,7 @@ from console.ui.access import Access
 from console.ui.decisions import Denied, NotArrived
 from rbac.builtin import Origin, origin_of
 from rbac.current import get_levels
-from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.rules import Question, Rules, parse_rules
 
 
@@ -32,7 +32,7 @@ class RolesUnknown(NotArrived):
 class Role:
     """One that there is."""
 
-    place: Place
+    place: RoleScope
     entry: Entry[Any]
 
     @property
@@ -66,14 +66,14 @@ class Role:
         return role_url(self.place, self.name, act)
 
 
-def role_url(place: Place, name: str, act: str = "") -> str:
+def role_url(place: RoleScope, name: str, act: str = "") -> str:
     given = (act,) if act else ()
     if place.level is Level.PROJECT:
         return reverse("access:project_role", args=(place.namespace, name, *given))
     return reverse("access:role", args=(place.level.value, name, *given))
 
 
-def shown_url(access: Access, place: Place, name: str) -> str:
+def shown_url(access: Access, place: RoleScope, name: str) -> str:
     """The role's page; "" for whoever may not see it, where there is none, and before that is known."""
     try:
         role = find_role(access, place.level, place.namespace, name)
@@ -82,14 +82,14 @@ def shown_url(access: Access, place: Place, name: str) -> str:
     return role.url if role is not None else ""
 
 
-def list_url(place: Place) -> str:
+def list_url(place: RoleScope) -> str:
     if place.level is Level.WORKSPACE and place.workspace:
         return reverse("access:workspace_roles", args=(place.workspace,))
     query = {"level": place.level.value, "namespace": place.namespace}
     return _with_query(reverse("access:roles"), query)
 
 
-def new_url(place: Place, source: str = "") -> str:
+def new_url(place: RoleScope, source: str = "") -> str:
     """Where a role of this place is made, with the rules of `source` if that is a role."""
     query = {"from": source, "workspace": place.workspace, "namespace": place.namespace}
     return _with_query(reverse("access:new_role", args=(place.level.value,)), query)
@@ -118,18 +118,18 @@ def informer_of(gvr: GVR) -> Informer[Any]:
     return informer
 
 
-def may(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+def may(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
     """By Kubernetes, or for what it cannot decide by the roles of the platform and the workspace."""
     return may_natively(access, verb, gvr, place, name) or may_by_role(
         access, verb, gvr, place, name
     )
 
 
-def may_natively(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+def may_natively(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
     return access.can(verb, gvr, namespace=place.namespace, name=name)
 
 
-def may_by_role(access: Access, verb: str, gvr: GVR, place: Place, name: str = "") -> bool:
+def may_by_role(access: Access, verb: str, gvr: GVR, place: RoleScope, name: str = "") -> bool:
     if place.level in NATIVE or (place.level is Level.WORKSPACE and not place.workspace):
         return False
     asked = Question(verb, gvr.group, gvr.resource, name=name)
@@ -141,12 +141,12 @@ def find_role(access: Access, level: Level, namespace: str, name: str) -> Role |
     `RolesUnknown`."""
     gvr = TYPES[level].roles
     # Before the lookup, so that what is forbidden and what is missing are one answer.
-    natively = may_natively(access, "get", gvr, Place(level, namespace=namespace), name)
+    natively = may_natively(access, "get", gvr, RoleScope(level, namespace=namespace), name)
     if not natively and level is not Level.WORKSPACE and level is not Level.GLOBAL:
         raise Denied("get", gvr, namespace)
     entry = informer_of(gvr).store.get(Key(namespace, name))
     role = role_of(level, entry) if entry is not None else None
-    place = role.place if role is not None else Place(level, namespace=namespace)
+    place = role.place if role is not None else RoleScope(level, namespace=namespace)
     if not natively and not may_by_role(access, "get", gvr, place, name):
         raise Denied("get", gvr, namespace)
     return role
@@ -154,4 +154,4 @@ def find_role(access: Access, level: Level, namespace: str, name: str) -> Role |
 
 def role_of(level: Level, entry: Entry[Any]) -> Role:
     workspace = entry.projection.workspace if level is Level.WORKSPACE else ""
-    return Role(Place(level, workspace, entry.key.namespace), entry)
+    return Role(RoleScope(level, workspace, entry.key.namespace), entry)

@@ -43,7 +43,7 @@ from console.views.page import page
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.builtin import Origin
 from rbac.holders import Holding, holders
-from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.names import GLOBAL_ROLE, WORKSPACE_ROLE, projected_name, source_of
 from rbac.projection import CLUSTER_ADMIN, leaves_out
 from rbac.templates import aggregated, templates_for
@@ -169,7 +169,7 @@ def _facts(found: Role, origin: Origin) -> Sequence[tuple[str, str]]:
 
 def _holders(access: Access, found: Role) -> Iterator[HolderLine]:
     for one in holders(get_runtime(), found.place, found.name):
-        place = Place(Level.PROJECT, "", one.namespace) if one.namespace else found.place
+        place = RoleScope(Level.PROJECT, "", one.namespace) if one.namespace else found.place
         removable = one.source is None and (
             may(access, "delete", one.gvr, place, one.binding)
             and may(access, "update", one.gvr, place, one.binding)
@@ -208,7 +208,7 @@ def _native(access: Access, found: Role) -> list[tuple[str, str, str]]:
             return [(_("In Kubernetes"), _("it is a role of Kubernetes' own"), "")]
         known = {GLOBAL_ROLE: Level.GLOBAL, WORKSPACE_ROLE: Level.WORKSPACE}
         of = known.get(source.level)
-        url = shown_url(access, Place(of), source.name) if of else ""
+        url = shown_url(access, RoleScope(of), source.name) if of else ""
         return [(_("Made of"), f"{source.level} {source.name}", url)]
     if level is Level.GLOBAL and name == PLATFORM_ADMIN:
         return [_object(access, CLUSTER_ROLES, CLUSTER_ADMIN)]

@@ -17,7 +17,7 @@ from console.kube.gvr import GVR, Key
 from console.ui.http import ConsoleRequest
 from console.views.errors import error_page
 from console.views.page import finished, page
-from rbac.levels import TYPES, Level, Place
+from rbac.levels import TYPES, Level, RoleScope
 from rbac.rules import parse_rules
 
 UNDO = "undo_role"
@@ -29,7 +29,7 @@ MAX_BODY = 64 * 1024
 async def remember(
     request: ConsoleRequest,
     text: str,
-    role: tuple[Place, str],
+    role: tuple[RoleScope, str],
     gvr: GVR,
     *,
     before: Manifest | None,
@@ -57,7 +57,7 @@ async def remember(
     )
 
 
-async def offered(request: ConsoleRequest, place: Place, role: str) -> str:
+async def offered(request: ConsoleRequest, place: RoleScope, role: str) -> str:
     """What would be taken back, "" for nothing; of a list (`role` is "") whatever is gone."""
     kept = await _kept(request)
     if kept is None or kept["place"] != [*place]:
@@ -76,7 +76,7 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
     if kept is None:
         return error_page(request, 403, _("There is nothing to undo any more."))
     level, workspace, namespace = kept["place"]
-    place = Place(Level(level), workspace, namespace)
+    place = RoleScope(Level(level), workspace, namespace)
     try:
         await _undo(request, kept, place)
     except Escalation:
@@ -87,14 +87,14 @@ async def undo(request: ConsoleRequest) -> HttpResponse:
     return finished(request, _("Undone: %(text)s") % {"text": kept["text"]}, url)
 
 
-async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: Place) -> None:
+async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: RoleScope) -> None:
     """Raises `Escalation`, `Denied`, `ApiError`."""
     gvr = GVR(*kept["gvr"])
     before, uid, version = kept["before"], kept["uid"], kept["version"]
     where = place
     if kept["namespace"] and place.level is not Level.PROJECT:
         # A role of the cluster that was given in one project.
-        where = Place(Level.PROJECT, "", kept["namespace"])
+        where = RoleScope(Level.PROJECT, "", kept["namespace"])
     if before is not None:
         await _compare(request, kept, place, gvr)
     verb = "delete" if before is None else "update" if uid else "create"
@@ -125,7 +125,9 @@ async def _undo(request: ConsoleRequest, kept: dict[str, Any], place: Place) -> 
     await write(request, verb, gvr, where, kept["name"], do)
 
 
-async def _compare(request: ConsoleRequest, kept: dict[str, Any], place: Place, gvr: GVR) -> None:
+async def _compare(
+    request: ConsoleRequest, kept: dict[str, Any], place: RoleScope, gvr: GVR
+) -> None:
     """Raises `Escalation`."""
     if gvr == TYPES[place.level].roles:
         rules = parse_rules(kept["before"].get("rules"))

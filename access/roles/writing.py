@@ -9,7 +9,7 @@ from typing import Any
 
 from access.roles.places import informer_of, may_by_role, may_natively
 from console.audit.trail import record, request_action
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.client import ObjectClient
 from console.kube.current import get_runtime
 from console.kube.gvr import GVR, Key
@@ -19,7 +19,7 @@ from console.views.guard import access_of
 from rbac.authorizer import PLATFORM_ADMIN
 from rbac.covering import uncovered
 from rbac.current import get_levels
-from rbac.levels import NATIVE, TYPES, Level, Place
+from rbac.levels import NATIVE, TYPES, Level, RoleScope
 from rbac.rules import Rule, Rules
 
 Manifest = dict[str, Any]
@@ -34,7 +34,9 @@ class Escalation(Exception):
         super().__init__(f"{len(beyond)} rights beyond those of the giver")
 
 
-def require_held(request: ConsoleRequest, place: Place, name: str, rules: Iterable[Rule]) -> None:
+def require_held(
+    request: ConsoleRequest, place: RoleScope, name: str, rules: Iterable[Rule]
+) -> None:
     """Raises `Escalation`. kube-apiserver compares native roles itself, and lets those through who may
     `escalate`; here it is said before."""
     access, gvr = access_of(request), TYPES[place.level].roles
@@ -45,7 +47,7 @@ def require_held(request: ConsoleRequest, place: Place, name: str, rules: Iterab
         raise Escalation(beyond)
 
 
-def require_bindable(request: ConsoleRequest, place: Place, role: str, rules: Rules) -> None:
+def require_bindable(request: ConsoleRequest, place: RoleScope, role: str, rules: Rules) -> None:
     """The same for giving somebody a role."""
     access, gvr = access_of(request), TYPES[place.level].roles
     if place.level in NATIVE and may_natively(access, "bind", gvr, place, role):
@@ -62,7 +64,7 @@ def client_for(
     request: ConsoleRequest,
     verb: str,
     gvr: GVR,
-    place: Place,
+    place: RoleScope,
     name: str = "",
     *,
     decided: bool = False,
@@ -80,7 +82,7 @@ async def write(
     request: ConsoleRequest,
     verb: str,
     gvr: GVR,
-    place: Place,
+    place: RoleScope,
     name: str,
     do: Write,
     *,
@@ -94,4 +96,4 @@ async def write(
     async with record(action) as recording:
         written = await do(client, recording.audit_id)
     version = written["metadata"]["resourceVersion"] if written else ""
-    await arrives(informer_of(gvr), Key(place.namespace, name), version)
+    await wait_for_cache(informer_of(gvr), Key(place.namespace, name), version)

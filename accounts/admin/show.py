@@ -43,7 +43,7 @@ SEGMENT = "users.iam.kubesphere.io"
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class ActionButton:
     label: str | Promise
     url: str
 
@@ -81,10 +81,10 @@ def nobody(request: ConsoleRequest, name: str) -> HttpResponse:
 async def _page(request: ConsoleRequest, access: Access, entry: Entry[User]) -> HttpResponse:
     name = entry.key.name
     # What they may do is a page of its own, above this package.
-    links = [Button(_("Rights"), reverse("access:rights", args=(name,)))]
+    links = [ActionButton(_("Rights"), reverse("access:rights", args=(name,)))]
     if name != access.identity.name and may_view(access.identity, name):
         url = reverse("accounts:viewing:begin", args=(name,))
-        links.append(Button(_("View as %(name)s") % {"name": visible(name)}, url))
+        links.append(ActionButton(_("View as %(name)s") % {"name": visible(name)}, url))
     kind, up_url = access.cluster.kinds.of(USERS), list_url(HOST, SEGMENT)
     tabs = object_tabs(access, kind, entry.key)
     spec = list_before(request, kind) if kind is not None else None

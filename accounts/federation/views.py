@@ -16,7 +16,7 @@ from accounts.federation.backchannel import callback_logout
 from accounts.federation.signin import View, guarded, refuse, welcome
 from accounts.providers import base
 from accounts.providers.base import (
-    Attempt,
+    ProviderAttempt,
     ProviderError,
     RedirectProvider,
     Unreachable,
@@ -68,7 +68,7 @@ async def _entry(name: str) -> Entry:
 async def _out(request: HttpRequest, entry: Entry) -> HttpResponse:
     next_url = safe_next(request.GET.get("next", ""))
     state, nonce, verifier = (secrets.token_urlsafe(32) for _each in range(3))
-    attempt = Attempt(state, nonce, verifier, _of(entry).callback)
+    attempt = ProviderAttempt(state, nonce, verifier, _of(entry).callback)
     try:
         where = await _of(entry).begin(attempt)
     except Unreachable as error:
@@ -106,7 +106,7 @@ async def _finish(request: HttpRequest, entry: Entry) -> HttpResponse:
     if not await sync_to_async(onetime.use)(_STATE, begun["state"], now, now + onetime.LIFETIME):
         return await refuse(request, entry, 400, "StateReused")
     provider = _of(entry)
-    attempt = Attempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
+    attempt = ProviderAttempt(begun["state"], begun["nonce"], begun["verifier"], provider.callback)
     try:
         person = await provider.finish(attempt, answer)
     except Unreachable as error:

@@ -32,7 +32,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CodeRequest:
     terms: Terms
     #: `prompt` of OpenID Connect Core, section 3.1.2.1.
     silent: bool
@@ -54,7 +54,7 @@ def read_asked(fields: Mapping[str, str]) -> Asked:
     return Asked(client, redirect_uri, state)
 
 
-def read_wanted(asked: Asked, fields: Mapping[str, str]) -> Wanted:
+def read_wanted(asked: Asked, fields: Mapping[str, str]) -> CodeRequest:
     """Raises `OAuthError`, which goes to the redirect URI."""
     if {"request", "request_uri"} & fields.keys():
         raise OAuthError("request_not_supported", "Requests as objects are not supported.")
@@ -77,7 +77,7 @@ def read_wanted(asked: Asked, fields: Mapping[str, str]) -> Wanted:
         challenge=_challenge(asked.client, fields),
         nonce=_nonce(fields),
     )
-    return Wanted(terms, "none" in prompts, "consent" in prompts, _max_age(fields))
+    return CodeRequest(terms, "none" in prompts, "consent" in prompts, _max_age(fields))
 
 
 def location(asked: Asked, **parameters: str) -> str:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.oauth import endpoint, register
-from accounts.oauth.authorization import Asked, Wanted, location, read_asked, read_wanted
+from accounts.oauth.authorization import Asked, CodeRequest, location, read_asked, read_wanted
 from accounts.oauth.client_auth import basic_of
 from accounts.oauth.clients import API, AUTO
 from accounts.oauth.endpoint import MAX_QUERY, Fields, body_of, parse, query_of
@@ -77,7 +77,7 @@ async def confirm(request: ConsoleRequest) -> HttpResponse:
         return error_page(request, 503, _("Nobody can log in: the database cannot be used."))
 
 
-async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: Wanted) -> HttpResponse:
+async def _confirmed(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:
     """Raises `OAuthError`."""
     found = await _in_session(request)
     if found is None:
@@ -131,7 +131,9 @@ async def _in_session(request: HttpRequest) -> tuple[Holder, datetime] | None:
     return holder_of(entry), datetime.fromtimestamp(since, UTC)
 
 
-def _challenge(request: HttpRequest, asked: Asked, wanted: Wanted, fields: Fields) -> HttpResponse:
+def _challenge(
+    request: HttpRequest, asked: Asked, wanted: CodeRequest, fields: Fields
+) -> HttpResponse:
     if wanted.silent:
         raise OAuthError("login_required", "The user is not signed in.")
     if asked.client.challenges or "text/html" not in request.headers.get("Accept", ""):
@@ -145,18 +147,18 @@ def _unauthorized() -> OAuthError:
     )
 
 
-def _check_age(wanted: Wanted, since: datetime) -> None:
+def _check_age(wanted: CodeRequest, since: datetime) -> None:
     now = endpoint.clock.now()
     if wanted.max_age is not None and (now - since).total_seconds() > wanted.max_age:
         raise OAuthError("login_required", "The user signed in too long ago.")
 
 
-def _needs_consent(asked: Asked, wanted: Wanted) -> bool:
+def _needs_consent(asked: Asked, wanted: CodeRequest) -> bool:
     return asked.client.consent != AUTO or wanted.asks_consent
 
 
 async def _grant(
-    request: HttpRequest, asked: Asked, wanted: Wanted, holder: Holder, since: datetime
+    request: HttpRequest, asked: Asked, wanted: CodeRequest, holder: Holder, since: datetime
 ) -> str:
     """Where to go with a new code."""
     action = request_action(
@@ -179,7 +181,7 @@ def _sent_back(asked: Asked, error: OAuthError) -> HttpResponse:
     return HttpResponseRedirect(where)
 
 
-def _ask(request: ConsoleRequest, asked: Asked, wanted: Wanted) -> HttpResponse:
+def _ask(request: ConsoleRequest, asked: Asked, wanted: CodeRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "client": asked.client.name,
         "acts": API in wanted.terms.scope.split(" "),

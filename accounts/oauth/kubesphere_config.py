@@ -30,7 +30,7 @@ MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundConfig:
     """`authentication`: that part, empty if there is none. `problem`: why it is not what is there now."""
 
     authentication: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -41,7 +41,7 @@ class Found:
         return self.authentication.get("oauthOptions") or {}
 
 
-NOTHING = Found()
+NOTHING = FoundConfig()
 
 _text: str | None = None
 _found = NOTHING
@@ -49,7 +49,7 @@ _found = NOTHING
 _looked: float | None = None
 
 
-def found() -> Found:
+def found() -> FoundConfig:
     """As it was last read. The same object until something is different."""
     return _found
 
@@ -68,7 +68,7 @@ async def look(client: ConsoleClient, clock: Clock) -> None:
     try:
         text = await _read_text(client)
         if text != _text or _found.problem:
-            _found = Found(_read_authentication(text)) if text is not None else NOTHING
+            _found = FoundConfig(_read_authentication(text)) if text is not None else NOTHING
         _text = text
     except Exception as error:  # noqa: BLE001  a ConfigMap may hold anything
         problem = f"{SOURCE} cannot be read, and what was known before still counts"
@@ -76,7 +76,7 @@ async def look(client: ConsoleClient, clock: Clock) -> None:
             # Not its text, in which there may be secrets.
             said = error if isinstance(error, ApiError | ValueError) else type(error).__name__
             log.warning("%s: %s", problem, said)
-            _found = Found(_found.authentication, problem)
+            _found = FoundConfig(_found.authentication, problem)
 
 
 async def look_if_old(client: ConsoleClient, clock: Clock) -> None:

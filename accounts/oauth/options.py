@@ -73,7 +73,7 @@ class Options:
         return max((client.access for client in self.clients.values()), default=ACCESS)
 
 
-_current: tuple[Stamp, kubesphere_config.Found, Options] | None = None
+_current: tuple[Stamp, kubesphere_config.FoundConfig, Options] | None = None
 
 
 def options() -> Options:
@@ -99,7 +99,7 @@ def config_path() -> Path:
 
 
 def parse_options(
-    raw: object, beneath: kubesphere_config.Found = kubesphere_config.NOTHING
+    raw: object, beneath: kubesphere_config.FoundConfig = kubesphere_config.NOTHING
 ) -> Options:
     """`beneath`: what counts where `raw` says nothing. Raises ValueError if `raw` has not even the shape
     of a configuration."""
@@ -202,7 +202,7 @@ def _stamp(path: Path) -> Stamp:
     return (str(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _load(path: Path, before: Options | None, beneath: kubesphere_config.Found) -> Options:
+def _load(path: Path, before: Options | None, beneath: kubesphere_config.FoundConfig) -> Options:
     try:
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)

@@ -134,7 +134,7 @@ def _common(holder: Holder, now: datetime, expires: datetime) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedGrant:
     """`reason`: for the audit trail; the client hears `invalid_grant` whatever it is."""
 
     reason: str
@@ -180,27 +180,27 @@ def make_code(
 @transaction.atomic
 def use_code(
     code: str, client: Client, redirect_uri: str, challenge: str, now: datetime
-) -> Issued | Refused:
+) -> Issued | RefusedGrant:
     """`challenge`: made of the verifier that came with the code, "" if none came. Raises
     `UsersUnknown`."""
     found = AuthorizationCode.objects.filter(digest=digest(code), client=client.name).first()
     if found is None:
-        return Refused("UnknownCode")
+        return RefusedGrant("UnknownCode")
     # Before anything else that could be wrong: whatever becomes of it, it was used.
     if not AuthorizationCode.objects.filter(pk=found.pk, used=None).update(used=now):
         found.refresh_from_db()
         if found.grant is not None:
             end(Grant.objects.filter(pk=found.grant.pk), "CodeReused", now)
-        return Refused("CodeReused")
+        return RefusedGrant("CodeReused")
     if found.expires <= now:
-        return Refused("CodeExpired")
+        return RefusedGrant("CodeExpired")
     if found.redirect_uri != redirect_uri:
-        return Refused("WrongRedirectURI")
+        return RefusedGrant("WrongRedirectURI")
     if found.challenge != challenge:
-        return Refused("WrongVerifier")
+        return RefusedGrant("WrongVerifier")
     holder = find_holder(found.user, found.uid, found.credential)
     if holder is None:
-        return Refused("UserEnded")
+        return RefusedGrant("UserEnded")
     grant = _begin(holder, client, found.scope, found.authenticated, now)
     AuthorizationCode.objects.filter(pk=found.pk).update(grant=grant)
     issued = issue(grant, holder, client, now)
@@ -211,22 +211,22 @@ def use_code(
 
 
 @transaction.atomic
-def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | Refused:
+def use_refresh(token: str, client: Client, scope: str, now: datetime) -> Issued | RefusedGrant:
     """A new pair for an old refresh token. `scope` is "" or a part of what was granted. Raises
     `UsersUnknown`."""
     found = _refresh_token(token, client)
     if found is None:
-        return Refused("UnknownToken")
+        return RefusedGrant("UnknownToken")
     grant = found.grant
     if not RefreshToken.objects.filter(pk=found.pk, used=None).update(used=now):
         end(Grant.objects.filter(pk=grant.pk), "RefreshReused", now)
-        return Refused("RefreshReused")
+        return RefusedGrant("RefreshReused")
     if grant.ended is not None or min(found.expires, grant.expires) <= now:
-        return Refused("TokenExpired")
+        return RefusedGrant("TokenExpired")
     holder = _holder(grant)
     if holder is None:
         end(Grant.objects.filter(pk=grant.pk), "UserEnded", now)
-        return Refused("UserEnded")
+        return RefusedGrant("UserEnded")
     return issue(grant, holder, client, now, scope=scope)
 
 

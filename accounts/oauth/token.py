@@ -15,7 +15,7 @@ from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
 from accounts.oauth.endpoint import Fields, form_of, required
 from accounts.oauth.errors import OAuthError, answer, invalid_grant, invalid_request, too_many
 from accounts.oauth.holders import Holder, holder_of
-from accounts.oauth.register import Issued, Refused
+from accounts.oauth.register import Issued, RefusedGrant
 from accounts.signin.authenticate import MAX_NAME, NO_CODE, NOT_SET_UP, WRONG_CODE, authenticate
 from accounts.users.directory import find_user, trusted_users
 from console.audit.trail import SESSIONS, Action, record, request_action
@@ -116,7 +116,7 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
         found = await sync_to_async(register.use_refresh)(
             given, client, scope, endpoint.clock.now()
         )
-        if isinstance(found, Refused):
+        if isinstance(found, RefusedGrant):
             entry.answered(400, found.reason)
     return _issued(found)
 
@@ -131,7 +131,7 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
         found = await sync_to_async(register.use_code)(
             code, client, redirect_uri, challenge, endpoint.clock.now()
         )
-        if isinstance(found, Refused):
+        if isinstance(found, RefusedGrant):
             entry.answered(400, found.reason)
     return _issued(found)
 
@@ -151,8 +151,8 @@ def _holder(username: str) -> Holder | None:
     return holder_of(entry) if entry is not None else None
 
 
-def _issued(found: Issued | Refused) -> Issued:
-    if isinstance(found, Refused):
+def _issued(found: Issued | RefusedGrant) -> Issued:
+    if isinstance(found, RefusedGrant):
         raise invalid_grant(_WRONG_TOKEN)
     return found
 

@@ -41,7 +41,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ProviderAttempt:
     """One sign-in that began here: made at random, for one use, and bound to one browser.
 
     `callback` is the address that the provider sends the browser back to.
@@ -65,10 +65,10 @@ class RedirectProvider(Protocol):
     def callback(self) -> str:
         """The address of this console that browsers are sent back to."""
 
-    async def begin(self, attempt: Attempt) -> str:
+    async def begin(self, attempt: ProviderAttempt) -> str:
         """The address to send the browser to. Raises `Unreachable`."""
 
-    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+    async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         """Who came back with `answer`, the parameters of the callback, `state` among them, which is
         that of `attempt`. Raises `ProviderError`."""
 

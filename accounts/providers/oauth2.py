@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import aiohttp
 
-from accounts.providers.base import Attempt, Refused, Unreachable
+from accounts.providers.base import ProviderAttempt, Refused, Unreachable
 from accounts.providers.options import Fields
 from accounts.providers.web import Web
 
@@ -35,7 +35,7 @@ class OAuthClient:
             scopes=fields.texts("scopes") or scopes,
         )
 
-    def location(self, endpoint: str, attempt: Attempt, **more: str) -> str:
+    def location(self, endpoint: str, attempt: ProviderAttempt, **more: str) -> str:
         parameters = {
             "response_type": "code",
             "client_id": self.name,
@@ -50,7 +50,7 @@ class OAuthClient:
         return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
     async def tokens(
-        self, web: Web, endpoint: str, attempt: Attempt, code: str, *, basic: bool = False
+        self, web: Web, endpoint: str, attempt: ProviderAttempt, code: str, *, basic: bool = False
     ) -> dict[str, Any]:
         """What the code is exchanged for. `basic`: the secret goes into a header, not into the form.
         Raises `ProviderError`."""

@@ -248,7 +248,7 @@ def known() -> Catalogue:
     return replace(_map.catalogue, source=SOURCE, problems=(problem, *_map.catalogue.problems))
 
 
-def _of_cluster(found: kubesphere_config.Found) -> Catalogue:
+def _of_cluster(found: kubesphere_config.FoundConfig) -> Catalogue:
     if not found.authentication:
         return Catalogue()
     return read_catalogue(found.oauth.get("identityProviders") or [], SOURCE)

@@ -13,8 +13,8 @@ from typing import Any
 from django.conf import settings
 from django.http import parse_cookie
 
-from accounts.signin.presence import find_session, lasting_access
-from accounts.signin.sessions import Found
+from accounts.signin.presence import find_session, live_access
+from accounts.signin.sessions import FoundSession
 
 Scope = dict[str, Any]
 Application = Callable[[Scope, Any, Any], Awaitable[Any]]
@@ -45,7 +45,7 @@ class SessionAuthMiddleware:
 
         account = {
             "account": name,
-            "access_in": partial(lasting_access, acting) if acting else None,
+            "access_in": partial(live_access, acting) if acting else None,
             "session_alive": session_alive,
             "session": sha256((key or "").encode()).hexdigest(),
             "writes": found.viewing is None or found.viewing.writes,
@@ -53,7 +53,7 @@ class SessionAuthMiddleware:
         return await self.application({**scope, **account}, receive, send)
 
 
-def _names(found: Found) -> tuple[str | None, str | None]:
+def _names(found: FoundSession) -> tuple[str | None, str | None]:
     """Whose session it is, and whose rights count."""
     mine, theirs = found.identity, found.acting
     return mine.name if mine else None, theirs.name if theirs else None

@@ -27,7 +27,7 @@ class LoginForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class ProviderButton:
     name: str
     url: str
 
@@ -39,7 +39,9 @@ def login_page(request: HttpRequest, form: LoginForm, status: int = 200) -> Http
         "form": form,
         "cluster_name": settings.CLUSTER_NAME,
         "buttons": [
-            Button(entry.name, reverse("accounts:federation:landing", args=(entry.name,)) + query)
+            ProviderButton(
+                entry.name, reverse("accounts:federation:landing", args=(entry.name,)) + query
+            )
             for entry in entries
             if isinstance(entry.provider, RedirectProvider)
         ],

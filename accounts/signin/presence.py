@@ -10,22 +10,22 @@ from django.db import DatabaseError
 from django.http import parse_cookie
 
 from accounts.oauth.bearer import examine_token
-from accounts.signin.sessions import Found, State, examine
+from accounts.signin.sessions import FoundSession, State, examine
 from accounts.users.directory import UsersUnknown
 from console.kube.clock import SystemClock
 from console.kube.current import get_runtime
 from console.ui.access import Access
 from console.ui.clusters import Cluster
 from console.ui.presence import Presence
-from rbac.lasting import LastingAccess
+from rbac.liveaccess import LiveAccess
 
 _clock = SystemClock()
 
 
-async def find_session(key: str | None) -> Found:
+async def find_session(key: str | None) -> FoundSession:
     """Whose session has this key at this moment."""
     if key is None:
-        return Found(State.NONE)
+        return FoundSession(State.NONE)
     session: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
     return await examine(session, _clock.now(), had_cookie=True)
 
@@ -50,11 +50,11 @@ def _texts(headers: Mapping[bytes, Sequence[bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1") for value in headers.get(name, ())]
 
 
-def lasting_access(name: str, cluster: Cluster) -> Access:
-    return LastingAccess(name, cluster, get_runtime())
+def live_access(name: str, cluster: Cluster) -> Access:
+    return LiveAccess(name, cluster, get_runtime())
 
 
-def session_presence(key: str | None, found: Found) -> Presence | None:
+def session_presence(key: str | None, found: FoundSession) -> Presence | None:
     """None for nobody. One who began it as themselves may view the console as others meanwhile."""
     mine, theirs = found.identity, found.acting
     if mine is None or theirs is None:
@@ -72,7 +72,7 @@ def kept_presence(key: str | None, mine: str, theirs: str) -> Presence:
             return False
         return theirs == mine or (now.acting is not None and now.acting.name == theirs)
 
-    return Presence(lasts, partial(lasting_access, theirs), key or "")
+    return Presence(lasts, partial(live_access, theirs), key or "")
 
 
 def token_presence(token: str, name: str) -> Presence:
@@ -85,4 +85,4 @@ def token_presence(token: str, name: str) -> Presence:
             return False
         return bearer is not None and bearer.acts and bearer.holder.user.name == name
 
-    return Presence(lasts, partial(lasting_access, name))
+    return Presence(lasts, partial(live_access, name))

@@ -60,7 +60,7 @@ class Step(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSession:
     """`identity` is set for a session that is alive and may be used. `pending`: the name of a user who
     has to take a `step` before that, and is nobody until then. `viewing`: as whom else it is used."""
 
@@ -131,36 +131,36 @@ def _follow(before: str | None, after: str | None, now: datetime) -> None:
     rows.update(session_key=after, expires=expires)
 
 
-async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> Found:
+async def examine(session: SessionBase, now: datetime, *, had_cookie: bool) -> FoundSession:
     """Who the session is. `had_cookie`: the browser sent a key, whether or not there is such a row."""
     try:
         content = dict(await session.aitems())
     except DatabaseError as error:
         log.error("Sessions cannot be read: %s", error)
-        return Found(State.UNKNOWN)
+        return FoundSession(State.UNKNOWN)
     if ACCOUNT not in content:
-        return Found(State.ENDED if had_cookie else State.NONE)
+        return FoundSession(State.ENDED if had_cookie else State.NONE)
     if not in_time(content, now):
-        return Found(State.ENDED)
+        return FoundSession(State.ENDED)
     try:
         entry = users().store.get(Key("", str(content[ACCOUNT])))
     except UsersUnknown:
-        return Found(State.UNKNOWN)
+        return FoundSession(State.UNKNOWN)
     if entry is None or entry.projection.uid != content.get(UID):
-        return Found(State.ENDED)
+        return FoundSession(State.ENDED)
     if not is_usable(entry.projection):
-        return Found(State.ENDED)
+        return FoundSession(State.ENDED)
     holder = holder_of(entry)
     if holder.credential != content.get(CREDENTIAL):
-        return Found(State.ENDED)
+        return FoundSession(State.ENDED)
     try:
         identity = holder.identity
     except InvalidIdentity:
-        return Found(State.ENDED)
+        return FoundSession(State.ENDED)
     step = _next_step(content.get(FACTOR), has_first_password(entry.projection))
     if step is not None:
-        return Found(State.ALIVE, pending=identity.name, step=step)
-    return Found(State.ALIVE, identity, viewing=viewing_of(content, identity, now))
+        return FoundSession(State.ALIVE, pending=identity.name, step=step)
+    return FoundSession(State.ALIVE, identity, viewing=viewing_of(content, identity, now))
 
 
 def _next_step(factor: object, first_password: bool) -> Step | None:

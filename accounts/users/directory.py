@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy
 
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.clock import SystemClock
 from console.kube.current import get_runtime
 from console.kube.gvr import USERS, Key
@@ -65,4 +65,4 @@ def has_address(informer: Informer[User], email: str, *, but: str = "") -> bool:
 
 async def wait_for_version(name: str, version: str) -> bool:
     """True as soon as the cache has the user in this version or a later one; False if it takes long."""
-    return await arrives(users(), Key("", name), version)
+    return await wait_for_cache(users(), Key("", name), version)

@@ -12,7 +12,7 @@ from accounts.users.states import (
     APPLIED_ANNOTATION,
     CHANGED_ANNOTATION,
     LOCKED,
-    Wanted,
+    WantedState,
     patch_user,
     state_status,
     time_text,
@@ -71,7 +71,7 @@ class UserReconciler:
             await self._recorder.record(user, WARNING, "PasswordRefused", message)
         return "" if problem else await hash_password(password)
 
-    async def _write(self, user: Manifest, hashed: str, wanted: Wanted) -> None:
+    async def _write(self, user: Manifest, hashed: str, wanted: WantedState) -> None:
         """One patch of this very version of the user: a change in between is a conflict, and the next
         look starts from that."""
         patch: Manifest = {}
@@ -92,7 +92,7 @@ class UserReconciler:
         await patch_user(self._client, user, patch)
         await self._report(user, bool(hashed), wanted)
 
-    async def _report(self, user: Manifest, hashed: bool, wanted: Wanted) -> None:
+    async def _report(self, user: Manifest, hashed: bool, wanted: WantedState) -> None:
         if hashed:
             message = "The plain password was replaced by its hash"
             await self._recorder.record(user, NORMAL, "PasswordHashed", message)

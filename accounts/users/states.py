@@ -16,7 +16,7 @@ IDENTITY_PROVIDER_LABEL = "iam.kubesphere.io/identify-provider"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedState:
     """`state` is None if the one that is there is right; `look_again`: seconds until it may not be."""
 
     state: str | None = None
@@ -24,21 +24,21 @@ class Wanted:
     look_again: float | None = None
 
 
-def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> Wanted:
+def wanted_state(user: Manifest, now: datetime, *, lock: timedelta) -> WantedState:
     """`lock`: how long a lock lasts."""
     status = user.get("status") or {}
     state = status.get("state") or ""
     password = (user.get("spec") or {}).get("password") or ""
     labels = user["metadata"].get("labels") or {}
     if state == DISABLED:
-        return Wanted()
+        return WantedState()
     if not password:
         return _without_password(state, bool(labels.get(IDENTITY_PROVIDER_LABEL)))
     if state == LOCKED:
         return _locked(status, lock, now)
     if state == "" and is_hash(password):
-        return Wanted(ACTIVE)
-    return Wanted()
+        return WantedState(ACTIVE)
+    return WantedState()
 
 
 def lock_left(status: Mapping[str, Any], lock: timedelta, now: datetime) -> float:
@@ -56,18 +56,18 @@ def transition(status: Mapping[str, Any]) -> datetime | None:
     return found if found.tzinfo is not None else None
 
 
-def _without_password(state: str, from_provider: bool) -> Wanted:
+def _without_password(state: str, from_provider: bool) -> WantedState:
     if not from_provider:
-        return Wanted(DISABLED, "The user has neither a password nor an identity provider")
-    return Wanted() if state == ACTIVE else Wanted(ACTIVE)
+        return WantedState(DISABLED, "The user has neither a password nor an identity provider")
+    return WantedState() if state == ACTIVE else WantedState(ACTIVE)
 
 
-def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> Wanted:
+def _locked(status: Mapping[str, Any], lock: timedelta, now: datetime) -> WantedState:
     if transition(status) is None:
         # The lock begins now; at the latest it ends like any other.
-        return Wanted(LOCKED)
+        return WantedState(LOCKED)
     left = lock_left(status, lock, now)
-    return Wanted(ACTIVE) if left <= 0 else Wanted(look_again=left)
+    return WantedState(ACTIVE) if left <= 0 else WantedState(look_again=left)
 
 
 # Changing a User: one patch of the very version that was seen.

@@ -11,7 +11,7 @@ from console.ui.columns import AgeColumn, BoolColumn, NameColumn, NumberColumn, 
 from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from rbac.levels import Level, Place
+from rbac.levels import Level, RoleScope
 
 #: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#default-roles-and-role-bindings
 BUILT_IN = ("kubernetes.io/bootstrapping", "rbac-defaults")
@@ -64,4 +64,4 @@ class ClusterRoleKind(ResourceKind):
         """The page that makes roles makes them on the host."""
         if cluster != HOST:
             return super().create_url(cluster, namespace)
-        return new_url(Place(Level.CLUSTER))
+        return new_url(RoleScope(Level.CLUSTER))

@@ -11,7 +11,7 @@ from console.ui.filters import ChoiceFilter, LabelFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
 from rbac.builtin import PLATFORM_ROLES
-from rbac.levels import Level, Place
+from rbac.levels import Level, RoleScope
 
 
 def origin(role: Role) -> str:
@@ -55,4 +55,4 @@ class GlobalRoleKind(ResourceKind):
     actions = (DeleteRole(level=Level.GLOBAL),)
 
     def create_url(self, cluster: str, namespace: str) -> str:
-        return new_url(Place(Level.GLOBAL))
+        return new_url(RoleScope(Level.GLOBAL))

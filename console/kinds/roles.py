@@ -18,7 +18,7 @@ from console.ui.columns import (
 from console.ui.filters import LabelFilter, NamespaceFilter, SearchFilter
 from console.ui.kind import Nav, ResourceKind, Scope
 from console.ui.registry import register
-from rbac.levels import Level, Place
+from rbac.levels import Level, RoleScope
 
 
 @register
@@ -53,4 +53,4 @@ class RoleKind(ResourceKind):
         """The page that makes roles makes them on the host, and must know the project."""
         if cluster != HOST or not namespace:
             return super().create_url(cluster, namespace)
-        return new_url(Place(Level.PROJECT, namespace=namespace))
+        return new_url(RoleScope(Level.PROJECT, namespace=namespace))

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from console.kube.gvr import SECRETS
-from console.kube.private import SecretMeta
 from console.kube.store import Entry
+from console.kube.uncached import SecretMeta
 from console.ui.actions import Delete
 from console.ui.columns import (
     AgeColumn,

@@ -58,9 +58,9 @@ from console.kube.errors import (
 )
 from console.kube.gvr import GVR, PODS, SERVICE_ACCOUNTS
 from console.kube.identity import Identity
-from console.kube.pacing import Chunks, Gulps
 from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
+from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.websocket import Websocket
 
 FIELD_MANAGER = "quarterdeck"
@@ -610,10 +610,10 @@ class ReaderClient:
         params: Sequence[tuple[str, str]],
         *,
         read_timeout: float,
-        gulps: bool = False,
+        throttled: bool = False,
     ) -> AsyncGenerator[Chunks, None]:
-        """The bytes of a list or a watch, from when the server has accepted it. `gulps`: of one that
-        goes on for long (see `console.kube.pacing`)."""
+        """The bytes of a list or a watch, from when the server has accepted it. `throttled`: of one that
+        goes on for long (see `console.kube.throttledreader`)."""
         async with self._transport.open(
             "GET",
             gvr.path(namespace),
@@ -624,7 +624,7 @@ class ReaderClient:
             read_timeout=read_timeout,
         ) as response:
             _expect_much(response)
-            yield Gulps(response) if gulps else response.content
+            yield ThrottledReader(response) if throttled else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         """A list of one object at most, at the server's present resourceVersion, as JSON."""

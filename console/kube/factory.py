@@ -43,7 +43,7 @@ class NeverCached(UnknownKind):
     """Objects of this type are read as the viewer alone: see `console.kube.livelist`."""
 
 
-class Planner(Protocol):
+class InformerBuilder(Protocol):
     def make(self, gvr: GVR) -> Informer[Any]:
         """An informer for a type; raises `UnknownKind`."""
         ...
@@ -77,14 +77,14 @@ class Factory:
 
     def __init__(
         self,
-        planner: Planner,
+        builder: InformerBuilder,
         spawn: Callable[[Coroutine[Any, Any, None]], Any],
         clock: Clock,
         *,
         idle: float = IDLE,
         notify: Mapping[GVR, Callable[[Key], None]] = MappingProxyType({}),
     ) -> None:
-        self._planner = planner
+        self._builder = builder
         self._spawn = spawn
         self._clock = clock
         self._idle = idle
@@ -122,7 +122,7 @@ class Factory:
         return self._start(gvr)
 
     def _start(self, gvr: GVR) -> _Kind:
-        informer = self._planner.make(gvr)
+        informer = self._builder.make(gvr)
         with self._lock:
             found = self._kinds.get(gvr)
             if found is not None:
@@ -205,7 +205,7 @@ class Factory:
     async def _follow(self, kind: _Kind) -> None:
         """Until the kind is to end. A task of its own can be ended, or begun anew, by itself."""
         while not kind.ending:
-            kind.run = asyncio.create_task(self._planner.follow(kind.informer))
+            kind.run = asyncio.create_task(self._builder.follow(kind.informer))
             try:
                 await asyncio.wait((kind.run,))
             except asyncio.CancelledError:

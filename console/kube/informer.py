@@ -127,9 +127,9 @@ class Informer(Generic[P]):
 
     # The reflector's sink.
 
-    def replacing(self, namespace: str = "") -> "Replacing[P]":
+    def replacing(self, namespace: str = "") -> "InformerReplacement[P]":
         """Takes a list: of all there is, or of one namespace."""
-        return Replacing(self, self.store.replacing(namespace))
+        return InformerReplacement(self, self.store.replacing(namespace))
 
     def replaced(self, changed: Sequence[Key]) -> None:
         if not self.freshness.synced:
@@ -227,7 +227,7 @@ class Informer(Generic[P]):
         self._restate(problem=problem)
 
 
-class Replacing(Generic[P]):
+class InformerReplacement(Generic[P]):
     """A list on its way into an informer. Nobody sees anything of it before `commit`."""
 
     def __init__(self, informer: Informer[P], replacement: Replacement[P]) -> None:

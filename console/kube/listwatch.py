@@ -17,9 +17,9 @@ from console.kube.client import ReaderClient
 from console.kube.errors import Forbidden, ServerError, Unavailable, error_from_status
 from console.kube.gvr import GVR
 from console.kube.liststream import ListMeta, ListStream
-from console.kube.pacing import Chunks
 from console.kube.sentences import Sentence
 from console.kube.store import UNREADABLE
+from console.kube.throttledreader import Chunks
 
 #: Seconds without a byte after which a watch is given up. Bookmarks come about once a minute.
 READ_TIMEOUT = 90.0
@@ -127,7 +127,7 @@ class ListWatch:
             ("timeoutSeconds", str(random.randint(300, 600))),  # noqa: S311
         ]
         async with self._client.stream(
-            self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT, gulps=True
+            self._gvr, self._namespace, params, read_timeout=READ_TIMEOUT, throttled=True
         ) as content:
             yield _events(content)
 

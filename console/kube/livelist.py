@@ -7,7 +7,7 @@ Promises:
 - Every request carries the viewer's identity, so kube-apiserver decides, and every minute anew: a
   watch that was allowed outlives the right to it by `RECHECK` at most.
 - At most `LIMIT` objects are asked for and kept; `truncated` says that there may be more.
-- Of a private type only what `console.kube.private` lets through is ever kept.
+- Of a private type only what `console.kube.uncached` lets through is ever kept.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal
 from console.kube.liststream import ListMeta, ListStream
 from console.kube.listwatch import LIST_READ_TIMEOUT, Listing, ListWatch, WatchEvent
-from console.kube.pacing import Chunks, Gulps
 from console.kube.scoped import ScopedInformer
 from console.kube.sentences import Sentence
 from console.kube.store import Decode, P
+from console.kube.throttledreader import Chunks, ThrottledReader
 from console.kube.window import last_seen
 
 LIMIT = 5_000
@@ -63,7 +63,7 @@ class UserReader(ReaderClient):
         params: Sequence[tuple[str, str]],
         *,
         read_timeout: float,
-        gulps: bool = False,
+        throttled: bool = False,
     ) -> AsyncGenerator[Chunks, None]:
         async with self._transport.open(
             "GET",
@@ -73,7 +73,7 @@ class UserReader(ReaderClient):
             total_timeout=None,
             read_timeout=read_timeout,
         ) as response:
-            yield Gulps(response) if gulps else response.content
+            yield ThrottledReader(response) if throttled else response.content
 
     async def latest(self, gvr: GVR, namespace: str) -> bytes:
         answer = await self._transport.request(

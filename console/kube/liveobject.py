@@ -3,7 +3,7 @@
 A right that names objects usually is a right to `get` them, and neither list nor watch: so it is read
 again every few seconds while somebody looks. In all else a `LiveObject` is a `LiveList` of one, and
 promises the same: every request carries the viewer's identity, and of a private type only what
-`console.kube.private` lets through is kept.
+`console.kube.uncached` lets through is kept.
 """
 
 import msgspec

@@ -30,7 +30,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """A value that two have changed, each in their own way. It may be `ABSENT` for each."""
 
     path: Path
@@ -68,7 +68,7 @@ def changes(old: Any, new: Any, shape: Tree | None, path: Path = ()) -> Iterator
 
 
 #: Decides a conflict.
-Choose = Callable[[Conflict], Any]
+Choose = Callable[[MergeConflict], Any]
 
 
 def merge(
@@ -81,7 +81,7 @@ def merge(
         return theirs
     parts = _parts((_begun(base, mine), mine, theirs), shape)
     if parts is None:
-        return choose(Conflict(path, base, mine, theirs))
+        return choose(MergeConflict(path, base, mine, theirs))
     of_base, of_mine, of_theirs = parts
     found: dict[str, Any] = {}
     for part in _order(of_base, of_mine, of_theirs):

@@ -19,8 +19,8 @@ import msgspec
 from console.kube.errors import ApiError, Forbidden, NotFound
 from console.kube.gvr import GVR, NODE_METRICS, POD_METRICS, Key
 from console.kube.liststream import ListStream
-from console.kube.pacing import Chunks
 from console.kube.quantity import parse_quantity
+from console.kube.throttledreader import Chunks
 
 #: Seconds for the whole of one type's list, and between two of its parts.
 TIMEOUT, READ_TIMEOUT = 20.0, 10.0

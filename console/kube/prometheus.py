@@ -18,7 +18,7 @@ import msgspec
 
 from console.kube.clock import Clock, SystemClock
 from console.kube.metricslist import Problem
-from console.kube.usage import KEPT, History
+from console.kube.usage import KEPT, UsageHistory
 
 #: Seconds; bytes; seconds; answers that are kept.
 TIMEOUT, MOST_BYTES, FRESH, KEPT_ANSWERS = 3.0, 1024 * 1024, 30.0, 200
@@ -33,7 +33,7 @@ _MEMORY = "sum(container_memory_working_set_bytes{{{where}}})"
 class Past:
     """`problem` is None where there is a history, be it an empty one."""
 
-    history: History = History()
+    history: UsageHistory = UsageHistory()
     problem: Problem | None = None
 
 
@@ -86,7 +86,7 @@ class Prometheus:
             return Past(problem=Problem.UNAVAILABLE)
         except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
             return Past(problem=Problem.UNREADABLE)
-        return Past(History(cpu, memory))
+        return Past(UsageHistory(cpu, memory))
 
     async def _range(
         self, session: aiohttp.ClientSession, query: str, seconds: int

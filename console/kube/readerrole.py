@@ -9,8 +9,8 @@ from itertools import chain
 import yaml
 
 from console.kube.gvr import NODE_METRICS, POD_METRICS
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
+from console.kube.uncached import UNCACHED
 
 _HEAD = """\
 # What the shared cache is filled with: the types of the console's kinds. Never Secrets: listing them is
@@ -22,7 +22,7 @@ _HEAD = """\
 def reader_role() -> str:
     """The manifest, as it is in its file."""
     groups: dict[str, set[str]] = defaultdict(set)
-    for gvr in chain(DECODERS.keys() - PRIVATE.keys(), (NODE_METRICS, POD_METRICS)):
+    for gvr in chain(DECODERS.keys() - UNCACHED.keys(), (NODE_METRICS, POD_METRICS)):
         groups[gvr.group].add(gvr.resource)
     rules = [
         {

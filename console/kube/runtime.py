@@ -23,7 +23,6 @@ from console.kube.client import ConsoleClient, Endpoint, ReaderClient, Transport
 from console.kube.clock import Clock, SystemClock
 from console.kube.corethread import CoreThread
 from console.kube.credentials import Credentials
-from console.kube.departures import Departures
 from console.kube.discovery import Types
 from console.kube.errors import Forbidden
 from console.kube.factory import IDLE, Factory, NeverCached, UnknownKind
@@ -38,18 +37,19 @@ from console.kube.gvr import (
     WORKLOADS,
     Key,
 )
+from console.kube.heartbeat import Heartbeat
 from console.kube.history import STEP, History
 from console.kube.identity import Identity
 from console.kube.informer import ChangeSignal, Informer
+from console.kube.informerbuilder import ClusterInformerBuilder
 from console.kube.kubeconfig import CONSOLE, READER, WRITER
 from console.kube.livelist import LiveList, UserReader, UserSource
 from console.kube.liveobject import LiveObject
-from console.kube.planning import ClusterPlanner
-from console.kube.private import PRIVATE
-from console.kube.pulse import Pulse
+from console.kube.recentdeletions import RecentDeletions
 from console.kube.scopes import configured_namespaces, is_the_clusters
 from console.kube.static import StaticRuntime
 from console.kube.typewatch import TypeWatch
+from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
 from console.kube.window import Window
 
@@ -87,30 +87,30 @@ class Runtime:
         reader = ReaderClient(self._transports[READER])
         self.console = ConsoleClient(self._transports[CONSOLE])
         self._thread = CoreThread(self.close_connections)
-        self._planner = ClusterPlanner(reader, given, self.clock)
-        self.types: Types = self._planner.types
-        self.departures = Departures(lambda gvr: self.informers().get(gvr), self.clock)
+        self._builder = ClusterInformerBuilder(reader, given, self.clock)
+        self.types: Types = self._builder.types
+        self.recent_deletions = RecentDeletions(lambda gvr: self.informers().get(gvr), self.clock)
         self._factory = Factory(
-            self._planner,
+            self._builder,
             self.spawn,
             self.clock,
             idle=idle,
             notify={
                 **dict.fromkeys(RIGHTS, self._rights_changed),
                 CUSTOM_RESOURCE_DEFINITIONS: self._definition_changed,
-                **{gvr: partial(self.departures.note, gvr) for gvr in WORKLOADS},
+                **{gvr: partial(self.recent_deletions.note, gvr) for gvr in WORKLOADS},
             },
         )
         # Its connection is its own and as old as the watches': when it is dead, so are they.
-        self._transports["pulse"] = Transport(self._transports[READER].credentials)
-        pulse = ReaderClient(self._transports["pulse"])
-        self._pulse = Pulse(pulse, lambda: self.informers().values(), self.clock)
+        self._transports["heartbeat"] = Transport(self._transports[READER].credentials)
+        heartbeat = ReaderClient(self._transports["heartbeat"])
+        self._heartbeat = Heartbeat(heartbeat, lambda: self.informers().values(), self.clock)
         self._type_watch = TypeWatch(self.types, self._factory)
         self.history = History(self.clock)
         self.usage = Usage(
             reader,
             self.clock,
-            namespaces=self._planner.namespaces_of(POD_METRICS),
+            namespaces=self._builder.namespaces_of(POD_METRICS),
             whole=not given,
         )
         #: What must have synced before this process is ready.
@@ -126,7 +126,7 @@ class Runtime:
         give_back_what_is_freed()
         self._thread.start()
         self._factory.keep(CUSTOM_RESOURCE_DEFINITIONS)
-        self.spawn(self._pulse.run())
+        self.spawn(self._heartbeat.run())
         self.spawn(self._keep_house())
         self.spawn(self.usage.run())
 
@@ -159,7 +159,7 @@ class Runtime:
     @property
     def answered(self) -> datetime:
         """When kube-apiserver last gave a sign of life."""
-        return self._pulse.answered
+        return self._heartbeat.answered
 
     def live_list(
         self, gvr: GVR, identity: Identity, namespaces: Sequence[str] = ("",)
@@ -168,8 +168,8 @@ class Runtime:
 
         Raises `UnknownKind`.
         """
-        private = PRIVATE.get(gvr)
-        decode = private.decode if private else self._planner.decoder(gvr)
+        private = UNCACHED.get(gvr)
+        decode = private.decode if private else self._builder.decoder(gvr)
         reader = UserReader(self._transports[WRITER], identity)
         redact = private.redact if private else None
         sources = {name: UserSource(reader, gvr, name, redact) for name in namespaces}
@@ -180,8 +180,8 @@ class Runtime:
 
         Raises `UnknownKind`.
         """
-        private = PRIVATE.get(gvr)
-        decode = private.decode if private else self._planner.decoder(gvr)
+        private = UNCACHED.get(gvr)
+        decode = private.decode if private else self._builder.decoder(gvr)
         redact = private.redact if private else None
         client = self.as_user(identity)
         return LiveObject(gvr, decode, key, client, self.spawn, redact, clock=self.clock)
@@ -240,11 +240,11 @@ class Runtime:
             self.history.sample(informers)
 
     def _rights_changed(self, _key: Key) -> None:
-        self._pulse.wake_soon()
+        self._heartbeat.wake_soon()
 
     def _definition_changed(self, key: Key) -> None:
         self._type_watch.changed(key)
-        self._pulse.wake_soon()
+        self._heartbeat.wake_soon()
 
 
 class CurrentRuntime(Reads, Protocol):
@@ -253,7 +253,7 @@ class CurrentRuntime(Reads, Protocol):
     types: Types
     history: History
     usage: Usage
-    departures: Departures
+    recent_deletions: RecentDeletions
 
     @property
     def required(self) -> tuple[GVR, ...]: ...

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from console.kube.client import Endpoint, UserClient
 from console.kube.clock import SystemClock
-from console.kube.departures import Departures
 from console.kube.discovery import Types
 from console.kube.errors import NotFound
 from console.kube.factory import NeverCached, UnknownKind
@@ -18,8 +17,9 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.livelist import LiveList
 from console.kube.metricslist import Lister
-from console.kube.pacing import Chunks
-from console.kube.private import PRIVATE
+from console.kube.recentdeletions import RecentDeletions
+from console.kube.throttledreader import Chunks
+from console.kube.uncached import UNCACHED
 from console.kube.usage import Usage
 
 T = TypeVar("T")
@@ -48,14 +48,14 @@ class StaticRuntime:
         self.types = Types(self._informers.get(CUSTOM_RESOURCE_DEFINITIONS))
         self.history = History(SystemClock())
         self.usage = Usage(metrics or NoMetrics(), SystemClock())
-        self.departures = Departures(self._informers.get, SystemClock())
+        self.recent_deletions = RecentDeletions(self._informers.get, SystemClock())
 
     @property
     def answered(self) -> datetime:
         return SystemClock().now()
 
     def informer(self, gvr: GVR) -> Informer[Any]:
-        if gvr in PRIVATE:
+        if gvr in UNCACHED:
             raise NeverCached(gvr.qualified)
         try:
             return self._informers[gvr]

@@ -49,7 +49,7 @@ class Reading:
     node_problem: Problem | None = Problem.WAITING
 
 
-class History(NamedTuple):
+class UsageHistory(NamedTuple):
     """The oldest first, one number for each step, NaN for none."""
 
     cpu: Sequence[float] = ()
@@ -76,8 +76,8 @@ class Usage:
         self._lock = Lock()
         self._listeners: Mapping[object, Callable[[], None]] = {}
         self._reading = Reading()
-        self._nodes: Mapping[str, History] = {}
-        self._spaces: Mapping[str, History] = {}
+        self._nodes: Mapping[str, UsageHistory] = {}
+        self._spaces: Mapping[str, UsageHistory] = {}
 
     # Any thread.
 
@@ -86,16 +86,16 @@ class Usage:
         self._looked = self._clock.monotonic()
         return self._reading
 
-    def of_node(self, name: str = TOTAL) -> History:
-        return self._nodes.get(name, History())
+    def of_node(self, name: str = TOTAL) -> UsageHistory:
+        return self._nodes.get(name, UsageHistory())
 
-    def of_namespaces(self, names: Collection[str] | None) -> History:
+    def of_namespaces(self, names: Collection[str] | None) -> UsageHistory:
         """Together; None for all of them."""
         if names is None:
-            return self._spaces.get(TOTAL, History())
+            return self._spaces.get(TOTAL, UsageHistory())
         spaces = self._spaces
         found = [spaces[name] for name in names if name in spaces and name != TOTAL]
-        return History(_added_up([h.cpu for h in found]), _added_up([h.memory for h in found]))
+        return UsageHistory(_added_up([h.cpu for h in found]), _added_up([h.memory for h in found]))
 
     def add_listener(
         self, on_change: Callable[[Key], None], on_state: Callable[[], None]
@@ -194,15 +194,15 @@ def _with_total(found: dict[str, Used]) -> dict[str, Used]:
 
 
 def _longer(
-    series: Mapping[str, History], now: Mapping[str, Used], *, failed: bool
-) -> dict[str, History]:
+    series: Mapping[str, UsageHistory], now: Mapping[str, Used], *, failed: bool
+) -> dict[str, UsageHistory]:
     """With one step more. What is not there any more is forgotten, unless nothing could be read."""
     step = dict.fromkeys(series, Used(math.nan, math.nan)) if failed else now
-    return {name: _and(series.get(name, History()), used) for name, used in step.items()}
+    return {name: _and(series.get(name, UsageHistory()), used) for name, used in step.items()}
 
 
-def _and(history: History, used: Used) -> History:
-    return History(
+def _and(history: UsageHistory, used: Used) -> UsageHistory:
+    return UsageHistory(
         array("f", (*history.cpu[1 - KEPT :], used.cpu)),
         array("f", (*history.memory[1 - KEPT :], used.memory)),
     )

@@ -1,9 +1,9 @@
 """The live socket: `/ws/live`.
 
 A socket belongs to a signed-in account with rights; without either the handshake is refused. It follows
-one list at a time, or none while its page is hidden. What is sent is worked out by the screen that it
-shares with others (`console.live.screen`). The session is looked up when the socket opens (by
-middleware) and now and then after that (`console.live.attendance`), never while frames are made.
+one list at a time, or none while its page is hidden. What is sent is worked out by the shared view that
+it shares with others (`console.live.sharedview`). The session is looked up when the socket opens (by
+middleware) and now and then after that (`console.live.sessionmonitor`), never while frames are made.
 
 Codes it closes with: 4401 the session is over, 4403 the right is gone, 1008 too many messages or
 sockets, 1009 a message is too long, 1013 the console made a mistake; after this one alone browsers come
@@ -26,12 +26,12 @@ from django.utils.translation import gettext_lazy as _
 
 from console.kube.runtime import UnknownKind
 from console.live import frames
-from console.live.attendance import get_attendance
 from console.live.counters import counters
 from console.live.flow import flow_of
 from console.live.limits import MAX_MESSAGE, SocketCap, TokenBucket, sockets
-from console.live.screen import Screen
-from console.live.screens import get_screens
+from console.live.sessionmonitor import get_session_monitor
+from console.live.sharedview import SharedView
+from console.live.sharedviews import get_shared_views
 from console.live.subscribe import BadMessage, Subscription, read_message
 from console.ui.access import Access, require_access
 from console.ui.clusters import Cluster, clusters
@@ -67,7 +67,7 @@ class LiveConsumer(BareSocket):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.screen: Screen | None = None
+        self.shared_view: SharedView | None = None
         self._account = ""
         self._access: Access | None = None
         self._ended = False
@@ -98,8 +98,8 @@ class LiveConsumer(BareSocket):
             return
         self._account = account
         counters.sockets += 1
-        get_attendance().enter(self)
-        get_attendance().follow_rights(clusters.host)
+        get_session_monitor().enter(self)
+        get_session_monitor().follow_rights(clusters.host)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if len(text_data or bytes_data or "") > MAX_MESSAGE:
@@ -115,7 +115,7 @@ class LiveConsumer(BareSocket):
             with translation.override(self._lang):
                 subscription = read_message(text)
             if subscription is None:
-                get_screens().leave(self)
+                get_shared_views().leave(self)
             else:
                 await self._show(subscription)
         except UnknownKind:
@@ -133,12 +133,12 @@ class LiveConsumer(BareSocket):
         if not knows(self.access_in(place.cluster), place.kind):
             with translation.override(self._lang):
                 raise BadMessage(404, str(_("There is nothing to follow at this address.")))
-        get_attendance().follow_rights(place.cluster)
-        screen = get_screens().show(self, place, subscription.lang, subscription.known)
+        get_session_monitor().follow_rights(place.cluster)
+        shared_view = get_shared_views().show(self, place, subscription.lang, subscription.known)
         if not self.clogged:
-            await self.send(screen.freshness())
+            await self.send(shared_view.freshness())
 
-    # What screens and the attendance ask of it.
+    # What shared views and the session monitor ask of it.
 
     @property
     def account(self) -> str:
@@ -183,23 +183,23 @@ class LiveConsumer(BareSocket):
         await self.fail(error)
 
     def _on_clear(self) -> None:
-        if self.screen is not None:
-            self.screen.ring()
+        if self.shared_view is not None:
+            self.shared_view.ring()
 
     async def _end(self, code: int, message: str | Promise, close_code: int) -> None:
         self._ended = True
-        get_screens().leave(self)
+        get_shared_views().leave(self)
         with translation.override(self._lang):
             frame = frames.error_frame(code, str(message))
         await self.tell({"type": "websocket.send", "text": frame})
         await self.tell({"type": "websocket.close", "code": close_code})
 
     def _leave(self) -> None:
-        get_screens().leave(self)
+        get_shared_views().leave(self)
         if self._account:
             self.cap.leave(self._account)
             counters.sockets -= 1
-            get_attendance().leave(self)
+            get_session_monitor().leave(self)
             self._account = ""
 
 

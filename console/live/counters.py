@@ -12,7 +12,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 def _flush_seconds() -> Histogram:
-    text = "Working out what is new on one screen."
+    text = "Working out what is new on one shared view."
     return Histogram("quarterdeck_live_flush_seconds", text, buckets=BOUNDS, registry=None)
 
 
@@ -21,7 +21,7 @@ class Counters:
     """`sockets` are open now; the others grow. `frames` and `bytes` (of UTF-8) left for sockets,
     `refreshes` of them told a browser to fetch its list again. `overflows`: times that more keys
     changed between two flushes than are counted. `slow_closed`: sockets whose client did not read.
-    `flush_seconds`: working out what is new on one screen and handing it to its sockets.
+    `flush_seconds`: working out what is new on one shared view and handing it to its sockets.
 
     `connections` are open now; of those that there were too many of `connections_refused` were closed at
     once, and `connections_dropped` gave way to others."""

@@ -14,7 +14,7 @@ from django.utils import translation
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.chip import Chip
+from console.live.freshnessbadge import FreshnessBadge
 from console.live.mailbox import Mail
 from console.live.view import Known
 from console.ui.access import Access
@@ -39,7 +39,7 @@ class DetailView:
         self.informer = informer
         self.others = others
         self._now = now
-        self._chip = Chip(informer, lang)
+        self._badge = FreshnessBadge(informer, lang)
         # What the browsers have: None until it was looked at for the first time.
         self._parts: dict[str, Part] | None = None
         self._there = False
@@ -57,18 +57,18 @@ class DetailView:
     def forget(self) -> None:
         """Starts over: what was answered last went to nobody."""
         self._parts, self._there = None, False
-        self._chip.forget()
+        self._badge.forget()
 
     def freshness(self) -> str:
-        return self._chip.frame()
+        return self._badge.frame()
 
     @property
     def told(self) -> LiveState:
         """How fresh it is, as far as the browsers know."""
-        return self._chip.told
+        return self._badge.told
 
     def freshness_news(self) -> list[str]:
-        return self._chip.news()
+        return self._badge.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """The frames for browsers that got all frames so far. Raises `Denied`.

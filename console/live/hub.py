@@ -1,4 +1,4 @@
-"""Carries news from the cluster core's thread to the screens on the server's loop.
+"""Carries news from the cluster core's thread to the shared views on the server's loop.
 
 The only crossing between the two. On the core's thread an informer's listener marks a key under a lock
 and returns; the first mark after a quiet time wakes the server's loop, however many follow. There the

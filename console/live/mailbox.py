@@ -1,7 +1,7 @@
-"""What one screen has not looked at yet.
+"""What one shared view has not looked at yet.
 
 A mailbox says that keys changed, not how. It is bounded: when more keys changed than it holds it keeps
-none of them and says so, and the screen looks at everything anew. Used on one event loop only.
+none of them and says so, and the shared view looks at everything anew. Used on one event loop only.
 """
 
 from collections.abc import Callable, Iterable

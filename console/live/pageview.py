@@ -11,7 +11,7 @@ from django.utils import translation
 
 from console.kube.gvr import GVR
 from console.kube.informer import Informer
-from console.live.chip import Chip
+from console.live.freshnessbadge import FreshnessBadge
 from console.live.mailbox import Mail
 from console.live.view import Known
 from console.ui.access import Access
@@ -38,7 +38,7 @@ class PageView:
         self.informer = informer
         self.others = others
         self.reshaped = False
-        self._chip = Chip(informer, lang)
+        self._badge = FreshnessBadge(informer, lang)
         # Of what the browsers have: "" until it was looked at for the first time.
         self._etag = ""
 
@@ -51,17 +51,17 @@ class PageView:
 
     def forget(self) -> None:
         self._etag = ""
-        self._chip.forget()
+        self._badge.forget()
 
     def freshness(self) -> str:
-        return self._chip.frame()
+        return self._badge.frame()
 
     @property
     def told(self) -> LiveState:
-        return self._chip.told
+        return self._badge.told
 
     def freshness_news(self) -> list[str]:
-        return self._chip.news()
+        return self._badge.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """No frames: `reshaped` says whether the page is another one now."""

@@ -15,7 +15,7 @@ from typing import Any
 from console.kube.gvr import GVR, Key
 from console.kube.informer import Informer
 from console.live import frames
-from console.live.chip import Chip
+from console.live.freshnessbadge import FreshnessBadge
 from console.live.hub import Heard
 from console.live.mailbox import Mail
 from console.ui.access import Access
@@ -63,7 +63,7 @@ class LiveView:
         # What the browsers have: None until the first list has come.
         self._table: Table | None = None
         self._rows: dict[str, str] = {}
-        self._chip = Chip(informer, lang)
+        self._badge = FreshnessBadge(informer, lang)
         self._drawn: dict[str, str] = {}
 
     @property
@@ -78,20 +78,20 @@ class LiveView:
     def forget(self) -> None:
         """Starts over: what was answered last went to nobody."""
         self._table, self._rows = None, {}
-        self._chip.forget()
+        self._badge.forget()
 
     def freshness(self) -> str:
         """How fresh the list is, as a frame."""
-        return self._chip.frame()
+        return self._badge.frame()
 
     @property
     def told(self) -> LiveState:
         """How fresh it is, as far as the browsers know."""
-        return self._chip.told
+        return self._badge.told
 
     def freshness_news(self) -> list[str]:
         """The same, if it has changed since the last call."""
-        return self._chip.news()
+        return self._badge.news()
 
     def update(self, mail: Mail, access: Access, *, anew: bool = False) -> list[str]:
         """The frames for browsers that got all frames so far. Raises `Denied`.

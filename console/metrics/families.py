@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from console.kube.figures import Figures, figures_of
+from console.kube.stats import InformerStats, stats_of
 from console.live.counters import Counters, counters
 from console.metrics.controllers import controller_families
 from console.metrics.process import process
@@ -18,7 +18,7 @@ from console.ui.clusters import Cluster, clusters
 from console.ui.drawing import cells, parts
 
 _Type = type[Counter] | type[Gauge]
-_Value = Callable[[Figures], float | None]
+_Value = Callable[[InformerStats], float | None]
 
 # When each series began is of no use where nothing outlives the process.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -93,12 +93,12 @@ def drawn_families() -> Iterator[Metric]:
     yield weights
 
 
-def _figures(cluster: Cluster) -> list[Figures]:
+def _figures(cluster: Cluster) -> list[InformerStats]:
     runtime, now = cluster.runtime, datetime.now(UTC)
-    return figures_of(runtime.informers(), answered=runtime.answered, now=now)
+    return stats_of(runtime.informers(), answered=runtime.answered, now=now)
 
 
-def cache_families(figures: Mapping[str, Iterable[Figures]]) -> Iterator[Metric]:
+def cache_families(figures: Mapping[str, Iterable[InformerStats]]) -> Iterator[Metric]:
     """Of each cluster, by its name."""
     ordered = [
         (name, item)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from console.kube.gvr import NODES, PODS, Key
 from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
-from console.kube.usage import TOTAL, History, Reading
+from console.kube.usage import TOTAL, Reading, UsageHistory
 from console.ui.amounts import seconds_text
 from console.ui.decisions import Readable
 from console.ui.gauges import HOUR, Room, gauges, node_room, plots
@@ -27,7 +27,7 @@ from console.ui.sight import Seen, Sight
 @dataclass(frozen=True, slots=True)
 class Measured:
     used: Used | None
-    history: History
+    history: UsageHistory
     note: NotMetered | None
 
 
@@ -100,7 +100,7 @@ def _measured(sight: Sight) -> Measured:
         )
     namespaces = used_namespaces(sight)
     if namespaces is not None and not namespaces:
-        return Measured(None, History(), DENIED)
+        return Measured(None, UsageHistory(), DENIED)
     if reading.problem is not None:
         return Measured(None, usage.of_namespaces(namespaces), why_not(reading.problem))
     return Measured(used_in(reading, namespaces), usage.of_namespaces(namespaces), None)

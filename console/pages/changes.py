@@ -7,8 +7,8 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
-from console.kube.departures import Departure
 from console.kube.gvr import EVENTS, WORKLOADS
+from console.kube.recentdeletions import Deletion
 from console.kube.store import Entry
 from console.ui.columns import Target, target_of, target_url
 from console.ui.latest import Moment, latest_of
@@ -110,7 +110,7 @@ def _change(seen: Seen, moment: Moment) -> Change:
 
 def _departed(sight: Sight) -> list[Change]:
     found = []
-    for departure in sight.cluster.runtime.departures.latest():
+    for departure in sight.cluster.runtime.recent_deletions.latest():
         seen = sight.get(departure.gvr)
         if seen is not None and _sees(seen, departure):
             found.append(_departure(seen, departure))
@@ -119,12 +119,12 @@ def _departed(sight: Sight) -> list[Change]:
     return found
 
 
-def _sees(seen: Seen, departure: Departure) -> bool:
+def _sees(seen: Seen, departure: Deletion) -> bool:
     wanted = not seen.wanted or departure.key.namespace in seen.wanted
     return wanted and seen.readable.sees(departure.key)
 
 
-def _departure(seen: Seen, departure: Departure) -> Change:
+def _departure(seen: Seen, departure: Deletion) -> Change:
     key = departure.key
     return Change(
         departure.at,

@@ -11,8 +11,8 @@ from typing import Any
 
 from console.kube.gvr import BUILT_IN_GROUPS
 from console.kube.informer import Informer
-from console.kube.private import PRIVATE
 from console.kube.runtime import CurrentRuntime, UnknownKind
+from console.kube.uncached import UNCACHED
 from console.ui.access import Access
 from console.ui.generic import GenericKind
 from console.ui.kind import KindView, ResourceKind
@@ -64,7 +64,7 @@ def _customs(query: SearchQuery, access: Access) -> list[Searchable]:
 def _informer(runtime: CurrentRuntime, kind: ResourceKind) -> Informer[Any] | None:
     """None for kinds that this cluster does not have, or the cache never."""
     gvr = kind.gvr
-    if gvr in PRIVATE:
+    if gvr in UNCACHED:
         return None
     known = gvr in runtime.informers() or gvr.group in BUILT_IN_GROUPS
     if not known and runtime.types.get(gvr) is None:

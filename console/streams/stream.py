@@ -22,7 +22,7 @@ from console.audit.trail import Action as Recorded
 from console.audit.trail import Recording, record
 from console.kube.client import UserClient
 from console.kube.gvr import GVR, Key
-from console.live.attendance import get_attendance
+from console.live.sessionmonitor import get_session_monitor
 from console.streams.places import places
 from console.ui.actions import Permission
 from console.ui.clusters import Cluster, clusters
@@ -98,14 +98,14 @@ class Vigil:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """For as long as the block lasts. Session and right have just been looked up."""
-        attendance = get_attendance()
+        monitor = get_session_monitor()
         watching = asyncio.create_task(self._watch())
-        attendance.enter(self)
+        monitor.enter(self)
         try:
-            attendance.follow_rights(clusters.host)
+            monitor.follow_rights(clusters.host)
             yield
         finally:
-            attendance.leave(self)
+            monitor.leave(self)
             watching.cancel()
 
     async def check(self) -> None:

@@ -11,8 +11,8 @@ from threading import Lock
 
 from console.kube.discovery import CustomType, Types
 from console.kube.gvr import GVR
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
+from console.kube.uncached import UNCACHED
 from console.ui.generic import GenericKind, generic_kind
 
 #: New kinds until those are let go whose types are gone.
@@ -84,7 +84,7 @@ class CustomKinds:
 
 def is_kept(gvr: GVR) -> bool:
     """Whether the console reads the type for itself."""
-    return gvr in DECODERS or gvr in PRIVATE
+    return gvr in DECODERS or gvr in UNCACHED
 
 
 def _names(custom: CustomType) -> tuple[str, ...]:

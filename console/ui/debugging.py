@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import Key
 from console.kube.store import Entry
 from console.ui.actions import Action, Context, Done, Outcome, Permission
@@ -152,7 +152,7 @@ class Debug(Action):
         made = await context.strategic_patch(body, "ephemeralcontainers")
         cluster, key = context.access.cluster, context.key
         pods = cluster.runtime.informer(context.kind.gvr)
-        await arrives(pods, key, made["metadata"]["resourceVersion"])
+        await wait_for_cache(pods, key, made["metadata"]["resourceVersion"])
         words = {**context.words, "container": visible(container["name"])}
         text = _("Added the debug container %(container)s to %(kind)s %(name)s.") % words
         return Done(text, starting_url(cluster.name, key, container["name"]))

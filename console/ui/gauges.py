@@ -17,7 +17,7 @@ from console.kube.metricslist import Used
 from console.kube.projections.node import Node
 from console.kube.quantity import parse_quantity
 from console.kube.reservations import Held
-from console.kube.usage import KEPT, STEP, History
+from console.kube.usage import KEPT, STEP, UsageHistory
 from console.ui.amounts import bytes_text, cores_text, number_text, seconds_text
 from console.ui.charts import Line, line
 from console.ui.pressure import pressure
@@ -155,7 +155,7 @@ def _amount(
     return Amount(text(amount), int(percent), min(100.0, round(float(percent), 1)))
 
 
-def plots(history: History, seconds: int = HOUR) -> tuple[Plot, ...]:
+def plots(history: UsageHistory, seconds: int = HOUR) -> tuple[Plot, ...]:
     """None while there are fewer than two numbers to draw a line between."""
     return tuple(
         plot

@@ -14,9 +14,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.kube.gvr import BUILT_IN_GROUPS, GVR, Key
-from console.kube.private import PRIVATE
 from console.kube.status import Severity, Status
 from console.kube.store import Entry
+from console.kube.uncached import UNCACHED
 from console.ui.actions import Action, EditYaml, Permission
 from console.ui.columns import Column, NameColumn, StatusColumn, UsageColumn
 from console.ui.filters import Filter
@@ -172,7 +172,7 @@ class ResourceKind:
     @cached_property
     def private(self) -> bool:
         """Its objects are never in the shared cache, but read as the viewer: see `console.ui.reading`."""
-        return self.gvr in PRIVATE
+        return self.gvr in UNCACHED
 
     @cached_property
     def name_column(self) -> NameColumn:

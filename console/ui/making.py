@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.gvr import GVR, Key
 from console.ui.actions import Context, Done
 from console.ui.kind import segment_of
@@ -29,5 +29,5 @@ async def make(context: Context, gvr: GVR, body: Mapping[str, Any], text: str) -
     if not access.can("list", gvr, namespace=project):
         return Done(text)
     informer = access.cluster.runtime.informer(gvr)
-    await arrives(informer, key, made["metadata"]["resourceVersion"])
+    await wait_for_cache(informer, key, made["metadata"]["resourceVersion"])
     return Done(text, object_url(access.cluster.name, segment_of(gvr), key))

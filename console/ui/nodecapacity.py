@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from console.kube.gvr import GVR, NODE_METRICS, PODS
 from console.kube.metricslist import Used
 from console.kube.reservations import Held, reservations_of
-from console.kube.usage import History
+from console.kube.usage import UsageHistory
 from console.ui.decisions import Denied, readable
 from console.ui.gauges import gauges, node_room, plots
 from console.ui.metered import DENIED, Capacity, NotMetered, sees_node_usage, why_not
@@ -54,9 +54,9 @@ def _held(subject: Subject) -> Held | None:
     return reservations_of(pods.store).of_node(subject.key.name, None)
 
 
-def _used(subject: Subject) -> tuple[Used | None, History, NotMetered | None]:
+def _used(subject: Subject) -> tuple[Used | None, UsageHistory, NotMetered | None]:
     if not sees_node_usage(subject.access):
-        return None, History(), DENIED
+        return None, UsageHistory(), DENIED
     usage = subject.access.cluster.usage
     reading, name = usage.read(), subject.key.name
     return reading.nodes.get(name), usage.of_node(name), why_not(reading.node_problem)

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from console.kube.gvr import Key
 from console.kube.indexes import indexes_of
 from console.kube.informer import Informer
-from console.kube.private import PRIVATE
+from console.kube.uncached import UNCACHED
 from console.ui.access import Access
 from console.ui.actions import BULK, Permission
 from console.ui.columns import Align
@@ -176,7 +176,7 @@ def _choices(
 def _bulk(query: ListQuery) -> tuple[BulkItem, ...]:
     """What the viewer may do to some object of the kind that the cache may have."""
     kind, access = query.spec.kind, query.access
-    if kind.gvr in PRIVATE:
+    if kind.gvr in UNCACHED:
         return ()
     actions = [action for action in kind.every_action if BULK in action.places]
     needed = {one for action in actions for one in action.needs}

@@ -11,9 +11,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.kube.figures import Figures, figures_of
 from console.kube.gvr import GVR
 from console.kube.history import KEPT, STEP, History
+from console.kube.stats import InformerStats, stats_of
 from console.kube.status import Severity
 from console.live.counters import counters
 from console.metrics.process import resident_bytes
@@ -86,7 +86,7 @@ async def cache_page(request: ConsoleRequest, cluster: Cluster) -> HttpResponse:
 def _context(cluster: Cluster) -> dict[str, object]:
     runtime = cluster.runtime
     now = datetime.now(UTC)
-    figures = figures_of(runtime.informers(), answered=runtime.answered, now=now)
+    figures = stats_of(runtime.informers(), answered=runtime.answered, now=now)
     history = runtime.history
     rows = sorted((_row(cluster, item, history, now) for item in figures), key=_worst_first)
     rates = history.rates()
@@ -106,7 +106,7 @@ def _worst_first(row: Row) -> tuple[int, float, GVR]:
     return row.severity.rank, -row.rate, row.gvr
 
 
-def _row(cluster: Cluster, item: Figures, history: History, now: datetime) -> Row:
+def _row(cluster: Cluster, item: InformerStats, history: History, now: datetime) -> Row:
     severity, word = _state(item)
     kind = cluster.kinds.of(item.gvr)
     return Row(
@@ -128,7 +128,7 @@ def _row(cluster: Cluster, item: Figures, history: History, now: datetime) -> Ro
     )
 
 
-def _state(item: Figures) -> tuple[Severity, str]:
+def _state(item: InformerStats) -> tuple[Severity, str]:
     freshness = item.freshness
     if not freshness.synced:
         if freshness.problem:
@@ -141,7 +141,7 @@ def _state(item: Figures) -> tuple[Severity, str]:
     return Severity.OK, _("Live")
 
 
-def _reason(item: Figures) -> str:
+def _reason(item: InformerStats) -> str:
     """Why it is not live, and what went wrong on this side."""
     parts = [visible(spoken(item.freshness.problem))]
     if item.undecodable:
@@ -153,7 +153,7 @@ def _reason(item: Figures) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _totals(figures: Sequence[Figures], history: History) -> list[Total]:
+def _totals(figures: Sequence[InformerStats], history: History) -> list[Total]:
     live = sum(item.freshness.synced and item.freshness.stale_since is None for item in figures)
     memory = resident_bytes()
     return [

@@ -31,7 +31,7 @@ from console.kube.errors import ApiError, NotFound
 from console.kube.errors import Conflict as Changed
 from console.kube.gvr import Key
 from console.kube.managedfields import Manager, managers_of, path_text
-from console.kube.merging import ABSENT, Conflict, changes, merge, same
+from console.kube.merging import ABSENT, MergeConflict, changes, merge, same
 from console.ui.access import Access
 from console.ui.actions import Action
 from console.ui.clusters import Cluster
@@ -370,7 +370,7 @@ def _wanted(asked: Asked, sent: Sent, live: Manifest) -> Wanted:
     rows: list[Row] = []
     managers = managers_of(live)
 
-    def choose(conflict: Conflict) -> Any:
+    def choose(conflict: MergeConflict) -> Any:
         rows.append(_row(asked.request, conflict, managers))
         if len(rows) > MOST_CONFLICTS:
             raise Conflicting(rows)
@@ -535,7 +535,7 @@ def _names(managers: Sequence[Manager]) -> str:
     return visible(", ".join(dict.fromkeys(found)))
 
 
-def _row(request: ConsoleRequest, conflict: Conflict, managers: Sequence[Manager]) -> Row:
+def _row(request: ConsoleRequest, conflict: MergeConflict, managers: Sequence[Manager]) -> Row:
     name = f"conflict-{short_hash((conflict.path, conflict.theirs))}"
     chosen = request.POST.get(name, "")
     managing = tuple(one for one in managers if one.owns(conflict.path))

@@ -42,7 +42,7 @@ from rbac.memberships import groups_of
 from tests.accounts.conftest import HASH, PASSWORD
 from tests.accounts.crashing import crash_everywhere, settle
 from tests.accounts.protection.test_retention import record
-from tests.accounts.test_farewell import definition
+from tests.accounts.test_finalizer import definition
 from tests.rbac.fakes import START, FakeRuntime, Manifest
 from tests.rbac.objects import (
     IAM,

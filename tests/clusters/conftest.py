@@ -20,13 +20,13 @@ from console.kube.credentials import Credentials
 from console.kube.gvr import USERS
 from console.kube.identity import Identity
 from console.kube.runtime import Runtime
-from console.live.pacer import Pacer
+from console.live.scheduler import Scheduler
 from console.management.commands._installing import install_into
 from console.ui.clusters import HOST, Cluster, clusters
 from devcluster.server import DevCluster
 from rbac.authorizer import SOURCES
 from rbac.current import cluster_of, no_host, use_host
-from rbac.lasting import LastingAccess
+from rbac.liveaccess import LiveAccess
 from tests.devcluster.conftest import Api
 from tests.live.conftest import Browser
 from tests.rbac.objects import native_binding, native_role, rule, user
@@ -227,7 +227,7 @@ def _site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-    monkeypatch.setattr(Pacer, "flush_seconds", 0.01)
+    monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
 
 
 class Person:
@@ -261,7 +261,7 @@ class Socket(Browser):
     def __init__(self, name: str) -> None:
         super().__init__(None)
         self._socket.scope["account"] = name
-        self._socket.scope["access_in"] = lambda cluster: LastingAccess(
+        self._socket.scope["access_in"] = lambda cluster: LiveAccess(
             name, cluster, clusters.host.runtime
         )
 

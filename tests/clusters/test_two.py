@@ -12,7 +12,7 @@ from prometheus_client import generate_latest
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.metrics.families import ConsoleCollector
 from console.settings import MIDDLEWARE
 from tests.clusters.conftest import MEMBER, Part, Person, Socket, Two, told, without_picker
@@ -222,7 +222,7 @@ async def test_screens_are_of_one_cluster(two: Two, sockets: list[Socket]) -> No
     for one in two:
         for rest in ("pods", "widgets.x.org", "configmaps"):
             await opened(sockets, "bea", one.url(rest))
-    names = list(get_screens()._screens)
+    names = list(get_shared_views()._shared_views)
     assert len(names) == 6
     for cluster, kind, source, url, _lang, _rights in names:
         assert url.startswith(f"/clusters/{cluster.name}/")

@@ -8,10 +8,10 @@ from django.utils import translation
 
 from accounts.bootstrap import MANIFESTS
 from console.kube.discovery import Types
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
 from console.kube.readerrole import reader_role
 from console.kube.scopes import is_namespaced
+from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
 from tests.kinds.world import fixture_file
 
@@ -19,7 +19,7 @@ READER = (MANIFESTS / "reader.yaml").read_text(encoding="utf-8")
 
 
 def missing(kind: ResourceKind) -> Iterator[str]:
-    if kind.gvr not in {**DECODERS, **PRIVATE}:
+    if kind.gvr not in {**DECODERS, **UNCACHED}:
         yield "console/kube/projections: no module has it in its DECODERS"
     if is_namespaced(kind.gvr, Types()) is not (kind.scope is Scope.NAMESPACED):
         yield "console/kube/scopes.py: its scope is another one"

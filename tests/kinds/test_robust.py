@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.kube.uncached import UNCACHED
 from console.ui.detail import detail
 from console.ui.kind import ResourceKind
 from console.ui.places import find_detail
@@ -110,7 +110,7 @@ def test_random_changes_are_shown_or_refused(kind: ResourceKind, data: st.DataOb
 
 
 def test_what_is_no_object_is_refused(kind: ResourceKind) -> None:
-    private = PRIVATE.get(kind.gvr)
+    private = UNCACHED.get(kind.gvr)
     decode = private.decode if private else DECODERS[kind.gvr]
     for text in (b"", b"null", b"[]", b"{", b"{}", b'{"metadata":{}}'):
         with pytest.raises(msgspec.DecodeError):

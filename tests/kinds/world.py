@@ -19,9 +19,9 @@ from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.listwatch import WatchEvent
 from console.kube.livelist import LIMIT, LiveList
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
+from console.kube.uncached import UNCACHED
 from console.ui.kind import ResourceKind, Scope
 
 Obj = dict[str, Any]
@@ -59,15 +59,15 @@ def informer_of(kind: ResourceKind, objects: list[Obj] | None = None) -> Informe
     found = objects_of(kind) if objects is None else objects
     if not kind.private:
         return Informer.preloaded(kind.gvr, found)
-    everything = LiveList(kind.gvr, PRIVATE[kind.gvr].decode, {}, _start)
-    everything.replace([PRIVATE[kind.gvr].redact(encoded(obj)) for obj in found], "1")
+    everything = LiveList(kind.gvr, UNCACHED[kind.gvr].decode, {}, _start)
+    everything.replace([UNCACHED[kind.gvr].redact(encoded(obj)) for obj in found], "1")
     everything.connected()
     return everything
 
 
 def decoded(kind: ResourceKind, obj: Obj) -> Any:
     """The projection; raises `msgspec.DecodeError`."""
-    private = PRIVATE.get(kind.gvr)
+    private = UNCACHED.get(kind.gvr)
     if private is not None:
         return private.decode(private.redact(encoded(obj)))[0]
     return DECODERS[kind.gvr](encoded(obj))[0]
@@ -85,7 +85,7 @@ class LiveLists:
 
     def __call__(self, gvr: GVR, identity: Identity, namespaces: Sequence[str]) -> LiveList[Any]:
         self.asked.append((identity.name, tuple(namespaces)))
-        found = LiveList(gvr, PRIVATE[gvr].decode, {}, _start, limit=self.limit)
+        found = LiveList(gvr, UNCACHED[gvr].decode, {}, _start, limit=self.limit)
         entries = self.informer.store.snapshot().entries.values()
         wanted = [item for item in entries if not namespaces[0] or item.key.namespace in namespaces]
         found.replace([encoded(item.original()) for item in wanted[: self.limit]], "1")
@@ -102,7 +102,7 @@ def change(runtime: StaticRuntime, kind: ResourceKind, obj: Obj) -> None:
     lists = runtime._live_lists
     assert isinstance(lists, LiveLists)
     assert lists.informer.gvr == kind.gvr
-    shown = PRIVATE[kind.gvr].redact(encoded(obj))
+    shown = UNCACHED[kind.gvr].redact(encoded(obj))
     key = Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
     for found in (lists.informer, *lists.made):
         if found.store.get(key) is not None:

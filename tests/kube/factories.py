@@ -44,13 +44,13 @@ class Planner:
 class World:
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.planner = Planner(self.clock)
-        self.server = self.planner.servers[THINGS]
+        self.builder = Planner(self.clock)
+        self.server = self.builder.servers[THINGS]
         self.server.put("a")
         self.noted: list[str] = []
         self.tasks: set[asyncio.Task[None]] = set()
         notify = {OTHERS: lambda key: self.noted.append(key.name)}
-        self.factory = Factory(self.planner, self.spawn, self.clock, idle=IDLE, notify=notify)
+        self.factory = Factory(self.builder, self.spawn, self.clock, idle=IDLE, notify=notify)
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)

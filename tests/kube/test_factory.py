@@ -85,7 +85,7 @@ async def it_stays_when_it_is_kept(world: World) -> None:
 
 async def it_is_not_kept_by_the_core_itself(world: World) -> None:
     await world.settled(OTHERS)
-    world.planner.servers[OTHERS].put("x")
+    world.builder.servers[OTHERS].put("x")
     await until(lambda: world.noted == ["x"])
     await world.idle()
     assert world.factory.informers() == {}
@@ -120,7 +120,7 @@ async def it_leaves_nothing_behind(world: World) -> None:
 async def it_shows_an_error_of_our_own_and_tries_again(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.planner.errors = [RuntimeError("a bug")]
+    world.builder.errors = [RuntimeError("a bug")]
     states: list[str] = []
     informer = world.factory.get(THINGS)
     informer.add_listener(lambda _key: None, lambda: states.append(informer.freshness.problem))
@@ -138,17 +138,17 @@ async def it_knows_no_kind_that_the_planner_does_not(world: World) -> None:
 async def it_starts_once_for_two_who_use_it_first(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = world.planner.make
+    make = world.builder.make
     other: list[Informer[Any]] = []
 
     def slow(gvr: GVR) -> Informer[Any]:
         """While one makes an informer, another does so too, and is done first."""
         if not other:
-            monkeypatch.setattr(world.planner, "make", make)
+            monkeypatch.setattr(world.builder, "make", make)
             other.append(world.factory.get(gvr))
         return make(gvr)
 
-    monkeypatch.setattr(world.planner, "make", slow)
+    monkeypatch.setattr(world.builder, "make", slow)
     assert world.factory.get(THINGS) is other[0]
     assert len(world.tasks) == 1
 
@@ -156,14 +156,14 @@ async def it_starts_once_for_two_who_use_it_first(
 async def it_never_hands_out_what_is_being_stopped() -> None:
     """Many threads use a kind while another stops whatever is idle, which here is everything."""
     clock = FakeClock()
-    planner = Planner(clock)
+    builder = Planner(clock)
     loop = asyncio.get_running_loop()
     tasks: list[Future[None]] = []
 
     def spawn(coroutine: Coroutine[Any, Any, None]) -> None:
         tasks.append(asyncio.run_coroutine_threadsafe(coroutine, loop))
 
-    factory = Factory(planner, spawn, clock, idle=1.0)
+    factory = Factory(builder, spawn, clock, idle=1.0)
     stop = Event()
 
     def use() -> int:
@@ -177,7 +177,7 @@ async def it_never_hands_out_what_is_being_stopped() -> None:
     with ThreadPoolExecutor(4) as pool:
         futures = [loop.run_in_executor(pool, use) for _ in range(4)]
         async with asyncio.timeout(20):
-            while len(planner.made) < 20:
+            while len(builder.made) < 20:
                 clock.elapsed += 1.0
                 factory.sweep()
                 await asyncio.sleep(0)

@@ -17,7 +17,7 @@ from console.kube.managedfields import (
     selected,
     tree_of,
 )
-from console.kube.merging import ABSENT, Conflict, changes, merge, merge_patch, same
+from console.kube.merging import ABSENT, MergeConflict, changes, merge, merge_patch, same
 from tests.cputime import at_most
 
 SHAPE: Any = {
@@ -46,9 +46,9 @@ def named(*containers: Any) -> Any:
 
 
 def merge_of(base: Any, mine: Any, theirs: Any) -> tuple[Any, list[str]]:
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
 
-    def choose(conflict: Conflict) -> Any:
+    def choose(conflict: MergeConflict) -> Any:
         conflicts.append(conflict)
         return conflict.mine
 

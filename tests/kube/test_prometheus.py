@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from console.kube.metricslist import Problem
 from console.kube.prometheus import FRESH, Past, Prometheus
-from console.kube.usage import KEPT, History
+from console.kube.usage import KEPT, UsageHistory
 from tests.kube.fakes import FakeClock
 
 DAY = 86_400
@@ -120,7 +120,7 @@ async def it_says_what_is_wrong(
         monkeypatch.setattr("console.kube.prometheus.TIMEOUT", 0.05)
     told.answer = answer
     past = await Prometheus(told.url, FakeClock()).past(None, seconds=DAY)
-    assert past == Past(History(), problem)
+    assert past == Past(UsageHistory(), problem)
 
 
 async def it_follows_no_redirect(told: Told) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from console.kube.identity import Identity
-from console.live.pacer import Pacer
+from console.live.scheduler import Scheduler
 from console.ui.access import Access
 from console.ui.clusters import clusters as console_clusters
 from console.ui.kind import ResourceKind
@@ -37,7 +37,7 @@ def _real_rights(
         *settings.MIDDLEWARE,
     ]
     monkeypatch.setattr(cast, "CAST", Anybody())
-    monkeypatch.setattr(Pacer, "flush_seconds", 0.01)
+    monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
     yield
     no_host()
 

@@ -31,7 +31,7 @@ from console.kube.gvr import (
 )
 from console.kube.identity import Identity
 from console.kube.runtime import StaticRuntime
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.ui.clusters import clusters
 from console.ui.kind import ResourceKind
 from console.ui.links import action_url, detail_url, list_url
@@ -327,7 +327,7 @@ async def told(runtime: StaticRuntime, who: str, kind: ResourceKind, url: str) -
         found.append(await browser.frame())
     await browser.leave()
     # The next one shall not find what this one has worked out.
-    while len(get_screens()):
+    while len(get_shared_views()):
         await asyncio.sleep(0.01)
     return [settled(frame) for frame in found]
 

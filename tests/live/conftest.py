@@ -15,8 +15,8 @@ from console.kube.runtime import StaticRuntime
 from console.live.consumer import LiveConsumer
 from console.live.flow import EXTENSION, Flow
 from console.live.limits import SocketCap
-from console.live.pacer import Pacer
 from console.live.routing import websocket_application
+from console.live.scheduler import Scheduler
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import Table, rows
@@ -41,7 +41,7 @@ def _site(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Pacer, "flush_seconds", 0.01)
+    monkeypatch.setattr(Scheduler, "flush_seconds", 0.01)
     monkeypatch.setattr(LiveConsumer, "cap", SocketCap())
 
 

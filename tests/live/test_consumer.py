@@ -10,7 +10,7 @@ from console.kube.gvr import PODS
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
@@ -160,7 +160,7 @@ async def test_a_hidden_page_gets_nothing_until_it_is_back(
     had = browser.page()
     await browser.say('{"pause": true}')
     assert await browser.quiet()
-    assert (len(pods._listeners), len(get_screens())) == (0, 0)
+    assert (len(pods._listeners), len(get_shared_views())) == (0, 0)
     pods.apply(pod("web-1", restarts=50))
     pods.set_stale(datetime(2026, 11, 21, 10, 12, tzinfo=UTC))
     assert await browser.quiet()

@@ -8,7 +8,7 @@ import pytest
 from console.kube.gvr import USERS
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
-from console.live.attendance import Attendance
+from console.live.sessionmonitor import SessionMonitor
 from tests.live.conftest import URL, Browser, Browsers, Session
 from tests.rbac.objects import user
 from tests.ui.support import FakeAccess, admin, alice, charlie, pod
@@ -114,7 +114,7 @@ async def test_an_authorizer_that_fails_shows_nothing(
 async def test_the_end_of_the_session_ends_the_socket(
     browsers: Browsers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Attendance, "check_seconds", 0.05)
+    monkeypatch.setattr(SessionMonitor, "check_seconds", 0.05)
     session = Session()
     browser = await browsers(admin(), session)
     await browser.subscribe()
@@ -127,7 +127,7 @@ async def test_the_end_of_the_session_ends_the_socket(
 async def test_a_changed_binding_looks_at_the_session(
     browsers: Browsers, bindings: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Attendance, "check_gap", 0.0)
+    monkeypatch.setattr(SessionMonitor, "check_gap", 0.0)
     session = Session()
     browser = await browsers(admin(), session)
     session.alive = False
@@ -154,7 +154,7 @@ async def test_frames_are_made_without_looking_at_the_session(
 async def test_whoever_changes_screens_is_told_how_fresh_it_is(
     browsers: Browsers, pods: Informer[Any], bindings: Informer[Any]
 ) -> None:
-    """Rights may come back before, with or after the cluster: a new screen knows no other state than
+    """Rights may come back before, with or after the cluster: a new shared view knows no other state than
     the one that it began with, and must not take its viewers to have heard of it."""
     access = FakeAccess("eve", delete_in=None)
     browser = await browsers(access)
@@ -172,7 +172,7 @@ async def test_a_change_of_a_user_is_news_to_that_users_sockets_alone(
     browsers: Browsers, runtime: StaticRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Users change with every login: `lastLoginTime`."""
-    monkeypatch.setattr(Attendance, "check_gap", 0.0)
+    monkeypatch.setattr(SessionMonitor, "check_gap", 0.0)
     users: Informer[Any] = Informer.preloaded(USERS, [user("alice"), user("eve")])
     runtime._informers[USERS] = users
     mine, others = Session(), Session()

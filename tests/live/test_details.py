@@ -11,7 +11,7 @@ from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from console.live.detailview import DetailView
 from console.live.mailbox import Mail
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.live.view import Known
 from console.ui.decisions import Denied
 from console.ui.detail import informers_for
@@ -161,7 +161,7 @@ async def test_sockets_with_the_same_rights_share_one_drawing(
 ) -> None:
     several = [await follower(browsers, admin()) for _ in range(3)]
     await follower(browsers, FakeAccess("bob", delete_in=()))
-    assert len(get_screens()) == 2
+    assert len(get_shared_views()) == 2
     events.apply(event("e-1", "Pod/web-1", "uid-shop-web-1"))
     frames = [await browser.html() for browser in several]
     assert "told by e-1" in frames[0]
@@ -172,7 +172,7 @@ async def test_sockets_with_the_same_rights_share_one_drawing(
     for browser in browsers.open:
         # Answered after the pause was read.
         await browser.say("{}")
-    while len(get_screens()):
+    while len(get_shared_views()):
         await browsers.open[-1].frame()
     assert events.listeners == 0
 

@@ -12,7 +12,7 @@ from console.kube.gvr import GVR
 from console.kube.identity import Identity
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
-from console.live.attendance import RIGHTS
+from console.live.sessionmonitor import RIGHTS
 from console.ui.clusters import clusters
 from console.ui.places import PagePlace, find_place
 from rbac.current import no_host, use_host

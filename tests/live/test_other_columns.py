@@ -9,7 +9,7 @@ from console.kube.current import get_runtime
 from console.kube.informer import Informer
 from console.kube.projections.custom import decoder_of
 from console.kube.runtime import StaticRuntime
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.ui.places import find_list
 from console.ui.selection import ListQuery
 from console.ui.table import rows
@@ -73,7 +73,7 @@ async def test_other_columns_make_everybody_fetch_the_list(
     widgets.replace([encoded(changed(2, size=8, color="grey"))], "3")
     assert await browser.control() == {"refresh": True}
     await follow(browser)
-    assert len(get_screens()) == 1
+    assert len(get_shared_views()) == 1
     widgets.apply(changed(4, size=9, color="pink"))
     assert "pink" in await browser.html()
 

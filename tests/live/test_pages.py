@@ -14,7 +14,7 @@ from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.informer import Informer
 from console.live.mailbox import Mail
 from console.live.pageview import PageView
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.decisions import Denied
@@ -138,7 +138,7 @@ async def test_a_change_on_the_page_fetches_it_and_no_other(
     await browser.say(json.dumps({"subscribe": URL, "etag": etag, "lang": "en"}))
     assert 'id="freshness"' in await browser.html()
     assert await browser.quiet()
-    assert len(get_screens()) == 1
+    assert len(get_shared_views()) == 1
 
 
 async def test_who_has_an_old_page_fetches_it_at_once(browsers: Browsers) -> None:
@@ -164,4 +164,4 @@ async def test_without_a_right_nothing_is_followed(browsers: Browsers) -> None:
     await browser.say(json.dumps({"subscribe": URL, "etag": "", "lang": "en"}))
     assert (await browser.control())["error"]["code"] == 403
     assert await browser.closed() == 4403
-    assert len(get_screens()) == 0
+    assert len(get_shared_views()) == 0

@@ -11,9 +11,9 @@ import pytest
 from channels.testing import WebsocketCommunicator
 
 from console.audit.models import AuditRecord
-from console.live.attendance import get_attendance
 from console.live.limits import SocketCap
 from console.live.routing import websocket_application
+from console.live.sessionmonitor import get_session_monitor
 from console.logs.consumer import UNREAD, LogConsumer
 from console.ui.clusters import clusters
 from devcluster.controllers.behaviour import ANNOTATION
@@ -245,7 +245,7 @@ async def test_an_ended_session_ends_it_within_two_seconds(world: World) -> None
     async with following(browser):
         await browser.until(1000)
         browser.alive = False
-        get_attendance()._on_rights(clusters.host)
+        get_session_monitor()._on_rights(clusters.host)
         async with asyncio.timeout(2):
             assert await browser.error() == (401, 4401)
 

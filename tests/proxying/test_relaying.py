@@ -7,7 +7,7 @@ import pytest
 from aiohttp import WSMsgType, web
 from channels.testing import ApplicationCommunicator
 
-from console.live.attendance import get_attendance
+from console.live.sessionmonitor import get_session_monitor
 from console.proxying import application, relaying
 from console.ui.clusters import clusters
 from tests.proxying.test_headers import CANARY
@@ -58,7 +58,7 @@ async def test_messages_go_both_ways_as_they_are(wire: Wire) -> None:
     assert request.raw_path == f"{PREFIX}/ws?a=%2e" and CANARY not in str(request.raw_headers)
     assert request.headers["Cookie"] == "sid=theirs" and "Origin" not in request.headers
     assert request.headers.getall("Impersonate-User") == ["admin"]
-    assert not get_attendance()._checked and application.places.taken("admin") == 0
+    assert not get_session_monitor()._checked and application.places.taken("admin") == 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_it_ends_with_session_and_right(wire: Wire, lost: str) -> None:
     await said(socket, text="x")
     if lost == "session":
         wire.person.alive = False
-        get_attendance()._on_rights(clusters.host)
+        get_session_monitor()._on_rights(clusters.host)
     else:
         wire.person.access.get_in = ()
     assert await socket.receive_output(2) == {"type": "websocket.close", "code": 1008}
@@ -120,7 +120,7 @@ async def test_whoever_goes_leaves_nothing(wire: Wire) -> None:
     await socket.wait(5)
     assert await socket.receive_nothing()
     await asyncio.wait_for(ended.wait(), 5)
-    assert not get_attendance()._checked
+    assert not get_session_monitor()._checked
 
 
 async def test_a_program_that_does_not_read_is_not_waited_for_for_ever(

@@ -17,8 +17,8 @@ from console.kube.client import Transport, UserClient
 from console.kube.credentials import Credentials
 from console.kube.gvr import PODS, Key
 from console.kube.identity import Identity
-from console.live.attendance import get_attendance
 from console.live.flow import Flow
+from console.live.sessionmonitor import get_session_monitor
 from console.proxying.keeping import Owner, enter, open_port
 from console.proxying.target import Target
 from console.ui.clusters import clusters
@@ -266,7 +266,7 @@ async def test_whoever_does_not_read_holds_the_program_back(wire: Wire) -> None:
     gone.set()
     await task
     await asyncio.wait_for(pouring.ended.wait(), 10)
-    assert not get_attendance()._checked
+    assert not get_session_monitor()._checked
 
 
 @pytest.mark.parametrize("lost", ["session", "right"])
@@ -277,7 +277,7 @@ async def test_what_is_under_way_ends_with_session_and_right(wire: Wire, lost: s
     await until(lambda: answer.body)
     if lost == "session":
         wire.person.alive = False
-        get_attendance()._on_rights(clusters.host)
+        get_session_monitor()._on_rights(clusters.host)
     else:
         wire.person.access.get_in = ()
     await asyncio.wait_for(task, 2)

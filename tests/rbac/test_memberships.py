@@ -13,7 +13,7 @@ from console.kube.runtime import StaticRuntime
 from console.views.deciding import is_in_doubt
 from rbac.authorizer import SOURCES
 from rbac.current import cluster_of
-from rbac.lasting import LastingAccess
+from rbac.liveaccess import LiveAccess
 from rbac.memberships import groups_of, is_group_name
 from tests.accounts.test_crashes import group, members
 from tests.rbac.fakes import Manifest
@@ -103,7 +103,7 @@ def test_memberships_that_may_be_over(stale: tuple[GVR, ...], seconds: int, coun
 
 def test_whoever_stays_has_the_groups_of_the_moment() -> None:
     found = world([group("red")], [members("1", "red", "ann")])
-    access = LastingAccess("ann", cluster_of("host", StaticRuntime({})), found)
+    access = LiveAccess("ann", cluster_of("host", StaticRuntime({})), found)
     assert [*access.identity.groups] == ["red"]
     found.informer(GROUP_BINDINGS).remove(members("1", "red", "ann"))
     assert [*access.identity.groups] == []
@@ -112,7 +112,7 @@ def test_whoever_stays_has_the_groups_of_the_moment() -> None:
 def test_whoever_stays_is_in_doubt_while_the_cluster_is() -> None:
     found = world([group("red")], [])
     runtime = StaticRuntime({gvr: Informer.preloaded(gvr, []) for gvr in SOURCES})
-    access = LastingAccess("ann", cluster_of("host", runtime), found)
+    access = LiveAccess("ann", cluster_of("host", runtime), found)
     assert not is_in_doubt(access)
     roles: Informer[Any] = runtime.informer(ROLES)
     roles.freshness = replace(roles.freshness, stale_since=datetime.now(UTC))

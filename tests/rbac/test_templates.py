@@ -7,13 +7,13 @@ from console.kube.gvr import CLUSTER_ROLES, GLOBAL_ROLES, ROLES, WORKSPACE_ROLES
 from console.kube.informer import Informer
 from console.kube.runtime import StaticRuntime
 from rbac.catalogue import CATALOGUE, READ
-from rbac.levels import Level, Place
+from rbac.levels import Level, RoleScope
 from rbac.rules import parse_rules
 from rbac.templates import aggregated, further_rules, rules_of, templates_for, with_needs, written
 from tests.rbac.objects import Manifest, global_role, native_role, rule, workspace_role
 
 VIEW, MANAGE = "role-template-view-nodes", "role-template-manage-nodes"
-CLUSTER = Place(Level.CLUSTER)
+CLUSTER = RoleScope(Level.CLUSTER)
 
 
 def world(**given: list[Manifest]) -> StaticRuntime:
@@ -36,7 +36,7 @@ def it_has_real_rules_at_every_level_and_none_that_gives_everything() -> None:
     assert len(names) == len(set(names))
     for one in CATALOGUE:
         assert one.rules, one.name
-        known = templates_for(world(), Place(one.level))
+        known = templates_for(world(), RoleScope(one.level))
         assert set(one.needs) <= set(known), one.name
         for found in one.rules:
             # `*` as a verb would be `escalate`, `bind` and `impersonate`, too.
@@ -62,10 +62,10 @@ def it_offers_neither_hidden_ones_nor_those_of_others() -> None:
     owned = template(workspace_role("role-template-y", "shop", rule("get", "y")))
     there = template(native_role("role-template-z", rule("get", "z"), namespace="web"))
     found = world(platform=[hidden], workspace=[owned], roles=[there])
-    assert "role-template-x" not in templates_for(found, Place(Level.GLOBAL))
-    assert "role-template-y" not in templates_for(found, Place(Level.WORKSPACE, "shop"))
-    assert "role-template-z" in templates_for(found, Place(Level.PROJECT, "", "web"))
-    assert "role-template-z" not in templates_for(found, Place(Level.PROJECT, "", "other"))
+    assert "role-template-x" not in templates_for(found, RoleScope(Level.GLOBAL))
+    assert "role-template-y" not in templates_for(found, RoleScope(Level.WORKSPACE, "shop"))
+    assert "role-template-z" in templates_for(found, RoleScope(Level.PROJECT, "", "web"))
+    assert "role-template-z" not in templates_for(found, RoleScope(Level.PROJECT, "", "other"))
 
 
 def it_brings_what_is_needed_even_in_a_circle() -> None:

@@ -28,7 +28,7 @@ from console.kube.runtime import StaticRuntime  # noqa: E402
 from console.live import flow  # noqa: E402
 from console.live.counters import counters  # noqa: E402
 from console.live.routing import websocket_application  # noqa: E402
-from console.live.screens import get_screens  # noqa: E402
+from console.live.sharedviews import get_shared_views  # noqa: E402
 from console.ui.places import find_list  # noqa: E402
 from console.ui.selection import ListQuery  # noqa: E402
 from console.ui.table import rows  # noqa: E402
@@ -56,7 +56,7 @@ def state() -> dict[str, int]:
     waiting = [len(one.dataBuffer) + one._tempDataLen for one in transports if one is not None]
     return {
         "waiting": max(waiting, default=0),
-        "following": sum(len(one._following) for one in get_screens()._screens.values()),
+        "following": sum(len(one._following) for one in get_shared_views()._shared_views.values()),
         "sockets": counters.sockets,
         "refreshes": counters.refreshes,
         "slow_closed": counters.slow_closed,

@@ -11,7 +11,7 @@ from console.audit.models import AuditRecord
 from console.audit.trail import Action as Recorded
 from console.kube.errors import ApiError, BadRequest
 from console.kube.gvr import PODS, Key
-from console.live.attendance import get_attendance
+from console.live.sessionmonitor import get_session_monitor
 from console.streams import stream as streams
 from console.streams.places import Places, TooMany
 from console.streams.stream import HELD, SIZE, Order, Over, Stream
@@ -109,7 +109,7 @@ async def test_it_ends_with_the_session(world: World) -> None:
     async with opened(viewer.order("session", follow="true"), lambda _: ended.set()) as stream:
         await stream.read()
         viewer.alive = False
-        get_attendance()._on_rights(clusters.host)
+        get_session_monitor()._on_rights(clusters.host)
         async with asyncio.timeout(2):
             await ended.wait()
         with pytest.raises(Over) as over:
@@ -214,4 +214,4 @@ async def test_whoever_goes_while_it_opens_leaves_nothing(world: World) -> None:
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    assert not get_attendance()._checked
+    assert not get_session_monitor()._checked

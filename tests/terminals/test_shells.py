@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import GVR
-from console.live.attendance import get_attendance
+from console.live.sessionmonitor import get_session_monitor
 from console.terminals.held import get_terminals
 from console.ui.clusters import clusters
 from console.ui.nodes.shell import CONTAINER, LABEL
@@ -100,7 +100,7 @@ async def test_it_goes_with_the_session(world: World) -> None:
     async with typing(browser):
         await browser.prompt()
         browser.alive = False
-        get_attendance()._on_rights(clusters.host)
+        get_session_monitor()._on_rights(clusters.host)
         await browser.last()
     await is_gone(world, "over")
 

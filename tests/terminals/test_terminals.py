@@ -9,8 +9,8 @@ from pytest import MonkeyPatch
 
 from console.audit.models import AuditRecord
 from console.kube.gvr import PODS, Key
-from console.live.attendance import get_attendance
 from console.live.limits import MAX_MESSAGE
+from console.live.sessionmonitor import get_session_monitor
 from console.terminals import held
 from console.terminals import terminal as terminals
 from console.terminals.consumer import TerminalConsumer
@@ -226,7 +226,7 @@ async def test_an_ended_session_ends_it_also_while_nobody_is_there(world: World)
     await browser.prompt()
     await browser.leave()
     browser.alive = False
-    get_attendance()._on_rights(clusters.host)
+    get_session_monitor()._on_rights(clusters.host)
     async with asyncio.timeout(5):
         while not (found := await outcomes_of(1)):
             await asyncio.sleep(0.05)

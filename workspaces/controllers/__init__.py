@@ -27,7 +27,7 @@ from console.kube.gvr import (
     Key,
 )
 from console.kube.runtime import Runtime
-from rbac.settling import a_few_at_a_time
+from rbac.ensure import a_few_at_a_time
 from workspaces.builtins import PROJECT_RULES, WORKSPACE_RULES
 from workspaces.controllers.projects import ProjectSync
 from workspaces.controllers.refused import WORKLOADS, Refused

@@ -130,7 +130,7 @@ class ProjectSync:
             and (project.isolated or workspace.isolated)
         ):
             wanted = isolation(project, workspace.uid, by_itself=project.isolated)
-        await self._world.settle(NETWORK_POLICIES, ISOLATION, wanted, namespace=name)
+        await self._world.ensure(NETWORK_POLICIES, ISOLATION, wanted, namespace=name)
 
     async def _join(self, entry: Entry[Namespace], workspace: Workspace, *, dealt: bool) -> None:
         project = entry.projection
@@ -169,14 +169,14 @@ class ProjectSync:
         """What its people may change later."""
         name = project.name
         if not self._world.within(LIMIT_RANGES, name):
-            await self._world.settle(LIMIT_RANGES, name, limit_range(name), namespace=name)
+            await self._world.ensure(LIMIT_RANGES, name, limit_range(name), namespace=name)
         try:
             creator = Identity(project.creator).name
         except InvalidIdentity:
             return
         wanted = project_member(name, ADMIN, creator)
         bound = wanted["metadata"]["name"]
-        await self._world.settle(ROLE_BINDINGS, bound, wanted, namespace=name)
+        await self._world.ensure(ROLE_BINDINGS, bound, wanted, namespace=name)
 
     async def _leave(self, entry: Entry[Namespace]) -> None:
         """What a workspace had given it goes; an owner that its label does not name any more, too."""
@@ -186,7 +186,7 @@ class ProjectSync:
                 NAMESPACES, entry, {"ownerReferences": _owners_but_workspaces(entry)}
             )
         for gvr, ours in ((RESOURCE_QUOTAS, SHARE), (NETWORK_POLICIES, ISOLATION)):
-            await self._world.settle(gvr, ours, None, namespace=name)
+            await self._world.ensure(gvr, ours, None, namespace=name)
 
     async def _drop_finalizers(self, entry: Entry[Namespace]) -> None:
         finalizers = entry.original()["metadata"].get("finalizers") or []

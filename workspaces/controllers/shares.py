@@ -135,7 +135,7 @@ class ShareSync:
             return
         client = self._world.client
         if share is not None and not amounts:
-            await self._world.settle(RESOURCE_QUOTAS, SHARE, None, namespace=project)
+            await self._world.ensure(RESOURCE_QUOTAS, SHARE, None, namespace=project)
             self._written.pop(project, None)
             return
         body = share_manifest(workspace, project, amounts)

@@ -86,7 +86,7 @@ class WorkspaceSync:
         role = manager_name(name)
         manager = _manager(workspace)
         bound = workspace_member(name, workspace.uid, role, manager, name=role) if manager else None
-        await self._world.settle(WORKSPACE_ROLE_BINDINGS, role, bound)
+        await self._world.ensure(WORKSPACE_ROLE_BINDINGS, role, bound)
         return Result()
 
     async def drop_finalizers(self, entry: Entry[Any]) -> None:

@@ -26,8 +26,8 @@ from console.kube.projections.namespace import WORKSPACE_LABEL, Namespace
 from console.kube.projections.tenancy import Workspace, WorkspaceQuota
 from console.kube.runtime import Runtime
 from console.kube.store import Entry
+from rbac.ensure import ensure
 from rbac.recorder import Recorder
-from rbac.settling import settle
 from workspaces.controllers.kubesphere import KubeSphere
 from workspaces.names import MANAGED, Manifest
 from workspaces.rolebases import RoleBases
@@ -107,11 +107,11 @@ class World:
     def belongings(self, gvr: GVR, workspace: str) -> tuple[Entry[Any], ...]:
         return self._belongings[gvr].get(workspace)
 
-    async def settle(
+    async def ensure(
         self, gvr: GVR, name: str, wanted: Manifest | None, *, namespace: str = ""
     ) -> bool:
         """True if something had to be done. Raises `ApiError`."""
-        return await settle(self.client, gvr, self.find(gvr, name, namespace), wanted)
+        return await ensure(self.client, gvr, self.find(gvr, name, namespace), wanted)
 
     async def provide(
         self, gvr: GVR, name: str, wanted: Manifest, ours: Manifest, *, namespace: str = ""
@@ -129,11 +129,11 @@ class World:
         else:
             self._refused.pop(place, None)
         try:
-            await settle(self.client, gvr, found, wanted)
+            await ensure(self.client, gvr, found, wanted)
         except Invalid as error:
             if wanted == ours:
                 raise
-            await settle(self.client, gvr, found, ours)
+            await ensure(self.client, gvr, found, ours)
             self._refuse(place, rules, error)
 
     def _refuse(self, place: tuple[GVR, Key], rules: list[Manifest], error: Invalid) -> None:

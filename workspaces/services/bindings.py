@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.current import get_runtime
 from console.kube.errors import Conflict, NotFound
 from console.kube.gvr import GROUP_BINDINGS, GVR, WORKSPACE_ROLE_BINDINGS, Key
@@ -86,7 +86,7 @@ async def take_out(doer: Doer, gvr: GVR, entry: Entry[Any], kind: str, name: str
 async def _arrives(gvr: GVR, key: Key, written: Manifest | None) -> None:
     """Whoever wrote sees it on the next page."""
     version = written["metadata"]["resourceVersion"] if written else ""
-    await arrives(get_runtime().informer(gvr), key, version)
+    await wait_for_cache(get_runtime().informer(gvr), key, version)
 
 
 def _without(gvr: GVR, binding: Manifest, kind: str, name: str) -> tuple[str, list[Any]]:

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from console.audit.trail import record, request_action
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.current import get_runtime
 from console.kube.gvr import LIMIT_RANGES, Key
 from console.kube.indexes import indexes_of
@@ -64,7 +64,7 @@ async def set_defaults(doer: Doer, project: str, wanted: dict[str, Amounts], ver
         else:
             written = await client.create(LIMIT_RANGES, body, namespace=project, audit_id=audit_id)
     informer = get_runtime().informer(LIMIT_RANGES)
-    await arrives(informer, Key(project, name), written["metadata"]["resourceVersion"])
+    await wait_for_cache(informer, Key(project, name), written["metadata"]["resourceVersion"])
 
 
 def change_defaults(body: Manifest, wanted: dict[str, Amounts]) -> None:

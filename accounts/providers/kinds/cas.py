@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
+from accounts.providers.base import Ended, Person, ProviderAttempt, Refused, Unreachable
 from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
 
@@ -35,10 +35,10 @@ class CAS:
         self._web = Web(fields.tls())
         self.callback = fields.callback()
 
-    async def begin(self, attempt: Attempt) -> str:
+    async def begin(self, attempt: ProviderAttempt) -> str:
         return f"{self._server}/login?{urlencode({'service': _service(attempt)})}"
 
-    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+    async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         ticket = answer.get("ticket", "")
         if not ticket or len(ticket) > MAX_TICKET:
             raise Refused("NoTicket", "there is no ticket in the answer")
@@ -63,7 +63,7 @@ class CAS:
         return Ended(subject="", sid=_session(ticket), token=number[:MAX_TICKET])
 
 
-def _service(attempt: Attempt) -> str:
+def _service(attempt: ProviderAttempt) -> str:
     return f"{attempt.callback}?{urlencode({'state': attempt.state})}"
 
 

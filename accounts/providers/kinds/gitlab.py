@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from accounts.providers.base import Attempt, Person, Refused
+from accounts.providers.base import Person, ProviderAttempt, Refused
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
 from accounts.providers.options import Fields, provider_kind
 from accounts.providers.web import Web
@@ -18,10 +18,10 @@ class GitLab:
         self._token = endpoint.address("tokenURL", "https://gitlab.com/oauth/token")
         self._user = endpoint.address("userInfoURL", "https://gitlab.com/api/v4/user")
 
-    async def begin(self, attempt: Attempt) -> str:
+    async def begin(self, attempt: ProviderAttempt) -> str:
         return self._client.location(self._authorize, attempt)
 
-    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+    async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         tokens = await self._client.tokens(self._web, self._token, attempt, code_in(answer))
         found = await self._web.json_at(self._user, bearer=access_token(tokens))
         subject = text_of(found, "id")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from accounts.providers.base import Attempt, Ended, Person, Refused, Unreachable
+from accounts.providers.base import Ended, Person, ProviderAttempt, Refused, Unreachable
 from accounts.providers.oauth2 import OAuthClient, access_token, code_in, text_of
 from accounts.providers.openid import Discovery, Endpoints, read_id_token, read_logout_token
 from accounts.providers.options import Fields, provider_kind
@@ -32,11 +32,11 @@ class OpenID:
         self._email = fields.text("emailKey", "email")
         self._name = fields.text("preferredUsernameKey", "preferred_username")
 
-    async def begin(self, attempt: Attempt) -> str:
+    async def begin(self, attempt: ProviderAttempt) -> str:
         endpoints = await self._discovery.endpoints()
         return self._client.location(endpoints.authorization, attempt, nonce=attempt.nonce)
 
-    async def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Person:
+    async def finish(self, attempt: ProviderAttempt, answer: Mapping[str, str]) -> Person:
         endpoints = await self._discovery.endpoints()
         named = answer.get("iss")
         if named != self._issuer and (named is not None or endpoints.names_itself):

@@ -103,7 +103,7 @@ class _Variables(msgspec.Struct, gc=False):
     configMapRef: Reference | None = None
 
 
-class Container(reserved.Container, gc=False):
+class Container(reserved.ReservedContainer, gc=False):
     name: str = ""
     env: tuple[_Variable, ...] | None = None
     envFrom: tuple[_Variables, ...] | None = None

@@ -59,7 +59,7 @@ class Resources(msgspec.Struct, gc=False):
 _NO_AMOUNTS = Amounts()
 
 
-class Container(msgspec.Struct, gc=False):
+class ReservedContainer(msgspec.Struct, gc=False):
     """What of a container counts here."""
 
     restartPolicy: str | None = ""
@@ -67,8 +67,8 @@ class Container(msgspec.Struct, gc=False):
 
 
 def reserved_of(
-    containers: Iterable[Container],
-    init_containers: Iterable[Container],
+    containers: Iterable[ReservedContainer],
+    init_containers: Iterable[ReservedContainer],
     whole: Resources | None,
     overhead: Amounts | None,
 ) -> Reserved:

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.kube.arrival import arrives
+from console.kube.cachewait import wait_for_cache
 from console.kube.errors import Replaced
 from console.kube.gvr import GVR, NAMESPACES, PODS, Key
 from console.kube.store import Entry
@@ -118,7 +118,7 @@ class NodeShell(Action):
             PODS, _pod(name, context.key.name), namespace=pod.namespace, audit_id=context.audit_id
         )
         pods = cluster.runtime.informer(PODS)
-        await arrives(pods, pod, made["metadata"]["resourceVersion"])
+        await wait_for_cache(pods, pod, made["metadata"]["resourceVersion"])
         text = _("Made pod %(pod)s for a shell on %(kind)s %(name)s.")
         url = starting_url(cluster.name, pod, CONTAINER)
         return Done(text % {**context.words, "pod": visible(name)}, url)

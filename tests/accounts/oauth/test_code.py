@@ -11,7 +11,7 @@ from joserfc.jwk import KeySet
 from accounts.models import AuthorizationCode, Grant
 from accounts.oauth import register
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, Refused
+from accounts.oauth.register import Issued, RefusedGrant
 from console.audit.models import AuditRecord
 from console.kube.informer import Informer
 from tests.accounts.conftest import Browser
@@ -78,7 +78,7 @@ async def test_of_two_replicas_one_takes_a_code_and_then_nobody_has_any(
     use = partial(register.use_code, code, client, CALLBACK, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
-    assert refused == Refused("CodeReused")
+    assert refused == RefusedGrant("CodeReused")
     assert not await program.works(issued.access_token)
 
 

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from accounts.models import AccessToken, Grant, RefreshToken
 from accounts.oauth import register
 from accounts.oauth.options import options
-from accounts.oauth.register import Issued, Refused
+from accounts.oauth.register import Issued, RefusedGrant
 from accounts.oauth.token import _Discarding
 from console.kube.informer import Informer
 from tests.accounts.conftest import PASSWORD, hashed
@@ -71,7 +71,7 @@ async def test_of_two_replicas_one_gives_tokens_and_then_nobody_has_any(
     use = partial(register.use_refresh, token, client, "", clock.now())
     issued, refused = await sync_to_async(overtaken)(use)
     assert isinstance(issued, Issued)
-    assert refused == Refused("RefreshReused")
+    assert refused == RefusedGrant("RefreshReused")
     assert not await program.works(issued.access_token)
 
 

@@ -16,8 +16,8 @@ from console.kube.gvr import LOGIN_RECORDS, SERVICES, USERS, Key
 from console.kube.informer import Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
-from console.live.attendance import Attendance
 from console.live.routing import websocket_application
+from console.live.sessionmonitor import SessionMonitor
 from console.proxying.keeping import Owner, all_open, open_port, opened_by
 from console.proxying.target import Target
 from tests.accounts.conftest import HASH, PASSWORD, Browser
@@ -296,7 +296,7 @@ async def test_an_open_socket_ends_within_two_seconds(
     runtime: StaticRuntime, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as sockets are looked at within a second of a change, which is all that is waited for."""
-    assert Attendance.check_gap <= 1.0
+    assert SessionMonitor.check_gap <= 1.0
     admin, other = Browser(), Browser()
     await admin.login("admin")
     await other.login("admin")

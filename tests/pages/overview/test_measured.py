@@ -8,7 +8,7 @@ from console.kube.errors import Forbidden, NotFound, Unavailable
 from console.kube.metricslist import Problem
 from console.kube.prometheus import Past, Prometheus
 from console.kube.runtime import StaticRuntime
-from console.kube.usage import History
+from console.kube.usage import UsageHistory
 from rbac.current import use_host
 from tests.pages.overview.test_overview import CLUSTER, SHOP, gauge, page, section
 from tests.pages.overview.world import Measuring, measured
@@ -79,7 +79,7 @@ async def it_goes_further_back_with_a_prometheus(
     client_as: ClientAs, runtime: StaticRuntime
 ) -> None:
     assert "?range=" not in await page(client_as, CLUSTER)
-    known = _Past(Past(History([1.0] * 120, [2.0**30] * 120)))
+    known = _Past(Past(UsageHistory([1.0] * 120, [2.0**30] * 120)))
     use_host(runtime, prometheus=known)
     assert 'href="?range=1d"' in await page(client_as, CLUSTER)
     assert known.asked == []

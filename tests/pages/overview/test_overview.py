@@ -225,7 +225,7 @@ async def it_tells_what_happened_of_late(client_as: ClientAs, runtime: StaticRun
     gone = deployment("old", "shop")
     deployments.apply(gone)
     deployments.remove(gone)
-    runtime.departures.note(DEPLOYMENTS, Key("shop", "old"))
+    runtime.recent_deletions.note(DEPLOYMENTS, Key("shop", "old"))
     html = await page(client_as, PLATFORM)
     changes = section(html, "changes")
     assert "Deleted deployment old shop" in changes

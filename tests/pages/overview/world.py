@@ -26,8 +26,8 @@ from console.kube.gvr import (
     STATEFUL_SETS,
 )
 from console.kube.informer import Informer
-from console.kube.pacing import Chunks
 from console.kube.runtime import StaticRuntime
+from console.kube.throttledreader import Chunks
 from tests.ui.support import NAMESPACE_NAMES, namespace, pod
 
 Obj = dict[str, Any]

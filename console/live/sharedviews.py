@@ -1,4 +1,4 @@
-"""All screens of one loop, and who finds which."""
+"""All shared views of one loop, and who finds which."""
 
 from collections.abc import Hashable, Mapping
 from contextlib import ExitStack, suppress
@@ -9,10 +9,10 @@ from console.kube.gvr import GVR
 from console.kube.informer import Informer
 from console.live.detailview import DetailView
 from console.live.hub import get_hub
-from console.live.pacer import get_pacer
 from console.live.pageview import PageView
 from console.live.perloop import PerLoop
-from console.live.screen import Screen, View, Viewer
+from console.live.scheduler import get_scheduler
+from console.live.sharedview import SharedView, View, Viewer
 from console.live.view import Known, LiveView
 from console.ui.access import Access
 from console.ui.clusters import Cluster
@@ -25,15 +25,15 @@ FollowedPlace = ListPlace | DetailPlace | PagePlace
 _Name = tuple[Cluster, ResourceKind, Hashable, str, str, Hashable]
 
 
-class Screens:
+class SharedViews:
     def __init__(self) -> None:
-        self._screens: dict[_Name, Screen] = {}
+        self._shared_views: dict[_Name, SharedView] = {}
 
     def __len__(self) -> int:
-        return len(self._screens)
+        return len(self._shared_views)
 
-    def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> Screen:
-        """Puts `viewer`, whose browser has `known`, on the screen it shares. It is on that one alone.
+    def show(self, viewer: Viewer, place: FollowedPlace, lang: str, known: Known) -> SharedView:
+        """Puts `viewer`, whose browser has `known`, on the shared view that is its own, alone.
 
         Raises `Denied`, `TooManyProjects` or `UnknownKind`, and then it is on none.
         """
@@ -43,34 +43,36 @@ class Screens:
         # Before the informer: nobody makes the console watch what they may not see.
         rights = place.rights(access)
         name = (cluster, kind, source_of(kind, access), place.url, lang, rights)
-        screen = self._screens.get(name) or self._open(name, place, access)
-        screen.join(viewer, known)
-        return screen
+        shared_view = self._shared_views.get(name) or self._open(name, place, access)
+        shared_view.join(viewer, known)
+        return shared_view
 
-    def _open(self, name: _Name, place: FollowedPlace, access: Access) -> Screen:
+    def _open(self, name: _Name, place: FollowedPlace, access: Access) -> SharedView:
         _cluster, kind, _source, _url, lang, rights = name
         with ExitStack() as stack:
             key = place.key if isinstance(place, DetailPlace) else None
             informer = stack.enter_context(objects_of(kind, access, place.namespaces, key))
             view = _view(place, lang, informer, access)
-            screen = Screen(place, lang, rights, view, get_hub(), get_pacer(), self.show)
+            shared_view = SharedView(
+                place, lang, rights, view, get_hub(), get_scheduler(), self.show
+            )
             reading = stack.pop_all()
-        screen.on_empty = lambda: self._drop(name, reading)
-        self._screens[name] = screen
-        return screen
+        shared_view.on_empty = lambda: self._drop(name, reading)
+        self._shared_views[name] = shared_view
+        return shared_view
 
     def leave(self, viewer: Viewer) -> None:
-        if viewer.screen is not None:
-            viewer.screen.leave(viewer)
+        if viewer.shared_view is not None:
+            viewer.shared_view.leave(viewer)
 
     def decide_anew(self, cluster: Cluster | None = None) -> None:
         """Rights changed, and nobody knows whose: in this cluster, or in all."""
-        for screen in self._screens.values():
-            if cluster is None or screen.cluster is cluster:
-                screen.decide_anew()
+        for shared_view in self._shared_views.values():
+            if cluster is None or shared_view.cluster is cluster:
+                shared_view.decide_anew()
 
     def _drop(self, name: _Name, reading: ExitStack) -> None:
-        del self._screens[name]
+        del self._shared_views[name]
         reading.close()
 
 
@@ -92,5 +94,5 @@ def _others(place: PagePlace) -> Mapping[GVR, Informer[Any]]:
     return found
 
 
-#: The running loop's screens.
-get_screens = PerLoop(Screens)
+#: The running loop's shared views.
+get_shared_views = PerLoop(SharedViews)

@@ -1,8 +1,8 @@
-"""When screens are brought up to date, with the loop's own clock."""
+"""When shared views are brought up to date, with the loop's own clock."""
 
 import asyncio
 
-from console.live.pacer import Pacer
+from console.live.scheduler import Scheduler
 
 
 class Screen:
@@ -26,26 +26,26 @@ class Screen:
 
 
 async def test_at_once_and_then_not_before_its_time() -> None:
-    pacer, screen = Pacer(), Screen("a", [])
-    pacer.flush_seconds = 0.1
-    pacer.ask(screen)
-    pacer.ask(screen)
-    await screen.wait()
-    pacer.ask(screen)
-    pacer.ask(screen)
-    await screen.wait()
-    first, second = screen.at
+    scheduler, shared_view = Scheduler(), Screen("a", [])
+    scheduler.flush_seconds = 0.1
+    scheduler.ask(shared_view)
+    scheduler.ask(shared_view)
+    await shared_view.wait()
+    scheduler.ask(shared_view)
+    scheduler.ask(shared_view)
+    await shared_view.wait()
+    first, second = shared_view.at
     assert second - first >= 0.099
 
 
 async def test_one_that_waits_does_not_keep_others() -> None:
-    pacer, order = Pacer(), list[str]()
-    pacer.flush_seconds = 0.3
+    scheduler, order = Scheduler(), list[str]()
+    scheduler.flush_seconds = 0.3
     early, late = Screen("early", order), Screen("late", order)
-    pacer.ask(late)
+    scheduler.ask(late)
     await late.wait()
-    pacer.ask(late)
-    pacer.ask(early)
+    scheduler.ask(late)
+    scheduler.ask(early)
     await early.wait()
     assert order == ["late", "early"]
     await late.wait()
@@ -53,24 +53,24 @@ async def test_one_that_waits_does_not_keep_others() -> None:
 
 
 async def test_one_after_the_other_in_the_order_they_asked() -> None:
-    pacer, order = Pacer(), list[str]()
-    screens = [Screen(name, order, busy=0.01) for name in "abcde"]
-    for screen in screens:
-        pacer.ask(screen)
-    for screen in screens:
-        await screen.wait()
+    scheduler, order = Scheduler(), list[str]()
+    shared_views = [Screen(name, order, busy=0.01) for name in "abcde"]
+    for shared_view in shared_views:
+        scheduler.ask(shared_view)
+    for shared_view in shared_views:
+        await shared_view.wait()
     assert order == list("abcde")
-    starts = [screen.at[0] for screen in screens]
+    starts = [shared_view.at[0] for shared_view in shared_views]
     # Each took 10 ms, and the loop was everybody's for as long again.
     assert min(b - a for a, b in zip(starts, starts[1:], strict=False)) >= 0.018
 
 
 async def test_the_worker_ends_with_the_work() -> None:
-    pacer, screen = Pacer(), Screen("a", [])
-    pacer.ask(screen)
-    await screen.wait()
+    scheduler, shared_view = Scheduler(), Screen("a", [])
+    scheduler.ask(shared_view)
+    await shared_view.wait()
     async with asyncio.timeout(5):
-        while pacer._worker is not None:
+        while scheduler._worker is not None:
             await asyncio.sleep(0)
-    pacer.ask(screen)
-    await screen.wait()
+    scheduler.ask(shared_view)
+    await shared_view.wait()

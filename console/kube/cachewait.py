@@ -11,7 +11,7 @@ from console.kube.store import older
 TIMEOUT = 5.0
 
 
-async def arrives(
+async def wait_for_cache(
     informer: Informer[Any],
     key: Key,
     version: str,

@@ -20,7 +20,7 @@ AT_ONCE = 8
 _MEANING = ("rules", "aggregationRule", "roleRef", "subjects", "spec")
 
 
-async def settle(
+async def ensure(
     client: ConsoleClient,
     gvr: GVR,
     entry: Entry[Any] | None,

@@ -10,16 +10,17 @@ from console.kube.factory import NeverCached, UnknownKind
 from console.kube.gvr import CUSTOM_RESOURCE_DEFINITIONS, EVENTS, GVR
 from console.kube.informer import Informer
 from console.kube.listwatch import ListWatch
-from console.kube.private import PRIVATE
 from console.kube.projections import DECODERS, custom
 from console.kube.scoped import EVERYWHERE, ScopedInformer
 from console.kube.scopes import is_namespaced
 from console.kube.store import Decode
+from console.kube.uncached import UNCACHED
 from console.kube.window import Window
 
 
-class ClusterPlanner:
-    """The `Planner` of a cluster. `namespaces`: those to which the console is confined, if any."""
+class ClusterInformerBuilder:
+    """The `InformerBuilder` of a cluster. `namespaces`: those to which the console is confined, if
+    any."""
 
     def __init__(self, reader: ReaderClient, namespaces: Sequence[str], clock: Clock) -> None:
         self._reader = reader
@@ -33,7 +34,7 @@ class ClusterPlanner:
     def make(self, gvr: GVR) -> Informer[Any]:
         if gvr == CUSTOM_RESOURCE_DEFINITIONS:
             return self._definitions
-        if gvr in PRIVATE:
+        if gvr in UNCACHED:
             raise NeverCached(gvr.qualified)
         kind = Window if gvr == EVENTS else ScopedInformer
         return kind(gvr, self.decoder(gvr), clock=self._clock)

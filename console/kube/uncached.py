@@ -94,13 +94,13 @@ def _project(read: _ReadShown) -> SecretMeta:
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
+class UncachedType:
     """`redact` makes of an object what may be kept, `decode` reads that."""
 
     redact: Callable[[msgspec.Raw], msgspec.Raw]
     decode: Decode[Any]
 
 
-PRIVATE: Mapping[GVR, Private] = MappingProxyType(
-    {SECRETS: Private(redact_secret, decoder(_ReadShown, _project))}
+UNCACHED: Mapping[GVR, UncachedType] = MappingProxyType(
+    {SECRETS: UncachedType(redact_secret, decoder(_ReadShown, _project))}
 )

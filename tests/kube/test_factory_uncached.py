@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from console.kube.gvr import GVR, PODS, SECRETS, Key
 from console.kube.informer import Informer
-from console.kube.private import PRIVATE, SecretMeta, redact_secret
 from console.kube.runtime import NeverCached, StaticRuntime, UnknownKind
+from console.kube.uncached import UNCACHED, SecretMeta, redact_secret
 from tests.kube.fakes import raw
 
 CANARY = "hunter2-canary"
@@ -43,7 +43,7 @@ def secret(**fields: Any) -> dict[str, Any]:
 
 
 def held(item: dict[str, Any]) -> Informer[Any]:
-    private = PRIVATE[SECRETS]
+    private = UNCACHED[SECRETS]
     informer: Informer[Any] = Informer(SECRETS, private.decode)
     informer.replace([private.redact(raw(item))], "7")
     return informer

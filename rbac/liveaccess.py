@@ -14,7 +14,7 @@ from console.ui.clusters import Cluster
 from rbac.memberships import groups_of
 
 
-class LastingAccess:
+class LiveAccess:
     """A `console.ui.access.Access` in one cluster. `source`: where groups are, which is the host."""
 
     def __init__(self, name: str, cluster: Cluster, source: Reads) -> None:

@@ -2,8 +2,8 @@
 frame, and the same text sent to all of them.
 
 They share it who follow the same address in the same language with the same rights. Before anything is
-sent the rights of each are decided anew; whoever's changed leaves for the screen of those rights, or is
-told that there are none. So nothing that is drawn here is anybody's who may not see it.
+sent the rights of each are decided anew; whoever's changed leaves for the shared view of those rights,
+or is told that there are none. So nothing that is drawn here is anybody's who may not see it.
 
 A viewer is joining until the next flush, which catches it up; then it is following, and gets everything.
 It is waiting when it was told to fetch its list, until it subscribes anew. It is lagging when something
@@ -21,7 +21,7 @@ from console.live import frames
 from console.live.counters import counters
 from console.live.hub import Heard, Hub
 from console.live.mailbox import Mail, Mailbox
-from console.live.pacer import Pacer
+from console.live.scheduler import Scheduler
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.clusters import Cluster
@@ -38,9 +38,9 @@ AT_ONCE = 50
 
 
 class Viewer(Protocol):
-    """A socket, as screens see it. `screen`: the one it is on; screens alone set it."""
+    """A socket, as shared views see it. `shared_view`: the one it is on; shared views alone set it."""
 
-    screen: "Screen | None"
+    shared_view: "SharedView | None"
 
     def access_in(self, cluster: Cluster) -> Access: ...
 
@@ -60,8 +60,9 @@ class Viewer(Protocol):
 
 #: Frames, and who gets them.
 _Post = list[tuple[list[str], tuple[Viewer, ...]]]
-#: Brings a viewer whose rights changed, and what it has, to the screen of those rights. Raises `Denied`.
-Move = Callable[[Viewer, Any, str, Known], "Screen"]
+#: Brings a viewer whose rights changed, and what it has, to the shared view of those rights. Raises
+#: `Denied`.
+Move = Callable[[Viewer, Any, str, Known], "SharedView"]
 
 
 class View(Protocol):
@@ -96,7 +97,7 @@ class View(Protocol):
     def catch_up(self, known: Known, access: Access) -> list[str] | None: ...
 
 
-class Screen:
+class SharedView:
     def __init__(
         self,
         place: Place,
@@ -104,13 +105,13 @@ class Screen:
         rights: Hashable,
         view: View,
         hub: Hub,
-        pacer: Pacer,
+        scheduler: Scheduler,
         move: Move,
     ) -> None:
         self._place = place
         self._lang = lang
         self._rights = rights
-        self._pacer = pacer
+        self._scheduler = scheduler
         self._move = move
         self._view = view
         self._joining: dict[Viewer, Known] = {}
@@ -135,20 +136,20 @@ class Screen:
 
     def ring(self) -> None:
         """There is something to do."""
-        self._pacer.ask(self)
+        self._scheduler.ask(self)
 
     def decide_anew(self) -> None:
         """Somebody's rights may have changed."""
         self._mailbox.mark_state()
 
     def join(self, viewer: Viewer, known: Known) -> None:
-        viewer.screen = self
+        viewer.shared_view = self
         self._joining[viewer] = known
         self.ring()
 
     def leave(self, viewer: Viewer) -> None:
-        """The last one to leave ends the screen."""
-        viewer.screen = None
+        """The last one to leave ends the shared view."""
+        viewer.shared_view = None
         self._forget(viewer)
         if not self.viewers:
             for end_feed in self._end_feeds:
@@ -188,18 +189,18 @@ class Screen:
             self._set(viewer, self._lagging)
         for viewer, error in refused:
             await viewer.fail(error)
-        for viewer, screen in moved:
-            if viewer.screen is screen:
-                await viewer.tell({"type": "websocket.send", "text": screen.freshness()})
+        for viewer, shared_view in moved:
+            if viewer.shared_view is shared_view:
+                await viewer.tell({"type": "websocket.send", "text": shared_view.freshness()})
         await self._send(news, [one for one in told if one not in behind], joining=True)
         for found, viewers in post:
             await self._send(found, [one for one in viewers if one not in behind])
 
-    def _decide(self) -> tuple[list[tuple[Viewer, Exception]], list[tuple[Viewer, "Screen"]]]:
-        """Keeps the viewers whose rights are this screen's. Returns those that have none, and those with
-        others whose screens, where they are now, have told something else about freshness."""
+    def _decide(self) -> tuple[list[tuple[Viewer, Exception]], list[tuple[Viewer, "SharedView"]]]:
+        """Keeps the viewers whose rights are this shared view's. Returns those that have none, and those
+        with others whose shared views, where they are now, have told something else about freshness."""
         refused: list[tuple[Viewer, Exception]] = []
-        moved: list[tuple[Viewer, Screen]] = []
+        moved: list[tuple[Viewer, SharedView]] = []
         # One decision for all sockets of an account.
         decided: dict[Access, Hashable] = {}
         for viewer in self.viewers:
@@ -210,13 +211,13 @@ class Screen:
                 if decided[access] != self._rights:
                     known = self._known(viewer)
                     self.leave(viewer)
-                    screen = self._move(viewer, self._place, self._lang, known)
-                    if screen.told != self.told:
-                        moved.append((viewer, screen))
+                    shared_view = self._move(viewer, self._place, self._lang, known)
+                    if shared_view.told != self.told:
+                        moved.append((viewer, shared_view))
             except Exception as error:
                 if not isinstance(error, Denied):
                     log.exception("Nobody can say what a viewer may do")
-                if viewer.screen is self:
+                if viewer.shared_view is self:
                     self.leave(viewer)
                 refused.append((viewer, error))
         return refused, moved
@@ -236,7 +237,7 @@ class Screen:
         from here on."""
         view, viewers, followers = self._view, self.viewers, tuple(self._following)
         if self.cluster.kinds.find(self._place.kind.segment) not in (None, self._place.kind):
-            # The type has other columns now. Whoever fetches the list comes to another screen.
+            # The type has other columns now. Whoever fetches the list comes to another shared view.
             return [], [self._refresh(viewer) for viewer in (*followers, *self._joining)]
         # Before anything else is looked at: what arrives in the middle of this is told the next time,
         # and then to everybody.
@@ -294,7 +295,7 @@ class Screen:
         for text in found:
             size, message = len(text.encode()), {"type": "websocket.send", "text": text}
             for number, viewer in enumerate(viewers, 1):
-                if viewer.screen is self and (joining or viewer not in self._joining):
+                if viewer.shared_view is self and (joining or viewer not in self._joining):
                     counters.frames += 1
                     counters.bytes += size
                     await viewer.tell(message)

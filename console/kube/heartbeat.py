@@ -26,7 +26,7 @@ WAKE_GAP = 0.25
 Informers = Callable[[], Iterable[Informer[Any]]]
 
 
-class Pulse:
+class Heartbeat:
     """`answered`: when kube-apiserver last gave a sign of life (UTC)."""
 
     def __init__(self, reader: ReaderClient, informers: Informers, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from console.kube.scoped import ScopedInformer
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class InformerStats:
     """One kind. `bytes`: of the compressed originals. `lag`: seconds for which nothing has shown that
     the cache equals the server, None before the first list. `relists` and `restarts`: lists and
     watches after the first."""
@@ -30,17 +30,17 @@ class Figures:
     freshness: Freshness
 
 
-def figures_of(
+def stats_of(
     informers: Mapping[GVR, Informer[Any]], *, answered: datetime, now: datetime
-) -> list[Figures]:
+) -> list[InformerStats]:
     """`answered`: when kube-apiserver last gave a sign of life."""
-    return [_figures(informer, answered, now) for informer in informers.values()]
+    return [_stats(informer, answered, now) for informer in informers.values()]
 
 
-def _figures(informer: Informer[Any], answered: datetime, now: datetime) -> Figures:
+def _stats(informer: Informer[Any], answered: datetime, now: datetime) -> InformerStats:
     store, freshness = informer.store, informer.freshness
     reflectors = _reflectors(informer)
-    return Figures(
+    return InformerStats(
         gvr=informer.gvr,
         objects=len(store),
         bytes=store.bytes_packed,

@@ -17,24 +17,24 @@ from console.kube.informer import Informer
 KEPT = 1000
 
 
-class Departure(NamedTuple):
+class Deletion(NamedTuple):
     gvr: GVR
     key: Key
     at: datetime
 
 
-class Departures:
+class RecentDeletions:
     def __init__(self, find: Callable[[GVR], Informer[Any] | None], clock: Clock) -> None:
         self._find = find
         self._clock = clock
-        self._known: deque[Departure] = deque(maxlen=KEPT)
+        self._known: deque[Deletion] = deque(maxlen=KEPT)
 
     def note(self, gvr: GVR, key: Key) -> None:
         """The object changed: was that its end?"""
         informer = self._find(gvr)
         if informer is not None and informer.store.get(key) is None:
-            self._known.append(Departure(gvr, key, self._clock.now()))
+            self._known.append(Deletion(gvr, key, self._clock.now()))
 
-    def latest(self) -> list[Departure]:
+    def latest(self) -> list[Deletion]:
         """The last one first."""
         return list(reversed(self._known.copy()))

@@ -16,7 +16,7 @@ from console.kube.store import Store
 from rbac.authorizer import is_usable
 
 
-class Withdrawal:
+class DisabledSubjects:
     """What one projector left out. On the core's loop."""
 
     def __init__(self, users: Store[User]) -> None:

@@ -19,7 +19,7 @@ from console.kube.runtime import RIGHTS as NATIVE_RIGHTS
 from console.live.hub import get_hub
 from console.live.mailbox import Mailbox
 from console.live.perloop import PerLoop
-from console.live.screens import get_screens
+from console.live.sharedviews import get_shared_views
 from console.ui.clusters import HOST, Cluster, clusters
 
 #: Types whose objects say who may do what: a change of one asks for a new decision.
@@ -39,7 +39,7 @@ class Visitor(Protocol):
         ...
 
 
-class Attendance:
+class SessionMonitor:
     check_seconds = 15.0
     check_gap = 1.0
 
@@ -92,12 +92,12 @@ class Attendance:
         if mailbox is not None:
             mailbox.take()
         if cluster.name != HOST:
-            get_screens().decide_anew(cluster)
+            get_shared_views().decide_anew(cluster)
             return
         # The host has the groups, which count everywhere, and what else a session depends on.
         self._rights_changed = asyncio.get_running_loop().time()
         self._hurry.set()
-        get_screens().decide_anew()
+        get_shared_views().decide_anew()
 
     def _on_users(self) -> None:
         mail = self._users.take()
@@ -116,7 +116,7 @@ class Attendance:
         # The first is the one that is due first.
         self._checked = {**soon, **{o: at for o, at in self._checked.items() if o not in soon}}
         self._hurry.set()
-        get_screens().decide_anew()
+        get_shared_views().decide_anew()
 
     async def _check_all(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -140,5 +140,5 @@ class Attendance:
         return checked + (self.check_gap if changed else self.check_seconds)
 
 
-#: The running loop's attendance.
-get_attendance = PerLoop(Attendance)
+#: The running loop's session monitor.
+get_session_monitor = PerLoop(SessionMonitor)

@@ -12,12 +12,12 @@ from console.kube.gvr import NAMESPACES, PODS, ROLE_BINDINGS
 from console.kube.informer import Freshness, Informer
 from console.kube.projections import DECODERS
 from console.kube.runtime import StaticRuntime
-from console.live.attendance import get_attendance
 from console.live.consumer import LiveConsumer
 from console.live.counters import counters
 from console.live.frames import rows_frame
-from console.live.screen import Screen
-from console.live.screens import get_screens
+from console.live.sessionmonitor import get_session_monitor
+from console.live.sharedview import SharedView
+from console.live.sharedviews import get_shared_views
 from console.live.view import Known
 from console.ui.access import Access
 from console.ui.clusters import Cluster
@@ -58,7 +58,7 @@ async def test_what_many_show_is_worked_out_and_drawn_once(
     browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several = await followers(browsers, 5)
-    assert len(get_screens()) == 1
+    assert len(get_shared_views()) == 1
     tables = Calls(monkeypatch, "console.live.view.rows", rows)
     drawn = Calls(monkeypatch, "console.live.frames.rows_frame", rows_frame)
     pods.apply(pod("web-1", restarts=8))
@@ -76,12 +76,12 @@ async def test_lists_languages_and_rights_that_differ_are_apart(browsers: Browse
         await (await browsers(alice())).subscribe(lang=lang)
     for browser in browsers.open:
         await browser.frame()
-    assert len(get_screens()) == 5
+    assert len(get_shared_views()) == 5
     # The same list, however it is written.
     other = await browsers(admin())
     await other.subscribe(f"{URL}?page=1&limit=50")
     await other.frame()
-    assert len(get_screens()) == 5
+    assert len(get_shared_views()) == 5
 
 
 async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
@@ -92,7 +92,7 @@ async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
     moves = await browsers(access)
     await moves.subscribe()
     await moves.frame()
-    assert len(get_screens()) == 1
+    assert len(get_shared_views()) == 1
     access.list_in = {"team-a"}
     pods.apply(pod("web-1", restarts=70))
     pods.apply(pod("api-1", "team-a", restarts=71))
@@ -102,14 +102,14 @@ async def test_a_right_that_changes_takes_its_viewer_alone_to_another_screen(
     assert "team-a/api-1" in "".join(seen)
     assert "<td" not in "".join(frame for frame in seen if "shop/web-1" in frame)
     assert "shop/web-1" in await stays.html()
-    assert len(get_screens()) == 2
+    assert len(get_shared_views()) == 2
 
 
 async def test_rights_that_change_while_a_frame_is_made_keep_it_back(
     browsers: Browsers, pods: Informer[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table is made with one viewer's rights, and they grow under its hands: what that viewer may
-    see by now must not go to those who share the screen."""
+    see by now must not go to those who share the shared view."""
     narrow = [FakeAccess(f"user-{n}", list_in={"team-a"}, delete_in=()) for n in range(2)]
     first, second = [await browsers(access) for access in narrow]
     for browser in (first, second):
@@ -185,7 +185,7 @@ class Watcher:
 
     def __init__(self) -> None:
         self._access = admin()
-        self.screen: Screen | None = None
+        self.shared_view: SharedView | None = None
         self.told: list[str] = []
         self.then: Callable[[], object] = list
 
@@ -204,21 +204,21 @@ class Watcher:
 async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], again: bool) -> None:
     place = find_list(URL)
     assert place is not None
-    screens, first, second = get_screens(), Watcher(), Watcher()
+    shared_views, first, second = get_shared_views(), Watcher(), Watcher()
     known = Known(rows(ListQuery.of(place.spec, admin()), pods).etag)
     for watcher in (first, second):
-        screens.show(watcher, place, "en", known)
-    shared = first.screen
+        shared_views.show(watcher, place, "en", known)
+    shared = first.shared_view
     assert shared is not None
-    assert shared is second.screen
+    assert shared is second.shared_view
     await shared.flush()
 
     def change_the_list() -> None:
         """As a message does that arrives while frames are sent."""
         if again:
-            screens.show(second, place, "en", known)
+            shared_views.show(second, place, "en", known)
         else:
-            screens.leave(second)
+            shared_views.leave(second)
 
     first.then = change_the_list
     pods.apply(pod("web-1", restarts=30))
@@ -227,7 +227,7 @@ async def test_no_frame_of_a_subscription_follows_its_end(pods: Informer[Any], a
             await asyncio.sleep(0.01)
     assert second.told == [] or (again and second.told == ['{"refresh":true}'])
     for watcher in (first, second):
-        screens.leave(watcher)
+        shared_views.leave(watcher)
 
 
 async def test_a_screen_that_breaks_ends_its_sockets_and_no_others(
@@ -264,7 +264,7 @@ async def test_a_socket_that_was_refused_cannot_subscribe_again(
     access.list_in = None
     await browser.subscribe()
     assert await browser.quiet()
-    assert len(get_screens()) == 0
+    assert len(get_shared_views()) == 0
 
 
 async def test_nothing_is_left_when_all_have_gone(
@@ -280,8 +280,8 @@ async def test_nothing_is_left_when_all_have_gone(
     for browser in found:
         await browser.leave()
     assert counters.sockets == before
-    assert (len(get_screens()), len(pods._listeners)) == (0, 0)
-    assert get_attendance()._checking is None
+    assert (len(get_shared_views()), len(pods._listeners)) == (0, 0)
+    assert get_session_monitor()._checking is None
     assert LiveConsumer.cap.open("admin") == 0
 
 

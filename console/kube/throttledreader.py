@@ -29,7 +29,7 @@ class Chunks(Protocol):
     def iter_any(self) -> AsyncIterator[bytes]: ...
 
 
-class Gulps:
+class ThrottledReader:
     """`Chunks` of an answer that goes on for long."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:

@@ -4,12 +4,12 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from console.kube.figures import figures_of
 from console.kube.gvr import GVR, PODS
 from console.kube.history import KEPT, STEP, History
 from console.kube.informer import Informer
 from console.kube.projections import generic
 from console.kube.scoped import ScopedInformer
+from console.kube.stats import stats_of
 from tests.kube.fakes import FakeClock, FakeServer
 
 THINGS, OTHERS = GVR("", "v1", "things"), GVR("", "v1", "others")
@@ -93,7 +93,7 @@ def it_says_how_old_what_is_shown_may_be() -> None:
 
     def lags() -> list[float | None]:
         answered = now - timedelta(seconds=3)
-        found = figures_of({PODS: informer, THINGS: cold}, answered=answered, now=now)
+        found = stats_of({PODS: informer, THINGS: cold}, answered=answered, now=now)
         return [item.lag for item in found]
 
     assert lags() == [3, None]
@@ -114,7 +114,7 @@ async def it_counts_what_came_after_the_first() -> None:
     async with asyncio.timeout(5):
         while len(informer.store) < 2:
             await asyncio.sleep(0)
-    found = figures_of({THINGS: informer}, answered=clock.now(), now=clock.now())[0]
+    found = stats_of({THINGS: informer}, answered=clock.now(), now=clock.now())[0]
     assert (found.objects, found.events, found.listeners) == (2, 1, 1)
     assert (found.relists, found.restarts) == (0, 1)
     assert found.bytes == informer.store.bytes_packed > 0

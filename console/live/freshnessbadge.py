@@ -7,7 +7,7 @@ from console.live import frames
 from console.ui.freshness import LiveState, live_state
 
 
-class Chip:
+class FreshnessBadge:
     """`told`: what browsers have."""
 
     def __init__(self, informer: Informer[Any], lang: str) -> None:

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from console.kube.pacing import ENOUGH, GAP, Gulps
+from console.kube.throttledreader import ENOUGH, GAP, ThrottledReader
 
 PARTS = 40
 
@@ -49,7 +49,7 @@ async def test_many_small_parts_come_in_few_gulps() -> None:
         return response
 
     async with answered(handler) as response:
-        gulps = [chunk async for chunk in Gulps(response).iter_any()]
+        gulps = [chunk async for chunk in ThrottledReader(response).iter_any()]
     assert b"".join(gulps) == b"".join(b"%04d" % number for number in range(PARTS))
     assert len(gulps) <= PARTS / 2
 
@@ -66,7 +66,7 @@ async def test_what_follows_the_first_is_not_kept_until_there_is_more() -> None:
         return response
 
     async with answered(handler) as response:
-        content = Gulps(response).iter_any()
+        content = ThrottledReader(response).iter_any()
         read = b""
         async with asyncio.timeout(10):
             while read != b"onetwo":
@@ -86,7 +86,7 @@ async def test_the_end_and_much_at_once_are_not_waited_for() -> None:
         return response
 
     async with answered(handler) as response:
-        gulps = [chunk async for chunk in Gulps(response).iter_any()]
+        gulps = [chunk async for chunk in ThrottledReader(response).iter_any()]
     assert b"".join(gulps) == b"one" + much
 
 
@@ -107,7 +107,7 @@ async def test_the_connection_is_left_as_it_was_found() -> None:
         def least() -> int:
             return int(connection.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT))
 
-        content = Gulps(response).iter_any()
+        content = ThrottledReader(response).iter_any()
         await anext(content)
         waiting = asyncio.ensure_future(anext(content))
         await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.kube.errors import ApiError, ServerError, Unavailable
-from console.kube.pulse import PROBE_INTERVAL, PROBE_RETRY, Pulse
+from console.kube.heartbeat import PROBE_INTERVAL, PROBE_RETRY, Heartbeat
 from tests.kube.fakes import FakeClock
 
 
@@ -48,12 +48,12 @@ class Noting:
         self.renewed_at = len(self.doubts)
 
 
-def pulse_of(reader: Any, *informers: Any, clock: FakeClock) -> Pulse:
-    return Pulse(reader, lambda: informers, clock)
+def pulse_of(reader: Any, *informers: Any, clock: FakeClock) -> Heartbeat:
+    return Heartbeat(reader, lambda: informers, clock)
 
 
-async def run(pulse: Pulse, reader: Reader) -> None:
-    task = asyncio.create_task(pulse.run())
+async def run(heartbeat: Heartbeat, reader: Reader) -> None:
+    task = asyncio.create_task(heartbeat.run())
     async with asyncio.timeout(5):
         await reader.done.wait()
     task.cancel()
@@ -65,15 +65,15 @@ async def it_doubts_while_there_is_no_answer_and_wakes_when_there_is_one() -> No
     clock, informer = FakeClock(), Noting()
     gone = Unavailable("No answer")
     reader = Reader(None, gone, gone, None)
-    pulse = pulse_of(reader, informer, clock=clock)
+    heartbeat = pulse_of(reader, informer, clock=clock)
     began = clock.now()
-    await run(pulse, reader)
+    await run(heartbeat, reader)
     assert informer.doubts == [None, began, began, None]
     # Whoever is told that it is there must know by then that what is open may be deaf.
     assert informer.renewed_at == 3
     assert (informer.woken, informer.renewed) == (1, 1)
     assert clock.sleeps == [PROBE_INTERVAL, PROBE_RETRY, PROBE_RETRY, PROBE_INTERVAL]
-    assert (pulse.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
+    assert (heartbeat.answered - began).total_seconds() == PROBE_INTERVAL + 2 * PROBE_RETRY
 
 
 async def it_doubts_a_server_that_has_no_etcd() -> None:
@@ -89,20 +89,20 @@ async def it_doubts_a_server_that_has_no_etcd() -> None:
 async def it_takes_a_server_that_is_not_ready_for_one_that_is_there() -> None:
     clock, informer = FakeClock(), Noting()
     reader = Reader(ServerError(500, "not ready"), None)
-    pulse = pulse_of(reader, informer, clock=clock)
-    await run(pulse, reader)
+    heartbeat = pulse_of(reader, informer, clock=clock)
+    await run(heartbeat, reader)
     assert informer.doubts == [None, None]
     assert (informer.woken, informer.renewed) == (1, 0)
 
 
 async def it_wakes_once_for_many_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.kube.pulse.WAKE_GAP", 0.0)
+    monkeypatch.setattr("console.kube.heartbeat.WAKE_GAP", 0.0)
     informers = Noting(), Noting()
-    pulse = pulse_of(Reader(), *informers, clock=FakeClock())
+    heartbeat = pulse_of(Reader(), *informers, clock=FakeClock())
     for _ in range(100):
-        pulse.wake_soon()
+        heartbeat.wake_soon()
     await asyncio.sleep(0.001)
     assert [informer.woken for informer in informers] == [1, 1]
-    pulse.wake_soon()
+    heartbeat.wake_soon()
     await asyncio.sleep(0.001)
     assert [informer.woken for informer in informers] == [2, 2]
