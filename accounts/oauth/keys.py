@@ -9,7 +9,6 @@ A pair signs for `ROTATE_AFTER`, or until `rotate`. It stays published until the
 signed has expired.
 """
 
-import json
 import logging
 import re
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
+from accounts.jose import UNREADABLE, claims_of
 from accounts.models import SigningKey
 from accounts.oauth.options import options
 from console.sealing import seal, unseal
@@ -173,11 +173,9 @@ def _verified(token: str, now: datetime) -> dict[str, Any]:
         if header != {"alg": algorithm, "typ": TYPES[ACCESS], "kid": kid}:
             raise NotValid
         key = verifying_key(kid, ACCESS, now) if _KID.fullmatch(kid) else None
-        if key is None or not jws.validate_compact(found, key, [algorithm]):
-            raise NotValid
-        claims = json.loads(found.payload)
-    except (JoseError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        claims = claims_of(found, key, algorithm)
+    except UNREADABLE as error:
         raise NotValid from error
-    if not isinstance(claims, dict):
+    if claims is None:
         raise NotValid
     return claims

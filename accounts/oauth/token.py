@@ -1,7 +1,5 @@
 """`POST /oauth/token`: tokens for a password, for a code, or for a refresh token."""
 
-import base64
-import hashlib
 import re
 import time
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
+from accounts.jose import challenge_of
 from accounts.oauth import clients, endpoint, register
 from accounts.oauth.client_auth import client_of
 from accounts.oauth.clients import CODE, PASSWORD, REFRESH, Client
@@ -123,7 +122,7 @@ async def _refresh(request: HttpRequest, client: Client, fields: Fields) -> Issu
 
 async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     code, redirect_uri = required(fields, "code"), required(fields, "redirect_uri")
-    challenge = challenge_of(fields.get("code_verifier", ""))
+    challenge = _challenge(fields.get("code_verifier", ""))
     if client.is_public and not challenge:
         raise invalid_request("code_verifier is missing.")
     user = await sync_to_async(register.user_of_code)(code, client)
@@ -136,14 +135,13 @@ async def _code(request: HttpRequest, client: Client, fields: Fields) -> Issued:
     return _issued(found)
 
 
-def challenge_of(verifier: str) -> str:
-    """S256 (RFC 7636, section 4.2); "" of no verifier. Raises `OAuthError`."""
+def _challenge(verifier: str) -> str:
+    """S256, or "" of no verifier. Raises `OAuthError`."""
     if not verifier:
         return ""
     if not _VERIFIER.fullmatch(verifier):
         raise invalid_grant("The code verifier cannot be right.")
-    hashed = hashlib.sha256(verifier.encode()).digest()
-    return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
+    return challenge_of(verifier)
 
 
 def _holder(username: str) -> Holder | None:

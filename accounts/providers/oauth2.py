@@ -1,7 +1,5 @@
 """The authorization code flow of OAuth 2.0 (RFC 6749) with PKCE (RFC 7636), as providers build on it."""
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -9,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 import aiohttp
 
+from accounts.jose import challenge_of
 from accounts.providers.base import ProviderAttempt, Refused, Unreachable
 from accounts.providers.options import Fields
 from accounts.providers.web import Web
@@ -41,7 +40,7 @@ class OAuthClient:
             "client_id": self.name,
             "redirect_uri": attempt.callback,
             "state": attempt.state,
-            "code_challenge": challenge(attempt.verifier),
+            "code_challenge": challenge_of(attempt.verifier),
             "code_challenge_method": "S256",
             **more,
         }
@@ -91,11 +90,6 @@ def code_in(answer: Mapping[str, str]) -> str:
 def access_token(tokens: Mapping[str, Any]) -> str:
     """Raises `Refused`."""
     return text_of(tokens, "access_token") or _no_token()
-
-
-def challenge(verifier: str) -> str:
-    digest = hashlib.sha256(verifier.encode()).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:

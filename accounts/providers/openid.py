@@ -3,7 +3,6 @@
 https://openid.net/specs/openid-connect-discovery-1_0.html
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +11,7 @@ from typing import Any
 from joserfc import jwk, jws, jwt
 from joserfc.errors import JoseError
 
+from accounts.jose import UNREADABLE, claims_of
 from accounts.providers import base
 from accounts.providers.base import Ended, Refused, Unreachable
 from accounts.providers.options import url_problem
@@ -194,14 +194,11 @@ async def _verified(token: str, discovery: Discovery) -> tuple[Mapping[str, Any]
         algorithm, kid = str(header.get("alg")), str(header.get("kid", ""))
         if algorithm not in _EVERY or not _HEADER.issuperset(header):
             raise Refused("WrongAlgorithm", "the token is signed in a way that is not accepted")
-        key = await discovery.key(kid, algorithm)
-        if key is None or not jws.validate_compact(found, key, [algorithm]):
-            raise Refused("WrongSignature", "the token is not signed by the provider")
-        claims = json.loads(found.payload)
-    except (JoseError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        claims = claims_of(found, await discovery.key(kid, algorithm), algorithm)
+    except UNREADABLE as error:
         raise Refused("NotAToken", "the token cannot be read") from error
-    if not isinstance(claims, dict):
-        raise Refused("NotAToken", "the token has no claims")
+    if claims is None:
+        raise Refused("WrongSignature", "the token is not signed by the provider")
     return header, claims
 
 

@@ -12,7 +12,7 @@ from aiohttp import encode_basic_auth, web
 from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
-from accounts.providers.oauth2 import challenge
+from accounts.jose import challenge_of
 from tests.accounts.federation.servers import query
 
 CLIENT, SECRET = "console", "the-secret-of-the-client"
@@ -119,7 +119,7 @@ class OpenIDServer:
             asked is not None
             and request.headers.get("Authorization") == encode_basic_auth(CLIENT, SECRET)
             and form.get("redirect_uri") == asked["redirect_uri"]
-            and challenge(str(form.get("code_verifier"))) == asked["code_challenge"]
+            and challenge_of(str(form.get("code_verifier"))) == asked["code_challenge"]
         )
         if asked is None or not right:
             return web.json_response({"error": "invalid_grant"}, status=400)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import web
 
-from accounts.providers.oauth2 import challenge
+from accounts.jose import challenge_of
 
 Serve = Callable[..., Awaitable[str]]
 
@@ -76,7 +76,7 @@ class CodeServer:
             and not grant.used
             and (form.get("client_id"), form.get("client_secret")) == (self.client, self.secret)
             and form.get("redirect_uri") == grant.redirect_uri
-            and challenge(str(form.get("code_verifier"))) == grant.challenge
+            and challenge_of(str(form.get("code_verifier"))) == grant.challenge
         )
         if grant is None or not right:
             # GitHub's refusals have the status 200.

@@ -1,0 +1,40 @@
+"""A class name means one thing in a package: no two of its modules have a public class of one name."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+APPS = ("access", "accounts", "rbac", "workspaces")
+#: Django's own names.
+_DJANGO = frozenset({"Command", "Meta", "Migration"})
+#: Packages that have names of two meanings yet. One that has none any more leaves this list.
+_NOT_YET = frozenset({"draining", "kinds", "logs", "ui", "views"})
+
+
+def packages() -> list[Path]:
+    inside = [one for one in sorted((ROOT / "console").iterdir()) if (one / "__init__.py").exists()]
+    return [*(ROOT / app for app in APPS), *inside]
+
+
+def classes(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name
+
+
+def twice(package: Path) -> dict[str, list[str]]:
+    """Names that more than one module has, with these modules."""
+    found = defaultdict(set)
+    for module in package.rglob("*.py"):
+        for name in set(classes(module)) - _DJANGO:
+            found[name].add(module.relative_to(ROOT).as_posix())
+    return {name: sorted(modules) for name, modules in found.items() if len(modules) > 1}
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda one: one.relative_to(ROOT).as_posix())
+def test_a_class_name_means_one_thing(package: Path) -> None:
+    assert (twice(package) != {}) == (package.name in _NOT_YET), twice(package)
